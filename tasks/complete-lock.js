@@ -27,7 +27,7 @@ const LIBC = [
  * @param {string} path
  * @param {string} name
  */
-function isFound(packages, path, name) {
+function canResolve(packages, path, name) {
   for (let from = path; ; from = from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/")))) {
     if (`${from === "" ? "" : `${from}/`}node_modules/${name}` in packages) {
       return true;
@@ -45,7 +45,7 @@ function isFound(packages, path, name) {
 export function findHoles(packages) {
   return Object.entries(packages).flatMap(([path, entry]) =>
     Object.entries(entry.optionalDependencies ?? {})
-      .filter(([name]) => !isFound(packages, path, name))
+      .filter(([name]) => !canResolve(packages, path, name))
       .map(([name, version]) => ({ name, version, dev: entry.dev === true })),
   );
 }

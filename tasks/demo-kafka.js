@@ -20,7 +20,7 @@ const CONFIG = join(FOLDER, "callgate.json");
 const COUNTS = "SELECT kind, count(*)::INT AS calls FROM decisions GROUP BY kind";
 
 const args = process.argv.slice(2);
-const isKept = args.includes("--keep");
+const hasKeepOption = args.includes("--keep");
 if (args.some((arg) => arg !== "--keep")) {
   process.stderr.write("demo:kafka: the only option is --keep: goes on until it is interrupted\n");
   process.exit(USAGE);
@@ -102,8 +102,8 @@ async function runQuietly(words) {
 /** Waits until the action gives something. @template T @param {() => Promise<T | undefined>} action */
 async function until(action) {
   for (const untilMs = Date.now() + ANALYSED_WITHIN_MS; Date.now() < untilMs; ) {
-    const found = await action();
-    if (found !== undefined) return found;
+    const result = await action();
+    if (result !== undefined) return result;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return undefined;
@@ -146,7 +146,7 @@ function readWorld() {
 const started = [];
 
 /** @template {{ stop(): Promise<void> }} T @param {Promise<T>} starting */
-async function kept(starting) {
+async function registerPart(starting) {
   const part = await starting;
   started.unshift(() => part.stop());
   return part;
@@ -156,9 +156,9 @@ async function startParts() {
   const startedAt = performance.now();
   print("Starting a Kafka broker, a schema registry and Redis on 127.0.0.1 …");
   const [kafka, registry, redis] = await Promise.all([
-    kept(startKafka()),
-    kept(startRegistry()),
-    kept(startRedis()),
+    registerPart(startKafka()),
+    registerPart(startRegistry()),
+    registerPart(startRedis()),
   ]);
   const brokers = [...kafka.bootstrap];
   writeConfig({
@@ -171,7 +171,7 @@ async function startParts() {
   await runQuietly(["topics", "apply", "--partitions", `${PARTITIONS}`, "--config", CONFIG]);
   await runQuietly(["schemas", "register", "--config", CONFIG]);
   const start = (/** @type {string} */ name, /** @type {string[]} */ command) =>
-    kept(startCallgate({ name, args: [...command, "--config", CONFIG], folder: FOLDER }));
+    registerPart(startCallgate({ name, args: [...command, "--config", CONFIG], folder: FOLDER }));
   const processes = await Promise.all([
     start("gate", ["gate"]),
     start("executor", ["executor"]),
@@ -222,7 +222,7 @@ function tellWhere() {
   print(`  npm run -s callgate -- analytics report ${directory}`);
   print("  npm run -s callgate -- analytics query \\");
   print(`      "SELECT tool, reason, count(*) FROM decisions GROUP BY ALL" ${directory}`);
-  if (!isKept)
+  if (!hasKeepOption)
     print("  npm run demo:kafka -- --keep     # stays, for the commands above that need Kafka");
   print("  README.md, “Run it on Kafka”");
 }
@@ -257,12 +257,12 @@ async function main() {
     return MISSING;
   }
   const checks = await check(analytics);
-  for (const [what, holds, found] of checks) print(`${holds ? "✓" : "✗"} ${what} (${found})`);
+  for (const [what, holds, actual] of checks) print(`${holds ? "✓" : "✗"} ${what} (${actual})`);
   tellWhere();
   const right = checks.filter(([, holds]) => holds).length + (code === 0 ? 1 : 0);
   const all = checks.length + 1;
   const verdict = `demo:kafka: ${right} of ${all} checks passed, ${DECISIONS} decisions, ${seconds()} s`;
-  if (isKept) {
+  if (hasKeepOption) {
     print(`\n${verdict}; goes on until Ctrl-C`);
     await interrupted();
   }
@@ -272,7 +272,7 @@ async function main() {
 }
 
 // Whatever is left when this process ends is ended by the reaper of infra/local.
-if (!isKept) {
+if (!hasKeepOption) {
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
     process.once(signal, () => {
       for (const child of commands) child.kill("SIGKILL");

@@ -141,7 +141,7 @@ function compile() {
   });
 }
 
-function moveInPlace() {
+function swapIn() {
   if (existsSync(DIST)) {
     renameSync(DIST, OLD);
   }
@@ -165,7 +165,7 @@ async function build() {
     }
     copyPrograms(OUT);
     writeFileSync(join(OUT, ".sources"), digest);
-    moveInPlace();
+    swapIn();
     return true;
   } finally {
     removeScratch();

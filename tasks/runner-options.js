@@ -20,10 +20,10 @@ export function runnerOptions(name, options, args = process.argv.slice(2)) {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    const known = Object.entries(options).map(usage).join(", ");
+    const usages = Object.entries(options).map(usage).join(", ");
     const what = error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
     process.stderr.write(
-      `${name}: ${what}; ${known ? `options: ${known}` : "it has no options"}\n`,
+      `${name}: ${what}; ${usages ? `options: ${usages}` : "it has no options"}\n`,
     );
     process.exit(EXIT_USAGE);
   }

@@ -9,8 +9,8 @@ import { ROOT } from "./ensure-installed.js";
 const KINDS = /** @type {const} */ (["lines", "branches", "functions"]);
 
 /** @param {Count} count */
-const percent = ({ total, covered }) =>
-  total === 0 ? "–" : `${((100 * covered) / total).toFixed(1)} %`;
+const percent = ({ total, covered: hits }) =>
+  total === 0 ? "–" : `${((100 * hits) / total).toFixed(1)} %`;
 
 /** @param {readonly Coverage[]} parts @returns {Coverage} */
 function add(parts) {

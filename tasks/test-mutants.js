@@ -74,9 +74,9 @@ async function changeCopy(copy) {
   /** @type {Mutant[]} */
   const mutants = [];
   for (const file of filesUnder(copy, CORE)) {
-    const found = instrument(file, readFileSync(join(copy, file), "utf8"), mutants.length);
-    writeFileSync(join(copy, file), found.text);
-    mutants.push(...found.mutants);
+    const instrumented = instrument(file, readFileSync(join(copy, file), "utf8"), mutants.length);
+    writeFileSync(join(copy, file), instrumented.text);
+    mutants.push(...instrumented.mutants);
   }
   return mutants;
 }
@@ -84,22 +84,22 @@ async function changeCopy(copy) {
 /** @param {Mutant[]} mutants @returns {Set<number>} ids of those that are known to change nothing */
 function findEquivalent(mutants) {
   /** @type {Equivalent[]} */
-  const known = JSON.parse(readFileSync(join(ROOT, EQUIVALENT), "utf8"));
+  const equivalents = JSON.parse(readFileSync(join(ROOT, EQUIVALENT), "utf8"));
   /** @type {Set<number>} */
   const ids = new Set();
-  for (const { file, text, from, to, times = 1, why } of known) {
-    const found = mutants.flatMap((mutant, id) =>
+  for (const { file, text, from, to, times = 1, why } of equivalents) {
+    const matches = mutants.flatMap((mutant, id) =>
       mutant.file === file && mutant.text === text && mutant.from === from && mutant.to === to
         ? [id]
         : [],
     );
-    if (found.length !== times || why.length < LEAST_WHY) {
+    if (matches.length !== times || why.length < LEAST_WHY) {
       throw new Missing(
         `${EQUIVALENT} names \`${from}\` as \`${to}\` in ${file}, in \`${text}\`: ` +
-          `that is there ${found.length} times, not ${times}; or why it changes nothing is not said`,
+          `that is there ${matches.length} times, not ${times}; or why it changes nothing is not said`,
       );
     }
-    for (const id of found) ids.add(id);
+    for (const id of matches) ids.add(id);
   }
   return ids;
 }

@@ -33,11 +33,11 @@ function describeSkips(report, reasons) {
   /** @type {Map<string, { count: number, why: Set<string> }>} */
   const files = new Map();
   for (const { file, note } of report.skips) {
-    const found = files.get(file) ?? { count: 0, why: new Set() };
-    found.count += 1;
-    files.set(file, found);
+    const entry = files.get(file) ?? { count: 0, why: new Set() };
+    entry.count += 1;
+    files.set(file, entry);
     if (note !== "") {
-      found.why.add(note);
+      entry.why.add(note);
     }
   }
   for (const { file, reason } of reasons) {

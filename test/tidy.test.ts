@@ -147,16 +147,16 @@ describe("the repository", () => {
   });
 
   test("has links in its documents that lead somewhere", () => {
-    const known = new Set(files);
+    const paths = new Set(files);
     const broken = prose.flatMap((path) =>
       [...readText(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)].flatMap(
         (match) => {
           const target = new URL(match[1] ?? "", `file:///${path}`).pathname.slice(1);
-          const found =
-            known.has(target) ||
+          const exists =
+            paths.has(target) ||
             files.some((file) => file.startsWith(`${target}/`)) ||
             target === "LICENSE";
-          return found ? [] : [`${path}: ${match[1]}`];
+          return exists ? [] : [`${path}: ${match[1]}`];
         },
       ),
     );

@@ -12,7 +12,7 @@ const TRIES_MAX = 200;
  * port that nobody listens on yet would be given to two of them.
  * @type {Set<number>}
  */
-const GIVEN = new Set();
+const ASSIGNED_PORTS = new Set();
 
 /**
  * @param {number} port
@@ -35,8 +35,8 @@ export async function findFreePorts(count) {
   const held = new Map();
   for (let tries = 0; held.size < count && tries < TRIES_MAX; tries += 1) {
     const port = randomInt(PORT_MIN, PORT_MAX);
-    if (GIVEN.has(port)) continue;
-    GIVEN.add(port);
+    if (ASSIGNED_PORTS.has(port)) continue;
+    ASSIGNED_PORTS.add(port);
     const server = await listen(port);
     if (server !== undefined) held.set(port, server);
   }

@@ -48,18 +48,18 @@ export function parseOptions(args, env) {
   if (!help && (!COMMANDS.includes(command) || rest.length > 0)) {
     throw new UsageError(`give one of ${COMMANDS.join(", ")}`);
   }
-  const given = (/** @type {keyof typeof VARIABLES} */ option) => {
+  const readOption = (/** @type {keyof typeof VARIABLES} */ option) => {
     const variable = env[VARIABLES[option]];
     return values[option] ?? (variable === "" ? undefined : variable);
   };
   return {
     command,
-    name: checkName(given("name") ?? "default"),
-    only: parseParts(given("only")),
-    kafka: given("kafka"),
-    transactionVersion: parseCount("transaction-version", given("transaction-version"), 0, 9),
-    brokers: parseCount("brokers", given("brokers"), 1, 9) ?? 1,
-    port: parseCount("port", given("port"), 1_024, 65_000),
+    name: checkName(readOption("name") ?? "default"),
+    only: parseParts(readOption("only")),
+    kafka: readOption("kafka"),
+    transactionVersion: parseCount("transaction-version", readOption("transaction-version"), 0, 9),
+    brokers: parseCount("brokers", readOption("brokers"), 1, 9) ?? 1,
+    port: parseCount("port", readOption("port"), 1_024, 65_000),
     properties: Object.fromEntries((values.property ?? []).map(parseProperty)),
     json: values.json ?? false,
     help,

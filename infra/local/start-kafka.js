@@ -92,20 +92,20 @@ export async function startKafka(options = {}) {
   const brokers = ports.map(
     (broker) => new Broker({ ...options, version, folder, broker, all: ports }),
   );
-  const kept = brokers.map((broker) => readClusterId(broker.dataFolder)).find(Boolean);
+  const storedClusterId = brokers.map((broker) => readClusterId(broker.dataFolder)).find(Boolean);
   const end = () => Promise.all(brokers.map((broker) => broker.end()));
   const stop = async () => {
     await end();
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
   try {
-    const clusterId = kept ?? makeClusterId();
+    const clusterId = storedClusterId ?? makeClusterId();
     await Promise.all(brokers.map((broker) => broker.format(clusterId)));
     await Promise.all(brokers.map((broker) => broker.start()));
     await brokers[0]?.waitUntilReady();
   } catch (error) {
     // What an earlier start has left is not ours to remove.
-    await (kept === undefined ? stop() : end());
+    await (storedClusterId === undefined ? stop() : end());
     throw error;
   }
   return {

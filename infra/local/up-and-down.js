@@ -41,7 +41,7 @@ export async function up(options) {
   for (const part of readState(name)) assertSameOptions(part, options);
   const fallen = await endPartsThatFell(name);
   const running = readState(name);
-  const wanted = only.filter((part) => !running.some((known) => known.part === part));
+  const wanted = only.filter((part) => !running.some((runningPart) => runningPart.part === part));
   fetchParts({ ...options, only: wanted });
   const starting = wanted.map(async (part) => {
     const start = STARTERS[/** @type {keyof typeof STARTERS} */ (part)];

@@ -24,8 +24,8 @@ export const VERSIONS = JSON.parse(
  * @returns {KafkaLine}
  */
 export function kafkaLine(line) {
-  const known = VERSIONS.kafka[line];
-  if (known !== undefined) return known;
+  const exactLine = VERSIONS.kafka[line];
+  if (exactLine !== undefined) return exactLine;
   const parent = Object.entries(VERSIONS.kafka).find(([name]) => line.startsWith(`${name}.`));
   if (parent === undefined || !/^\d+\.\d+\.\d+$/.test(line)) {
     const lines = Object.keys(VERSIONS.kafka).map((name) => `\`${name}\``);

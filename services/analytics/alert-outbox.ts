@@ -22,7 +22,7 @@ export class AlertOutbox {
   #doubtful: Set<string>;
   #from: Map<number, number>;
   /** What `data` gave last: only what the state file names may be published. */
-  #kept: readonly RaisedAlert[] = [];
+  #saved: readonly RaisedAlert[] = [];
 
   constructor(
     log: AlertLog,
@@ -46,8 +46,8 @@ export class AlertOutbox {
   }
 
   data(): Pick<AnalyticsState, "outbox" | "alertsFrom"> {
-    this.#kept = [...this.#alerts];
-    return { outbox: this.#kept, alertsFrom: [...this.#from] };
+    this.#saved = [...this.#alerts];
+    return { outbox: this.#saved, alertsFrom: [...this.#from] };
   }
 
   /** To be done before what `data` gives is kept: from where on in the topic these may stand. */
@@ -63,7 +63,7 @@ export class AlertOutbox {
 
   /** Publishes what `data` gave; whether anything was published. */
   async publish(): Promise<boolean> {
-    const alerts = this.#kept.filter(({ partition }) => this.#from.has(partition));
+    const alerts = this.#saved.filter(({ partition }) => this.#from.has(partition));
     // Each stands for itself: together they would go out in a transaction, which needs a right of its own.
     for (const partition of new Set(alerts.map((one) => one.partition))) {
       await this.#append(alerts.filter((one) => one.partition === partition));
@@ -110,8 +110,10 @@ export class AlertOutbox {
         offset,
         READ_LIMITS,
       );
-      const found = new Set(records.flatMap(({ value }) => this.#identityOf(partition, value)));
-      this.#alerts = this.#alerts.filter((one) => !found.has(identity(one)));
+      const publishedIds = new Set(
+        records.flatMap(({ value }) => this.#identityOf(partition, value)),
+      );
+      this.#alerts = this.#alerts.filter((one) => !publishedIds.has(identity(one)));
       if (nextOffset <= offset) return;
       offset = nextOffset;
     }

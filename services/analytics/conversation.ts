@@ -3,7 +3,7 @@ import type { DecisionRow } from "./decision-row.ts";
 import type { SpendChange } from "./spend.ts";
 
 /** An alert that was raised and is not resolved. One conversation has up to two for a metric. */
-export type StandingAlert = {
+export type OpenAlert = {
   /** Of the measure that it is about. */
   readonly name: string;
   readonly severity: "warning" | "critical";
@@ -25,22 +25,22 @@ export type Conversation = {
   /** Time of the last call or result. */
   lastAtMs: number;
   decisionId: string | null;
-  readonly alerts: StandingAlert[];
+  readonly alerts: OpenAlert[];
 };
 
 /** As an earlier version kept it: one alert for each metric, of a severity that it did not keep. */
-export type KeptConversation = Omit<Conversation, "alerts"> & {
-  readonly alerts: readonly StandingAlert[] | Readonly<Record<string, string>>;
+export type SavedConversation = Omit<Conversation, "alerts"> & {
+  readonly alerts: readonly OpenAlert[] | Readonly<Record<string, string>>;
 };
 
 /** A copy of its own, of what the state file has. */
-export function restoredConversation(kept: KeptConversation): Conversation {
-  const { alerts, ...rest } = structuredClone(kept);
+export function restoredConversation(saved: SavedConversation): Conversation {
+  const { alerts, ...rest } = structuredClone(saved);
   if (Array.isArray(alerts)) return { ...rest, alerts };
-  const standing = Object.entries(alerts).map(
+  const openAlerts = Object.entries(alerts).map(
     ([name, alertId]) => ({ name, severity: "warning", alertId }) as const,
   );
-  return { ...rest, alerts: standing };
+  return { ...rest, alerts: openAlerts };
 }
 
 export function startConversation(row: DecisionRow): Conversation {

@@ -137,19 +137,21 @@ const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null]
 /** The rows of one journal record: one for each event, one for a dead letter, none for an idle record. */
 export function rowsOf(partition: number, committed: CommittedRecord): readonly DecisionRow[] {
   const { record, offset, appendTimeMs } = committed;
-  const place = {
+  const recordColumns = {
     ...NOTHING,
     ...{ partition, offset, seq: record.seq, journaled_at_ms: appendTimeMs },
     policy: record.policyRevision,
   };
   if (record.input.type === "quarantined") {
     const { at, code } = record.input;
-    return [{ ...place, event: 0, kind: "dead_letter", at_ms: at.appendTimeMs, detail: code }];
+    return [
+      { ...recordColumns, event: 0, kind: "dead_letter", at_ms: at.appendTimeMs, detail: code },
+    ];
   }
   const atMs = gateTimeMs(record);
   const latencyMs = proposalLatencyMs(committed);
   return record.events.map((event, index) => ({
-    ...place,
+    ...recordColumns,
     event: index,
     at_ms: atMs,
     ...verdictColumns(record),
@@ -257,7 +259,7 @@ function outcomeColumns(event: CallAllowed | CallRefused | CallHeld): Partial<De
     case "allowed":
       return {
         approval_id: event.approval.approvalId,
-        attempt: event.occurrence.attempt,
+        attempt: event.execution.attempt,
         grant_tier: event.facts.grant?.tier ?? null,
       };
     case "refused": {

@@ -14,8 +14,8 @@ import {
   addSpend,
   addToConversation,
   type Conversation,
-  type KeptConversation,
   restoredConversation,
+  type SavedConversation,
   startConversation,
 } from "./conversation.ts";
 import type { DecisionRow } from "./decision-row.ts";
@@ -52,7 +52,7 @@ export type PartitionData = {
   readonly nextOffset: number;
   readonly clockMs: number;
   /** Quietest first. */
-  readonly conversations: readonly KeptConversation[];
+  readonly conversations: readonly SavedConversation[];
   /** Absent in files of earlier versions. */
   readonly costs?: OpenCosts;
 };
@@ -85,11 +85,11 @@ export class DecisionFold {
     this.#tools = new ToolLabels(options.toolsMax, data?.tools);
     this.#owed = new OwedSpend(data?.owed);
     this.#baselines = new Map(data?.baselines);
-    for (const { partition, nextOffset, clockMs, ...kept } of data?.partitions ?? []) {
-      const open = kept.conversations.map(
+    for (const { partition, nextOffset, clockMs, ...saved } of data?.partitions ?? []) {
+      const open = saved.conversations.map(
         (one) => [keyOf(one), restoredConversation(one)] as const,
       );
-      const costs = new OpenCostLedger(options.openCostsMax, kept.costs);
+      const costs = new OpenCostLedger(options.openCostsMax, saved.costs);
       const fold = { nextOffset, clockMs, conversations: new Map(open), costs };
       this.#partitions.set(partition, fold);
     }
@@ -151,8 +151,8 @@ export class DecisionFold {
   }
 
   #partition(partition: number): PartitionFold {
-    const known = this.#partitions.get(partition);
-    if (known !== undefined) return known;
+    const existing = this.#partitions.get(partition);
+    if (existing !== undefined) return existing;
     const costs = new OpenCostLedger(this.#options.openCostsMax);
     const conversations = new Map<string, Conversation>();
     const fold = { nextOffset: 0, clockMs: 0, conversations, costs };

@@ -1,7 +1,7 @@
 /** The alerts about a conversation that uses far more than is usual for its agent. */
 import type { Alert } from "../wire/output-records.ts";
 import type { SpikeMetric } from "./baseline.ts";
-import type { Conversation, StandingAlert } from "./conversation.ts";
+import type { Conversation, OpenAlert } from "./conversation.ts";
 
 export type Measure = {
   /** The metric, with its currency where it has one: what a baseline is kept for. */
@@ -10,7 +10,7 @@ export type Measure = {
   readonly value: number;
 };
 
-type Severity = StandingAlert["severity"];
+type Severity = OpenAlert["severity"];
 
 type Spike = Measure & {
   readonly threshold: number;
@@ -56,8 +56,8 @@ export function newSeverity(
 ): Severity | null {
   if (value <= threshold) return null;
   const severity = value > CRITICAL_FACTOR * threshold ? "critical" : "warning";
-  const told = alerts.filter((alert) => alert.name === name);
-  if (told.some((alert) => alert.severity === severity || alert.severity === "critical"))
+  const raised = alerts.filter((alert) => alert.name === name);
+  if (raised.some((alert) => alert.severity === severity || alert.severity === "critical"))
     return null;
   return severity;
 }

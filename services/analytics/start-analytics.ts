@@ -57,9 +57,9 @@ export async function startAnalytics(
 }
 
 function directoryError(directory: string, error: NodeJS.ErrnoException): ExitError {
-  const mend = "name a directory that can be made and written (CALLGATE_ANALYTICS_DIRECTORY)";
+  const remedy = "name a directory that can be made and written (CALLGATE_ANALYTICS_DIRECTORY)";
   const what = `\`${directory}\` cannot be used: ${error.message}`;
-  return environmentError(`analytics.directory: ${what}; ${mend}`, error);
+  return environmentError(`analytics.directory: ${what}; ${remedy}`, error);
 }
 
 function familiesOf(analytics: Analytics): readonly ExportedFamily[] {

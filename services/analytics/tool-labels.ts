@@ -21,7 +21,7 @@ export class ToolLabels {
     if (tool === null) return "";
     if (row.reason === "unknown_tool") return UNKNOWN_TOOL;
     if (this.#names.has(tool)) return tool;
-    if (!isKnown(row)) return UNKNOWN_TOOL;
+    if (!isDeclared(row)) return UNKNOWN_TOOL;
     if (this.#names.size >= this.#max) return OTHER_TOOLS;
     this.#names.add(tool);
     return tool;
@@ -36,6 +36,6 @@ export class ToolLabels {
  * Does the row say that the policy knows the tool? A call may be refused before that is asked: where its
  * arguments cannot be read, say.
  */
-function isKnown({ kind, tier }: DecisionRow): boolean {
+function isDeclared({ kind, tier }: DecisionRow): boolean {
   return kind !== "refused" || tier !== null;
 }

@@ -31,8 +31,8 @@ Try:
 
 Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, demo --config), 2 wrong usage or input, 3 environment error (machine, disk, cluster).`;
 
-export async function runCli(args: readonly string[], given: Terminal): Promise<ExitCode> {
-  const terminal = escapedTerminal(given, writesJson(args));
+export async function runCli(args: readonly string[], rawTerminal: Terminal): Promise<ExitCode> {
+  const terminal = escapedTerminal(rawTerminal, writesJson(args));
   let exitCode: ExitCode = EXIT_OK;
   const cli: Cli = {
     terminal,

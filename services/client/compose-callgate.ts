@@ -29,7 +29,7 @@ export function composeCallgate(
   client: GateClient,
   onDecision?: DecisionListener,
 ): Callgate {
-  const told = (decision: Decision): Decision => {
+  const notify = (decision: Decision): Decision => {
     notifyListener(onDecision, decision);
     return decision;
   };
@@ -61,11 +61,12 @@ export function composeCallgate(
     get policyRevision() {
       return client.policyRevision;
     },
-    propose: async (call) => told((await client.propose(call)).decision),
+    propose: async (call) => notify((await client.propose(call)).decision),
     report: (decisionId, report) => client.report(decisionId, report),
     approve: async (approvalId, verdict) =>
-      told(await client.decideHold("approve", approvalId, verdict)),
-    deny: async (approvalId, verdict) => told(await client.decideHold("deny", approvalId, verdict)),
+      notify(await client.decideHold("approve", approvalId, verdict)),
+    deny: async (approvalId, verdict) =>
+      notify(await client.decideHold("deny", approvalId, verdict)),
     pending: async (filter = {}) => {
       assertOpen();
       return pending.list(filter, assertOpen);
@@ -74,7 +75,7 @@ export function composeCallgate(
       (await client.awaitDecision(decisionId, wait)).decision,
     awaitResult: (decisionId, wait = {}) => client.reader.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
-    guard: (tools, context, options) => guardTools(guard, link, tools, context, options, told),
+    guard: (tools, context, options) => guardTools(guard, link, tools, context, options, notify),
     close: async (options = {}) => {
       checkClose(options);
       const { timeoutMs = CLOSE_MS } = options;
@@ -108,14 +109,14 @@ function guardTools<T extends Tools, Form extends AnswerForm>(
   tools: T,
   context: GuardContext | (() => GuardContext),
   options: GuardOptions<Form> = {},
-  told: DecisionListener = () => undefined,
+  notify: DecisionListener = () => undefined,
 ): Guarded<T, Form> {
   checkGuardOptions(options);
   const names = Object.keys(tools);
   for (const name of names) assertTool(name, tools[name]);
   link.knowTools(names);
   const onDecision = (decision: Decision): void => {
-    told(decision);
+    notify(decision);
     notifyListener(options.onDecision, decision);
   };
   const form = { answers: options.answers, onDecision };
@@ -126,11 +127,11 @@ function guardTools<T extends Tools, Form extends AnswerForm>(
     // A stream goes to the caller as it comes, so there is nothing to wrap.
     const toolForm = isStream ? { ...form, answers: "bare" as const } : form;
     const run = async (args?: object | string, call: CallOptions = {}): Promise<unknown> => {
-      const given = typeof context === "function" ? context() : context;
-      return guard.call(name, handler, args, { ...given, ...call }, toolForm);
+      const callContext = typeof context === "function" ? context() : context;
+      return guard.call(name, handler, args, { ...callContext, ...call }, toolForm);
     };
-    const guardedTool: typeof run = (...given) =>
-      isStream ? readableAnswer(run(...given)) : run(...given);
+    const guardedTool: typeof run = (...callArguments) =>
+      isStream ? readableAnswer(run(...callArguments)) : run(...callArguments);
     return [name, guardedTool] as const;
   });
   return Object.fromEntries(guarded) as Guarded<T, Form>;

@@ -64,7 +64,7 @@ export type DeadlineOptions = {
 export async function withDeadline<T>(action: Promise<T>, options: DeadlineOptions): Promise<T> {
   const { leftMs = Number.POSITIVE_INFINITY, signal, late } = options;
   let stop: (() => void) | undefined;
-  const givenUp = new Promise<never>((_resolve, reject) => {
+  const interruption = new Promise<never>((_resolve, reject) => {
     const abort = (): void => reject(signal?.reason);
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort, { once: true });
@@ -77,7 +77,7 @@ export async function withDeadline<T>(action: Promise<T>, options: DeadlineOptio
     };
   });
   try {
-    return await Promise.race([action, givenUp]);
+    return await Promise.race([action, interruption]);
   } finally {
     stop?.();
   }

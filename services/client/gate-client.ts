@@ -129,8 +129,8 @@ export class GateClient {
     if (call === undefined) return { recorded: false, why: "unknown_call" };
     const { outputBytes } = this.#link;
     const input = resultInput(call, report, outputBytes);
-    const named = executorId === undefined ? input : { ...input, executorId };
-    const value = this.#link.codec.encodeResult(named);
+    const result = executorId === undefined ? input : { ...input, executorId };
+    const value = this.#link.codec.encodeResult(result);
     const outcome = reportOutcome(await this.#send("results", call, value, time.leftMs));
     if (outcome.recorded || outcome.why !== "unknown_call") return outcome;
     // The gate forgets calls that are over; the journal does not. It may be over since a moment ago.

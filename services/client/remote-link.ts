@@ -36,7 +36,7 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
   let failure: CallgateError | undefined;
   const follower = new JournalFollower({
     ...{ log, codec, clock },
-    told: (records, partition) => {
+    notify: (records, partition) => {
       policyRevision = records.at(-1)?.record.policyRevision ?? policyRevision;
       for (const listener of listeners) listener(records, partition);
     },

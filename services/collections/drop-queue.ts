@@ -24,13 +24,13 @@ export interface Dropping {
   readonly key: string;
 }
 
-const PLACES = 3;
+const STRIDE = 3;
 
 /** A line so short is copied for each push: one that grows in place has room for several times as many. */
-const SHORT = 8 * PLACES;
+const SHORT = 8 * STRIDE;
 
 /** What has left the line is let go of once it is so long and longer than what stays. */
-const LEFT_MOST = 64 * PLACES;
+const LEFT_MOST = 64 * STRIDE;
 
 /** Its line is of no use to anybody: the first push makes one. */
 export const EMPTY_QUEUE: DropQueue = { line: [], from: 0, to: 0, lastDropAt: 0, heap: undefined };
@@ -47,7 +47,7 @@ export function queueFrom(elements: readonly Dropping[]): DropQueue {
 export function queuePush(queue: DropQueue, dropAt: number, order: number, key: string): DropQueue {
   const { from, to, lastDropAt, heap } = queue;
   if (from === to) {
-    return { line: [dropAt, order, key], from: 0, to: PLACES, lastDropAt: dropAt, heap };
+    return { line: [dropAt, order, key], from: 0, to: STRIDE, lastDropAt: dropAt, heap };
   }
   if (dropAt < lastDropAt || (dropAt === lastDropAt && order < (queue.line[to - 2] as number))) {
     if (to - from < SHORT) return lined(queue, dropAt, order, key);
@@ -75,16 +75,16 @@ function lined(
   key: string,
 ): DropQueue {
   let heap = rest;
-  for (let at = from; at < to; at += PLACES) {
+  for (let at = from; at < to; at += STRIDE) {
     heap = heapPush(heap, before[at] as number, before[at + 1] as number, before[at + 2] as string);
   }
-  return { line: [dropAt, order, key], from: 0, to: PLACES, lastDropAt: dropAt, heap };
+  return { line: [dropAt, order, key], from: 0, to: STRIDE, lastDropAt: dropAt, heap };
 }
 
 /** This version's part of the line and one more, without room to spare. */
 function longer(queue: DropQueue, dropAt: number, order: number, key: string): DropQueue["line"] {
   const { line, from, to } = queue;
-  const next: DropQueue["line"] = new Array(to - from + PLACES);
+  const next: DropQueue["line"] = new Array(to - from + STRIDE);
   for (let at = from; at < to; at += 1) next[at - from] = line[at] as number | string;
   next[to - from] = dropAt;
   next[to - from + 1] = order;
@@ -112,7 +112,7 @@ export function queuePop(queue: DropQueue): DropQueue {
   if (heap !== undefined && isHeapFirst(queue)) {
     return { line, from, to, lastDropAt, heap: heapPop(heap) };
   }
-  return { line, from: from + PLACES, to, lastDropAt, heap };
+  return { line, from: from + STRIDE, to, lastDropAt, heap };
 }
 
 function isHeapFirst({ line, from, to, heap }: DropQueue): boolean {

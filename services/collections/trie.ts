@@ -41,7 +41,7 @@ const MASK = WIDTH - 1;
 
 /** So many stand side by side: that is looked through in order, and is less than the nodes for them would be. */
 const FEW = 24;
-const PLACES = 2;
+const STRIDE = 2;
 
 const NONE_MARKED = { marks: NO_MARKS, otherMarks: NO_MARKS };
 
@@ -67,14 +67,14 @@ function hashOf(key: string): number {
 export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
   const { few } = trie;
   if (few === undefined) return find(trie.root, key, hashOf(key));
-  const at = placeOf(trie, few, key);
+  const at = findFewIndex(trie, few, key);
   return at < 0 ? undefined : (few[at + 1] as V);
 }
 
 /** Where a key stands among the first few; -1: nowhere (T2). */
-function placeOf<V>(trie: Trie<V>, few: Few<V>, key: string): number {
+function findFewIndex<V>(trie: Trie<V>, few: Few<V>, key: string): number {
   if (!mayHold(trie, tagOf(key))) return -1;
-  for (let at = 0; at < few.length; at += PLACES) if (few[at] === key) return at;
+  for (let at = 0; at < few.length; at += STRIDE) if (few[at] === key) return at;
   return -1;
 }
 
@@ -96,7 +96,7 @@ function find<V>(root: TrieNode<V> | undefined, key: string, hash: number): V | 
 export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
   const { few, size, marks, otherMarks } = trie;
   if (few === undefined) return setInTree(trie.root, size, key, value);
-  const at = placeOf(trie, few, key);
+  const at = findFewIndex(trie, few, key);
   if (at >= 0) return { size, few: withValue(few, at, value), marks, otherMarks, root: undefined };
   if (size >= FEW) return setInTree(spread(few), size, key, value);
   const tag = tagOf(key);
@@ -117,7 +117,7 @@ function withValue<V>(few: Few<V>, at: number, value: V): Few<V> {
 
 /** Without the room to spare that a push would take. */
 function withPair<V>(few: Few<V>, key: string, value: V): Few<V> {
-  const next = new Array<string | V>(few.length + PLACES);
+  const next = new Array<string | V>(few.length + STRIDE);
   for (let at = 0; at < few.length; at += 1) next[at] = few[at] as string | V;
   next[few.length] = key;
   next[few.length + 1] = value;
@@ -142,28 +142,28 @@ function newSlots<V>(): NewSlots<V> {
 /** The first few in slots. */
 function spread<V>(few: Few<V>): TrieNode<V> {
   const slots = newSlots<V>();
-  for (let at = 0; at < few.length; at += PLACES) {
+  for (let at = 0; at < few.length; at += STRIDE) {
     const key = few[at] as string;
     const value = few[at + 1] as V;
-    place(slots, { slots: undefined, hash: hashOf(key), key, value, next: undefined }, 0);
+    insertNew(slots, { slots: undefined, hash: hashOf(key), key, value, next: undefined }, 0);
   }
   return { slots };
 }
 
 /** As `insert`, into slots that are all new, of a key that stands in none of them. */
-function place<V>(slots: NewSlots<V>, leaf: Leaf<V>, shift: number): void {
+function insertNew<V>(slots: NewSlots<V>, leaf: Leaf<V>, shift: number): void {
   const at = (leaf.hash >>> shift) & MASK;
   const there = slots[at];
   if (there === undefined) {
     slots[at] = leaf;
   } else if (there.slots !== undefined) {
-    place(there.slots as NewSlots<V>, leaf, shift + BITS);
+    insertNew(there.slots as NewSlots<V>, leaf, shift + BITS);
   } else if (there.hash === leaf.hash) {
     slots[at] = { ...leaf, next: there };
   } else {
     const below = newSlots<V>();
-    place(below, there, shift + BITS);
-    place(below, leaf, shift + BITS);
+    insertNew(below, there, shift + BITS);
+    insertNew(below, leaf, shift + BITS);
     slots[at] = { slots: below };
   }
 }
@@ -185,8 +185,8 @@ function insert<V>(node: TrieNode<V> | undefined, leaf: Leaf<V>, shift: number):
 function without<V>(leaf: Leaf<V> | undefined, key: string): Leaf<V> | undefined {
   if (leaf === undefined) return undefined;
   if (leaf.key === key) return leaf.next;
-  const { hash, key: kept, value } = leaf;
-  return { slots: undefined, hash, key: kept, value, next: without(leaf.next, key) };
+  const { hash, key: leafKey, value } = leaf;
+  return { slots: undefined, hash, key: leafKey, value, next: without(leaf.next, key) };
 }
 
 export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
@@ -197,16 +197,16 @@ export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
     if (size === 1) return emptyTrie();
     return { size: size - 1, few, ...NONE_MARKED, root: remove(root, hash, key, 0) };
   }
-  const at = placeOf(trie, few, key);
+  const at = findFewIndex(trie, few, key);
   if (at < 0) return trie;
-  const left = few.toSpliced(at, PLACES);
+  const left = few.toSpliced(at, STRIDE);
   return { size: size - 1, few: left, ...marksOf(left), root: undefined };
 }
 
 function marksOf<V>(few: Few<V>): Marks {
   let marks = NO_MARKS;
   let otherMarks = NO_MARKS;
-  for (let at = 0; at < few.length; at += PLACES) {
+  for (let at = 0; at < few.length; at += STRIDE) {
     const tag = tagOf(few[at] as string);
     marks |= markOf(tag);
     otherMarks |= otherMarkOf(tag);
@@ -235,7 +235,7 @@ export function trieVisit<V>(
   visit: (value: V, key: string) => boolean,
 ): boolean {
   if (few === undefined) return root !== undefined && visited(root, visit);
-  for (let at = 0; at < few.length; at += PLACES) {
+  for (let at = 0; at < few.length; at += STRIDE) {
     if (visit(few[at + 1] as V, few[at] as string)) return true;
   }
   return false;
@@ -256,7 +256,7 @@ function visited<V>(node: TrieNode<V>, visit: (value: V, key: string) => boolean
 
 /** All entries, in no particular order (T1). Slower than a visit. */
 export function* trieEntries<V>({ few, root }: Trie<V>): Generator<readonly [string, V]> {
-  for (let at = 0; few !== undefined && at < few.length; at += PLACES) {
+  for (let at = 0; few !== undefined && at < few.length; at += STRIDE) {
     yield [few[at] as string, few[at + 1] as V];
   }
   if (root !== undefined) yield* entriesOf(root);

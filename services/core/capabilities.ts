@@ -57,7 +57,7 @@ export type PatternCapabilities = {
  */
 export type CustomNormalizer = (
   value: JsonValue,
-  given: readonly string[],
+  parameters: readonly string[],
 ) => JsonValue | undefined;
 
 /** Value forms that need a library. Total: null where the text is not such a value. */

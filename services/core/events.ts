@@ -9,7 +9,7 @@ export type {
   CallStatus,
   Conflict,
   Disposition,
-  KnownResult,
+  EarlierResult,
   PreviousCall,
   PreviousResult,
   Refusal,
@@ -33,7 +33,7 @@ export interface CallAllowed extends Decision {
   readonly type: "allowed";
   /** Id of the secret that the idempotency key is made with; the key itself is never journaled. */
   readonly keyId: string;
-  readonly occurrence: Occurrence;
+  readonly execution: Execution;
   /** An executor does not start the call after this (gate time, ms). */
   readonly notAfterMs: number;
   readonly timeLimitMs: number;
@@ -42,7 +42,7 @@ export interface CallAllowed extends Decision {
 }
 
 /** One meant execution of an action; its retries share the idempotency key. */
-export interface Occurrence {
+export interface Execution {
   /** The decision that opened it. */
   readonly decisionId: string;
   readonly openedAtMs: number;
@@ -67,7 +67,7 @@ export interface CallHeld extends Decision {
 
 /** What `evolve` needs to know of a call that may run (or was answered from memory). */
 export interface CallFacts {
-  readonly twinKey: string;
+  readonly priorKey: string;
   /** Resources that the call reads or writes; null: not declared, it may touch anything. */
   readonly resources: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
@@ -75,7 +75,7 @@ export interface CallFacts {
   readonly windowUntilMs: number;
   /** Until when the twin, and the resources it wrote, are remembered. */
   readonly dropAtMs: number;
-  readonly ringSize: number;
+  readonly recentCallsMax: number;
   /** The n-th allowed repeat in a row; 0: not a repeat. */
   readonly repeats: number;
   /** Rate counters that the call advances: key and window. */
@@ -90,7 +90,7 @@ export interface CallMore {
   /** What is reserved of the spend budgets until the result tells the cost. */
   readonly cost: Money | null;
   /** The key of the grant by verdict that the call uses up (`rulingKey` in `state/given.ts`). */
-  readonly given: string | null;
+  readonly manualGrant: string | null;
   /** Effects on resources that only the result names. */
   readonly pending: readonly PendingEffect[];
   /** What a near duplicate is later known by. */
@@ -120,7 +120,7 @@ export interface ExclusiveEffect {
   readonly kind: string;
   readonly rule: string;
   /** What the resource lies in by `contains` edges; null: its path alone says it. */
-  readonly wholes: readonly string[] | null;
+  readonly ancestors: readonly string[] | null;
   readonly onFailure: OnFailure;
 }
 

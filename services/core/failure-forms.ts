@@ -72,14 +72,14 @@ export const FAILURE_FORMS: readonly FailureForm[] = [
 ];
 
 /** What an output in one of the forms says. */
-export type FoundFailure = {
+export type RecognizedFailure = {
   readonly form: string;
   readonly message: string;
   readonly effect: FailureEffect;
 };
 
 /** Null: the output has none of the forms. Never throws, whatever the value does when it is read. */
-export function failureForm(output: unknown): FoundFailure | null {
+export function failureForm(output: unknown): RecognizedFailure | null {
   try {
     return typeof output === "string" ? formOfText(output) : formOfValue(output);
   } catch {
@@ -87,7 +87,7 @@ export function failureForm(output: unknown): FoundFailure | null {
   }
 }
 
-function formOfText(text: string): FoundFailure | null {
+function formOfText(text: string): RecognizedFailure | null {
   if (isAgentsError(text)) {
     return { form: "OpenAI Agents error text", message: shown(text), effect: "possible" };
   }
@@ -95,7 +95,7 @@ function formOfText(text: string): FoundFailure | null {
   return formOfValue(JSON.parse(text));
 }
 
-function formOfValue(output: unknown): FoundFailure | null {
+function formOfValue(output: unknown): RecognizedFailure | null {
   if (!isRecord(output)) return null;
   const form = FAILURE_FORMS.find(({ fits }) => fits(output));
   if (form === undefined) return null;

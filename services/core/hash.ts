@@ -18,13 +18,13 @@ export type CallName = {
 };
 
 /** What one meant execution of an action is known by downstream. */
-export type OccurrenceName = {
+export type ExecutionName = {
   readonly tenantId: string;
   readonly conversationId: string;
   readonly tool: string;
   /** Digest or text of the fields that are the identity of the call. */
   readonly identity: string;
-  /** The decision that opened the occurrence. */
+  /** The decision that opened the execution. */
   readonly decisionId: string;
 };
 
@@ -69,8 +69,8 @@ function shortId(text: string): string {
   return hash("sha256", text, "hex").slice(0, ID_DIGITS);
 }
 
-/** HMAC-SHA-256 that makes an occurrence known downstream and cannot be guessed, 43 characters base64url. */
-export function idempotencyKey(secret: Uint8Array | string, name: OccurrenceName): string {
+/** HMAC-SHA-256 that makes an execution known downstream and cannot be guessed, 43 characters base64url. */
+export function idempotencyKey(secret: Uint8Array | string, name: ExecutionName): string {
   const { tenantId, conversationId, tool, identity, decisionId } = name;
   const parts = JSON.stringify([tenantId, conversationId, tool, identity, decisionId]);
   return createHmac("sha256", secret)

@@ -54,7 +54,7 @@ export function quoteTicks(text: string): string {
 }
 
 /** One text of sentences, for a model or a person. Nulls are left out, and nothing in it is hidden. */
-export function toldText(sentences: readonly (string | null)[]): string {
+export function joinSentences(sentences: readonly (string | null)[]): string {
   return escapeHidden(sentences.filter((sentence) => sentence !== null).join(" "));
 }
 

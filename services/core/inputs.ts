@@ -1,6 +1,6 @@
 /** What the gate consumes, decoded. One input gives one journal record, whatever comes of it. */
 import type { JsonObject } from "./canonical/json-value.ts";
-import type { SensitivePath, SensitivePlace } from "./seal/sensitive-places.ts";
+import type { SensitivePath, SensitiveValue } from "./seal/sensitive-values.ts";
 
 export type GateInput = ProposalInput | ResultInput | VerdictInput | TickInput;
 
@@ -45,11 +45,11 @@ export interface ClearArguments {
   /** Canonical JSON of the value. */
   readonly text: string;
   readonly paths: readonly SensitivePath[];
-  readonly places: readonly SensitivePlace[];
+  readonly sensitiveValues: readonly SensitiveValue[];
   /** Where a recorded journal has digests already. */
-  readonly digests: readonly SensitivePlace[];
+  readonly digests: readonly SensitiveValue[];
   /** What the recorded decision says is wrong with those: nobody can look at them again. */
-  readonly told?: readonly { readonly path: string; readonly message: string }[];
+  readonly recordedProblems?: readonly { readonly path: string; readonly message: string }[];
 }
 
 export interface EnvelopeRejection {
@@ -151,7 +151,7 @@ export const VERDICT_KINDS = [
 export type VerdictKind = (typeof VERDICT_KINDS)[number];
 
 /** Calls that a verdict can give, unless any number. */
-export const GIVEN_CALLS_MAX = 2 ** 31 - 1;
+export const MANUAL_GRANT_CALLS_MAX = 2 ** 31 - 1;
 
 /** A person's (or operator's) word. A verdict of kind `tick` is a `TickInput`. */
 export interface VerdictInput {

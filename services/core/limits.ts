@@ -12,13 +12,13 @@ export const LIMITS = {
   /** How long a call is remembered after its deadline at least, in ms of gate time, so that a tick finds it. */
   lateTickMs: 3_600_000,
   /** Twins of reads: the least recently used goes first. */
-  readTwins: 1_024,
+  priorReads: 1_024,
   /** Bytes of kept outputs of reads, a conversation. */
-  readTwinBytes: 4 * 1024 * 1024,
+  priorReadBytes: 4 * 1024 * 1024,
   /** Twins of writes: new writes are refused (`history_full`) beyond this. */
-  writeTwins: 2_048,
+  priorWrites: 2_048,
   /** Bytes of kept outputs of writes, a conversation; beyond it only their digest is kept. */
-  writeTwinBytes: 4 * 1024 * 1024,
+  priorWriteBytes: 4 * 1024 * 1024,
   /** Resources with a remembered last write. */
   resources: 2_048,
   /** Sketches of fields that near duplicates are found by, a turn; the oldest goes first. */
@@ -42,9 +42,9 @@ export const LIMITS = {
   /** Calls remembered in one rate window; also the largest N of a rate. */
   rateWindowCalls: 1_000,
   /** Calls in the ring: default, least and most. */
-  ringDefault: 64,
-  ringMin: 8,
-  ringMax: 512,
+  recentCallsDefault: 64,
+  recentCallsMin: 8,
+  recentCallsMax: 512,
   /** Bytes of a kept output: default and most. */
   outputBytesDefault: 16_384,
   outputBytesMax: 262_144,

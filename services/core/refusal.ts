@@ -24,13 +24,13 @@ export interface Refusal {
   /** Everything wrong with the arguments, each with its path (`invalid_arguments`). */
   readonly problems: readonly { readonly path: string; readonly message: string }[];
   /** Of a budget that is used up: the latest results, so that an answer can be given from them. */
-  readonly known: readonly KnownResult[] | null;
+  readonly earlierResults: readonly EarlierResult[] | null;
   /** A sentence that may be shown to the user: why the agent stopped. */
   readonly userMessage: string | null;
 }
 
 /** A result that is known already; `ref` is resolved as that of a previous result is. */
-export interface KnownResult {
+export interface EarlierResult {
   readonly ref: string;
   readonly tool: string;
   readonly atMs: number;

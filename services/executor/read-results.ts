@@ -10,7 +10,7 @@ export type ResultsSummary = {
   /** Begun and not ended. By decision. */
   readonly open: ReadonlyMap<string, ResultInput>;
   /** Begun or ended: not to be run again. */
-  readonly known: ReadonlySet<string>;
+  readonly reportedIds: ReadonlySet<string>;
   /** When the last of them was written; 0: there is none. */
   readonly lastMs: number;
   /** All reports on calls in hand, in order. */
@@ -32,18 +32,18 @@ export async function readResults(
   isInHand: (decisionId: string) => boolean,
 ): Promise<ResultsSummary> {
   const open = new Map<string, ResultInput>();
-  const known = new Set<string>();
+  const reportedIds = new Set<string>();
   const reports = new Map<string, StatusReport[]>();
   let lastMs = 0;
   for await (const { result, appendTimeMs } of resultsOf(read)) {
     const { decisionId, status } = result;
     lastMs = appendTimeMs;
-    known.add(decisionId);
+    reportedIds.add(decisionId);
     if (status === "started") open.set(decisionId, result);
     else open.delete(decisionId);
     if (isInHand(decisionId)) addTo(reports, result);
   }
-  return { open, known, lastMs, reports };
+  return { open, reportedIds, lastMs, reports };
 }
 
 /** All reports on calls in hand, in order. */
@@ -116,8 +116,10 @@ export function readClaimStatus(reports: readonly StatusReport[], executorId: st
   if (!isOurs) return "elsewhere";
   const ends = reports.filter(({ status }) => status !== "started");
   if (ends.length === 0) return "claimed";
-  const isGivenUp = ends.every((end) => end.status === "unknown" && end.executorId !== executorId);
-  return isGivenUp ? "given_up" : "elsewhere";
+  const isAbandoned = ends.every(
+    (end) => end.status === "unknown" && end.executorId !== executorId,
+  );
+  return isAbandoned ? "given_up" : "elsewhere";
 }
 
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };

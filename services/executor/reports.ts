@@ -66,8 +66,8 @@ export class Reports {
         return;
       } catch (error) {
         if (classify(error) !== "retry" || this.gaveUp.aborted) throw error;
-        const told = { partition, ...namesOf(call), status: report.status, ...causeOf(error) };
-        logger.warn("a result could not be written yet", told);
+        const fields = { partition, ...namesOf(call), status: report.status, ...causeOf(error) };
+        logger.warn("a result could not be written yet", fields);
         await clock.sleep(backoffMs, this.gaveUp);
       }
     }

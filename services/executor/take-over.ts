@@ -48,12 +48,12 @@ export async function takeOver(parts: TakeOverParts, inHand: InHand): Promise<Ru
   try {
     const sinceMs = Math.min(clock.nowMs() - LOOK_BACK_MS, inHand.sinceMs);
     const read = { log, codec, partition, sinceMs };
-    const { open, known, lastMs, reports } = await readResults(read, inHand.has);
+    const { open, reportedIds, lastMs, reports } = await readResults(read, inHand.has);
     logger.info("allowed calls were taken over", { partition, open: open.size });
     return {
       ...{ claims, reports, open: new Map(open), over: new AbortController() },
       // A call was allowed before anything was reported of it.
-      settled: new SettledDecisions(known, lastMs + LOOK_BACK_MS),
+      settled: new SettledDecisions(reportedIds, lastMs + LOOK_BACK_MS),
     };
   } catch (error) {
     await claims.close().catch(() => undefined);

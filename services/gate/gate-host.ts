@@ -13,7 +13,7 @@
  *    its partitions ends the process.
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
-import type { KnownSecrets } from "../runtime/anchor.ts";
+import type { RegisteredSecrets } from "../runtime/anchor.ts";
 import { coreFold } from "../runtime/core-engine.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
@@ -64,7 +64,7 @@ export type GateHostParts = {
   /** Absent or null: nobody remembers how far the journal had come. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the journal does not say which secrets it was written with. */
-  readonly secrets?: KnownSecrets | null;
+  readonly secrets?: RegisteredSecrets | null;
   readonly codec: Codec;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -118,7 +118,7 @@ const PREPARE_MS_MAX = 3_000;
 /** Who starts a gate to exchange another ends that one soon. */
 const FOLLOW_MS = 30_000;
 /** Longer than any turn may take: each of its waits for the log has a bound of its own. */
-const TASK_SILENT_MS_MAX = 60_000;
+const TASK_IDLE_MS_MAX = 60_000;
 /** A task looks at least so often whether a deadline has come, and shows that it is not stuck. */
 const WAIT_MS_MAX = 2_000;
 /** From what is best to what is worst. */
@@ -239,8 +239,8 @@ export class GateHost {
   }
 
   #optionsFor(policy: CompiledPolicy): TaskOptions {
-    const given = { waitMsMax: WAIT_MS_MAX, ...this.#parts.tuning };
-    return { ...taskOptionsFor(policy, this.#keepMs), ...given };
+    const tuning = { waitMsMax: WAIT_MS_MAX, ...this.#parts.tuning };
+    return { ...taskOptionsFor(policy, this.#keepMs), ...tuning };
   }
 
   /**
@@ -293,9 +293,9 @@ export class GateHost {
     };
     const task = new StreamTask(context, this.#engine.engine);
     const watchdog = new Watchdog({
-      limitMs: TASK_SILENT_MS_MAX,
-      onStuck: (silentMs) => {
-        const text = `partition ${partition} did not turn for ${silentMs} ms`;
+      limitMs: TASK_IDLE_MS_MAX,
+      onStuck: (idleMs) => {
+        const text = `partition ${partition} did not turn for ${idleMs} ms`;
         this.#fail(new FatalError("unexpected", text));
       },
     });

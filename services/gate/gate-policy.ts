@@ -79,13 +79,13 @@ export function overRecorded(policy: CompiledPolicy): CompiledPolicy {
  * and no tier names get an empty entry in the document, so that the revision changes and the document
  * of that revision decides the same anywhere. The same policy where all were known.
  */
-export function withKnownTools(
+export function declareTools(
   policy: GatePolicy,
   names: readonly string[],
   capabilities: Capabilities,
 ): GatePolicy {
   const { compiled, document, loaded } = policy;
-  const unknown = names.filter((name) => !compiled.tool(name).known);
+  const unknown = names.filter((name) => !compiled.tool(name).isDeclared);
   if (unknown.length === 0) return policy;
   const entries = unknown.map((name) => [name, {}] as const);
   const extended: PolicyDocument = {

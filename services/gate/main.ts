@@ -106,7 +106,7 @@ async function takeOver(
 ): Promise<readonly string[]> {
   const problems = await gate.checkPolicy(policy);
   if (problems.length === 0) gate.host.setPolicy(policy);
-  return problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`);
+  return problems.map(({ topic, message, remedy }) => `\`${topic}\` ${message}: ${remedy}`);
 }
 
 function readiness(host: GateHost) {
@@ -138,12 +138,12 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
 /** What was decided of which call: names and codes, never arguments. */
 function logRecord(logger: Logger, partition: number, { offset, record }: CommittedRecord): void {
   for (const event of record.events) {
-    const told = event.type === "repeated" ? event.decision : event;
+    const logged = event.type === "repeated" ? event.decision : event;
     // What changes nothing, or concerns no call.
-    if (told.type === "ignored" || told.type === "ruled") continue;
-    const { tenantId, conversationId, decisionId } = told;
-    const { callId, tool } = "call" in told ? told.call : told;
-    const reason = told.type === "refused" ? { reason: told.refusal.reason } : {};
+    if (logged.type === "ignored" || logged.type === "ruled") continue;
+    const { tenantId, conversationId, decisionId } = logged;
+    const { callId, tool } = "call" in logged ? logged.call : logged;
+    const reason = logged.type === "refused" ? { reason: logged.refusal.reason } : {};
     const names = { tenantId, conversationId, callId, decisionId, tool };
     logger.debug("journaled", { type: event.type, ...names, ...reason, partition, offset });
   }

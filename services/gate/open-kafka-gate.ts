@@ -7,7 +7,7 @@ import { KafkaTopicInspector } from "../adapters/kafka/topics/topic-inspector.ts
 import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
 import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
-import type { KnownSecrets } from "../runtime/anchor.ts";
+import type { RegisteredSecrets } from "../runtime/anchor.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
 import type {
@@ -45,7 +45,7 @@ export type KafkaGateOptions = {
   /** Absent or null: nobody knows how far the journal had come. */
   readonly heads?: (log: KafkaLog) => HeadStore | null;
   /** Absent: the journal does not say which secrets it was written with. */
-  readonly secrets?: KnownSecrets;
+  readonly secrets?: RegisteredSecrets;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;

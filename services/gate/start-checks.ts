@@ -7,7 +7,7 @@ export type StartProblem = {
   readonly topic: string;
   readonly message: string;
   /** What to do about it. */
-  readonly mend: string;
+  readonly remedy: string;
 };
 
 export type StartNeeds = {
@@ -35,13 +35,13 @@ export function checkTopics(
 
 /** All problems as one message. */
 export function describeStartProblems(problems: readonly StartProblem[]): string {
-  const lines = problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`);
+  const lines = problems.map(({ topic, message, remedy }) => `\`${topic}\` ${message}: ${remedy}`);
   return `the gate does not start on these topics:\n${lines.join("\n")}`;
 }
 
 function missing({ name }: TopicFacts): StartProblem {
-  const mend = "make it with `callgate topics apply`, or correct the topic prefix";
-  return { topic: name, message: "does not exist", mend };
+  const remedy = "make it with `callgate topics apply`, or correct the topic prefix";
+  return { topic: name, message: "does not exist", remedy };
 }
 
 function unequal(facts: readonly TopicFacts[]): readonly StartProblem[] {
@@ -53,7 +53,7 @@ function unequal(facts: readonly TopicFacts[]): readonly StartProblem[] {
     .map((one) => ({
       topic: one.name,
       message: `has ${one.partitions} partitions and \`${name}\` has ${right}`,
-      mend:
+      remedy:
         "a conversation has one partition in all topics; stop the gates, and give all topics " +
         "the same number under a new prefix",
     }));
@@ -66,21 +66,21 @@ function checkOne(facts: TopicFacts): readonly StartProblem[] {
     problems.push({
       topic,
       message: "is compacted: records of one conversation would delete each other",
-      mend: "set its cleanup.policy to `delete`",
+      remedy: "set its cleanup.policy to `delete`",
     });
   }
   if (timestampType !== "LogAppendTime") {
     problems.push({
       topic,
       message: `takes the time of records from their producers (${timestampType})`,
-      mend: "set its message.timestamp.type to `LogAppendTime`",
+      remedy: "set its message.timestamp.type to `LogAppendTime`",
     });
   }
   if (replicationFactor >= REPLICATED && minInsyncReplicas < 2) {
     problems.push({
       topic,
       message: `has ${replicationFactor} replicas and acknowledges with ${minInsyncReplicas}: a lost broker could take back what was decided`,
-      mend: "set its min.insync.replicas to 2",
+      remedy: "set its min.insync.replicas to 2",
     });
   }
   return problems;
@@ -94,14 +94,14 @@ function checkJournal(facts: TopicFacts, { keepMs }: StartNeeds): readonly Start
     problems.push({
       topic,
       message: `is kept for ${retentionMs} ms and the policy needs ${keepMs} ms (longest life of a conversation, longest hold, one day)`,
-      mend: `set its retention.ms to ${keepMs} or more, or shorten those times in the policy`,
+      remedy: `set its retention.ms to ${keepMs} or more, or shorten those times in the policy`,
     });
   }
   if (retentionBytes !== -1) {
     problems.push({
       topic,
       message: `is cut off at ${retentionBytes} bytes, however young its records are`,
-      mend: "set its retention.bytes to -1",
+      remedy: "set its retention.bytes to -1",
     });
   }
   return problems;

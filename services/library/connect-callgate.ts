@@ -64,9 +64,9 @@ function checkedConfig({ kafka, registry }: ConnectOptions): Config {
   throw new CallgateError("invalid_input", lines.join("\n"));
 }
 
-function secretsOf(given: string | Uint8Array | undefined): ReadonlyMap<string, Uint8Array> {
-  if (given === undefined) return new Map();
-  const result = secretFrom(given);
+function secretsOf(secret: string | Uint8Array | undefined): ReadonlyMap<string, Uint8Array> {
+  if (secret === undefined) return new Map();
+  const result = secretFrom(secret);
   if (!result.ok) throw new CallgateError("secret_unreadable", result.problem.message);
   return new Map([[result.secret.keyId, result.secret.bytes]]);
 }

@@ -18,10 +18,10 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
     follow: () => null,
     onCommitted: (listener) => void gate.onCommitted(listener),
     onLost: (listener) => {
-      let told = false;
+      let isNotified = false;
       gate.onStatus(({ state, error }) => {
-        if (told || state !== "closed" || error === null) return;
-        told = true;
+        if (isNotified || state !== "closed" || error === null) return;
+        isNotified = true;
         listener(asCallgateError(error));
       });
     },

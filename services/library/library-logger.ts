@@ -7,7 +7,7 @@ import { quietLogger } from "../runtime/quiet-logger.ts";
 /** Somebody else's program is quiet unless its operator wants to hear. @throws CallgateError */
 export function loggerOf({ logLevel }: Env): Logger {
   if (logLevel === undefined) return quietLogger;
-  const level = LOG_LEVELS.find((known) => known === logLevel);
+  const level = LOG_LEVELS.find((name) => name === logLevel);
   if (level !== undefined) return createStreamLogger(process.stderr, level);
   throw new CallgateError(
     "invalid_input",

@@ -70,19 +70,19 @@ function checkOptions(options: OpenOptions): void {
 
 function valueProblem(options: OpenOptions): string | undefined {
   const { policy, dataDir, normalizers } = options;
-  const given: unknown = dataDir;
+  const directory: unknown = dataDir;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: give the path of a policy file, or an object";
   }
   if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
   if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
-  const isPath = typeof given === "string" && given !== "";
-  if (given === undefined || given === false || isPath) return undefined;
+  const isPath = typeof directory === "string" && directory !== "";
+  if (directory === undefined || directory === false || isPath) return undefined;
   return "`dataDir` must be the path of a directory, or false";
 }
 
-function isPolicy(given: unknown): boolean {
-  if (!Array.isArray(given)) return typeof given === "string" || typeof given === "object";
-  return given.length > 0 && given.every((path) => typeof path === "string");
+function isPolicy(input: unknown): boolean {
+  if (!Array.isArray(input)) return typeof input === "string" || typeof input === "object";
+  return input.length > 0 && input.every((path) => typeof path === "string");
 }

@@ -1,6 +1,6 @@
 /** Gate, log and codec in one process. What the library, the commands and the benches are built on. */
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../adapters/config/known-secrets.ts";
+import { keepSecrets, type SecretStore } from "../adapters/config/registered-secrets.ts";
 import {
   makeSecret,
   openSecretFile,
@@ -18,9 +18,9 @@ import { FixedMembership } from "../gate/fixed-membership.ts";
 import { GateHost } from "../gate/gate-host.ts";
 import {
   compileGatePolicy,
+  declareTools,
   type GatePolicy,
   misspelledTool,
-  withKnownTools,
   withSecret,
 } from "../gate/gate-policy.ts";
 import {
@@ -128,24 +128,24 @@ async function openStorage(dataDir: string | false): Promise<Storage> {
 
 /** @param isNew nothing was decided there yet: a secret may be made. */
 function openSecret(
-  given: string | Uint8Array | undefined,
+  secret: string | Uint8Array | undefined,
   dataDir: string | false,
   isNew: boolean,
 ): SecretStore {
   const result: SecretResult =
-    given !== undefined
-      ? secretFrom(given)
+    secret !== undefined
+      ? secretFrom(secret)
       : dataDir === false
         ? { ok: true, secret: makeSecret() }
         : openSecretFile(dataDir, isNew);
-  if (result.ok) return keepSecrets(result.secret, [], secretRemedy(given !== undefined, dataDir));
+  if (result.ok) return keepSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }
 
-function secretRemedy(isGiven: boolean, dataDir: string | false): string {
+function secretRemedy(isSecretSet: boolean, dataDir: string | false): string {
   if (dataDir === false) return "Open the gate again";
-  const where = isGiven
+  const where = isSecretSet
     ? "Give the option `secret` that the directory was used with (none, where it has a file `secret` of its own)"
     : `Restore \`${join(dataDir, SECRET_FILE)}\` from a backup, or give the option \`secret\` that the directory was used with`;
   return `${where}. If it is lost for good, see what that means with \`callgate recover --data-dir ${dataDir}\` and accept it with \`--accept-loss\``;
@@ -188,7 +188,7 @@ function compose(
     knowTools: (names) => {
       const other = misspelledTool(policy, names);
       if (other !== undefined) throw misspelled(other);
-      const extended = withKnownTools(policy, names, capabilitiesOf(options.normalizers));
+      const extended = declareTools(policy, names, capabilitiesOf(options.normalizers));
       if (extended === policy) return;
       policy = extended;
       gate.setPolicy(policy.compiled);

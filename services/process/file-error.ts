@@ -1,6 +1,6 @@
 import { type ExitError, environmentError } from "./exit-error.ts";
 
-const MENDS: Readonly<Record<string, readonly [string, string]>> = {
+const REMEDIES: Readonly<Record<string, readonly [string, string]>> = {
   ENOENT: ["there is no such file", "check the path"],
   EACCES: ["permission denied", "check who may read and write it"],
   EPERM: ["permission denied", "check who may read and write it"],
@@ -13,17 +13,17 @@ const MENDS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** A file that is written need not be there, but its directory must. */
-const MENDS_WRITING: typeof MENDS = {
+const WRITE_REMEDIES: typeof REMEDIES = {
   ENOENT: ["its directory is not there", "make the directory, or name another"],
 };
 
 /** An error of the file system as a sentence: what could not be done to which file, and the mend. */
 export function fileError(doing: "read" | "write", path: string, error: unknown): ExitError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const told = error instanceof Error ? error.message : String(error);
-  const known = (doing === "write" ? MENDS_WRITING[code] : undefined) ?? MENDS[code];
-  const [what, mend] = known ?? [told, "check the path and the disk"];
-  return environmentError(`${path}: cannot ${doing} it: ${what}; ${mend}`, error);
+  const message = error instanceof Error ? error.message : String(error);
+  const explanation = (doing === "write" ? WRITE_REMEDIES[code] : undefined) ?? REMEDIES[code];
+  const [what, remedy] = explanation ?? [message, "check the path and the disk"];
+  return environmentError(`${path}: cannot ${doing} it: ${what}; ${remedy}`, error);
 }
 
 export function isFileError(error: unknown): error is NodeJS.ErrnoException {

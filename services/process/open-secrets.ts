@@ -1,5 +1,5 @@
 import type { Config } from "../adapters/config/config-schema.ts";
-import { keepSecrets, type SecretStore } from "../adapters/config/known-secrets.ts";
+import { keepSecrets, type SecretStore } from "../adapters/config/registered-secrets.ts";
 import { type Secret, secretFrom } from "../adapters/config/secret-file.ts";
 import { readSecretText } from "../adapters/config/secret-files.ts";
 import { usageError } from "./exit-error.ts";

@@ -140,7 +140,7 @@ async function within<T>(done: Promise<T>, timeMs: number): Promise<T | "late"> 
   const late = sleep(timeMs, "late" as const, { signal: controller.signal }).catch(
     () => "late" as const,
   );
-  const given = await Promise.race([done, late]);
+  const result = await Promise.race([done, late]);
   controller.abort();
-  return given;
+  return result;
 }

@@ -9,10 +9,10 @@ const EVENTS = ["uncaughtException", "unhandledRejection"] as const;
  * @returns what gives such errors back to Node.
  */
 export function onStrayError(tell: (error: FatalError) => void): () => void {
-  let isTold = false;
+  let isReported = false;
   const stray = (error: unknown): void => {
-    if (isTold) return;
-    isTold = true;
+    if (isReported) return;
+    isReported = true;
     const text = `nobody caught an error: ${textOf(error)}`;
     tell(new FatalError("unexpected", text, { cause: error }));
   };
@@ -25,6 +25,6 @@ export function onStrayError(tell: (error: FatalError) => void): () => void {
 /** With where it was made: of a stray one that is all there is to find it by. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const place = error.stack?.split("\n").find((line) => line.startsWith("    at "));
-  return place === undefined ? error.message : `${error.message} (${place.trim()})`;
+  const frame = error.stack?.split("\n").find((line) => line.startsWith("    at "));
+  return frame === undefined ? error.message : `${error.message} (${frame.trim()})`;
 }

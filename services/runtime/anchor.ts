@@ -12,7 +12,7 @@ export type Anchored = Pick<JournalAnchor, "secrets" | "lostKeyIds"> & {
 };
 
 /** The secrets that a gate has. */
-export interface KnownSecrets {
+export interface RegisteredSecrets {
   /** New idempotency keys are made with it. */
   readonly currentKeyId: string;
   /** Of all of them, by key id. */
@@ -30,7 +30,7 @@ export type Acceptance = AcceptedLoss & {
 };
 
 export type AnchorTerms = {
-  readonly known: KnownSecrets;
+  readonly registered: RegisteredSecrets;
   /** An anchor that is so old is repeated. */
   readonly repeatAfterMs: number;
   /** How long a secret may be needed after another took over. */
@@ -56,31 +56,31 @@ export function anchorFor(
   nowMs: number,
   isIdle: boolean,
 ): JournalAnchor | null {
-  const { known, repeatAfterMs, acceptance } = terms;
-  const isCurrent = before !== null && before.secrets[0]?.keyId === known.currentKeyId;
+  const { registered, repeatAfterMs, acceptance } = terms;
+  const isCurrent = before !== null && before.secrets[0]?.keyId === registered.currentKeyId;
   const isRecent = isCurrent && nowMs - before.atMs < repeatAfterMs;
   if (isRecent && !isIdle && acceptance === null) return null;
   const lost = new Set([...(before?.lostKeyIds ?? []), ...(acceptance?.lostKeyIds ?? [])]);
   return {
-    secrets: [currentOf(known), ...superseded(before, terms, nowMs, lost)],
-    lostKeyIds: [...lost].filter((keyId) => keyId !== known.currentKeyId),
+    secrets: [currentOf(registered), ...superseded(before, terms, nowMs, lost)],
+    lostKeyIds: [...lost].filter((keyId) => keyId !== registered.currentKeyId),
     accepted: acceptance === null ? null : lossOf(acceptance),
   };
 }
 
-function currentOf({ currentKeyId: keyId, fingerprints }: KnownSecrets): SecretMark {
+function currentOf({ currentKeyId: keyId, fingerprints }: RegisteredSecrets): SecretMark {
   return { keyId, fingerprint: fingerprints.get(keyId) ?? "", supersededAtMs: null };
 }
 
 /** Secrets used before the present one, for as long as a call of theirs may be tried again. */
 function superseded(
   before: Anchored | null,
-  { known, spanMs }: AnchorTerms,
+  { registered, spanMs }: AnchorTerms,
   nowMs: number,
   lost: ReadonlySet<string>,
 ): readonly SecretMark[] {
   return (before?.secrets ?? [])
-    .filter(({ keyId }) => keyId !== known.currentKeyId && !lost.has(keyId))
+    .filter(({ keyId }) => keyId !== registered.currentKeyId && !lost.has(keyId))
     .map((mark) => ({ ...mark, supersededAtMs: mark.supersededAtMs ?? nowMs }))
     .filter(({ supersededAtMs }) => nowMs - supersededAtMs < spanMs);
 }
@@ -114,28 +114,28 @@ export function missingSecrets(
  */
 export function assertSecrets(
   anchored: Anchored | null,
-  known: KnownSecrets,
+  registered: RegisteredSecrets,
   acceptance: Acceptance | null,
   sinceMs: number,
 ): void {
   const accepted = acceptance?.lostKeyIds ?? [];
-  const missing = missingSecrets(anchored, known.fingerprints, sinceMs).filter(
+  const missing = missingSecrets(anchored, registered.fingerprints, sinceMs).filter(
     ({ keyId }) => !accepted.includes(keyId),
   );
-  if (missing.length > 0) throw secretMissing(missing, known);
+  if (missing.length > 0) throw secretMissing(missing, registered);
   for (const keyId of [...(anchored?.lostKeyIds ?? []), ...accepted]) {
-    if (!known.fingerprints.has(keyId)) known.replaceLost(keyId);
+    if (!registered.fingerprints.has(keyId)) registered.replaceLost(keyId);
   }
 }
 
-function secretMissing(missing: readonly SecretMark[], known: KnownSecrets): FatalError {
+function secretMissing(missing: readonly SecretMark[], registered: RegisteredSecrets): FatalError {
   const ids = missing.map(({ keyId }) => `\`${keyId}\``).join(", ");
   const [first] = missing;
   return new FatalError(
     "secret_missing",
     `the journal was written with the secret of key id ${ids}, and the gate has ` +
-      `\`${known.currentKeyId}\`: with another secret a call that is tried again would get another ` +
-      `idempotency key. ${known.remedy}`,
-    { context: { keyId: first?.keyId ?? "", current: known.currentKeyId } },
+      `\`${registered.currentKeyId}\`: with another secret a call that is tried again would get another ` +
+      `idempotency key. ${registered.remedy}`,
+    { context: { keyId: first?.keyId ?? "", current: registered.currentKeyId } },
   );
 }

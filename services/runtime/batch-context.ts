@@ -28,12 +28,12 @@ export function batchContextOf(context: TaskContext, engine: Engine, now: Now): 
 }
 
 function anchorTermsOf(
-  { secrets: known, options }: TaskContext,
+  { secrets: registered, options }: TaskContext,
   acceptance: Acceptance | null,
 ): BatchContext["anchor"] {
-  if (known === null || known === undefined) return null;
+  if (registered === null || registered === undefined) return null;
   const { idleRecordAfterMs: repeatAfterMs, journalSpanMs: spanMs } = options;
-  return { known, repeatAfterMs, spanMs, acceptance };
+  return { registered, repeatAfterMs, spanMs, acceptance };
 }
 
 export function retryable(error: Error, outcome: "failed" | "unknown"): PipelineError {

@@ -15,7 +15,7 @@ import { type Conversation, conversationBytes, StoredConversation } from "./stor
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 /** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
-export const CHECKPOINT_SCHEMA_VERSION = 10;
+export const CHECKPOINT_SCHEMA_VERSION = 11;
 
 /** So long at once: other partitions have decisions to make, and requests under way. */
 const SLICE_MS = 8;
@@ -53,7 +53,7 @@ export type CheckpointUse =
   | { readonly ok: true; readonly state: PartitionState; readonly newestSeq: number }
   | { readonly ok: false; readonly why: string };
 
-export type CheckpointPlace = {
+export type CheckpointContext = {
   readonly log: Log;
   readonly codec: Codec;
   readonly partition: number;
@@ -66,20 +66,20 @@ export type CheckpointPlace = {
 /** Whether a checkpoint is of this log, and of the history that its journal has. */
 export async function isOfJournal(
   header: CheckpointHeader,
-  place: Omit<CheckpointPlace, "fold" | "clock">,
+  context: Omit<CheckpointContext, "fold" | "clock">,
 ): Promise<boolean> {
-  return (await findForeign(header, place)) === null;
+  return (await findForeign(header, context)) === null;
 }
 
 /** The state that a checkpoint holds, or why it cannot be used. */
 export async function useCheckpoint(
   checkpoint: Checkpoint,
-  place: CheckpointPlace,
+  context: CheckpointContext,
 ): Promise<CheckpointUse> {
-  const problem = await findForeign(checkpoint.header, place);
+  const problem = await findForeign(checkpoint.header, context);
   if (problem !== null) return { ok: false, why: problem };
   try {
-    return await stateFrom(checkpoint, place);
+    return await stateFrom(checkpoint, context);
   } catch (error) {
     return { ok: false, why: error instanceof Error ? error.message : "it cannot be read" };
   }
@@ -87,24 +87,24 @@ export async function useCheckpoint(
 
 async function findForeign(
   header: CheckpointHeader,
-  place: Omit<CheckpointPlace, "fold" | "clock">,
+  context: Omit<CheckpointContext, "fold" | "clock">,
 ): Promise<string | null> {
-  const { log, journalStart, journalEnd } = place;
+  const { log, journalStart, journalEnd } = context;
   if (header.schemaVersion !== CHECKPOINT_SCHEMA_VERSION) return "it has another format";
   if (header.clusterId !== log.clusterId || header.topicId !== log.topicId(JOURNAL_TOPIC)) {
     return "it is of another log";
   }
   if (header.journalOffset > journalEnd) return "it is newer than the journal";
   if (header.journalOffset - 1 < journalStart) return "it is older than the journal";
-  return (await standsInChain(header, place)) ? null : "it is of another history of the journal";
+  return (await standsInChain(header, context)) ? null : "it is of another history of the journal";
 }
 
 /** Whether the journal has the record that a checkpoint, or a head, is of. */
 export async function standsInChain(
   header: Pick<CheckpointHeader, "journalOffset" | "seq" | "chainHead">,
-  place: Pick<CheckpointPlace, "log" | "codec" | "partition">,
+  context: Pick<CheckpointContext, "log" | "codec" | "partition">,
 ): Promise<boolean> {
-  const { log, codec, partition } = place;
+  const { log, codec, partition } = context;
   const offset = header.journalOffset - 1;
   const limits = { recordsMax: 1, bytesMax: 1 };
   const { records } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
@@ -116,9 +116,12 @@ export async function standsInChain(
 }
 
 /** Digests are compared of all of it before any is used; texts are read when they are needed. */
-async function stateFrom(checkpoint: Checkpoint, place: CheckpointPlace): Promise<CheckpointUse> {
+async function stateFrom(
+  checkpoint: Checkpoint,
+  context: CheckpointContext,
+): Promise<CheckpointUse> {
   const { header, blobs } = checkpoint;
-  const { fold, clock } = place;
+  const { fold, clock } = context;
   if (checkpoint.count !== blobs.length) {
     return { ok: false, why: "conversations are missing" };
   }

@@ -103,11 +103,11 @@ export class Checkpointer {
   }
 
   /** A partition was restored. @param prepared the state was built before the fence. */
-  begin({ mark, isKnown, header }: StoredMark, prepared: boolean): void {
+  begin({ mark, hasAnswered, header }: StoredMark, prepared: boolean): void {
     this.#mark = mark;
     this.#replace = header === null;
     this.#stopped = false;
-    this.#isOutdated = prepared || !isKnown;
+    this.#isOutdated = prepared || !hasAnswered;
     this.#savedSeq = header?.seq ?? 0;
   }
 
@@ -219,8 +219,8 @@ export class Checkpointer {
     if (header === null || header.topicId !== headerOf(log, state).topicId) return isOutdated;
     if (header.journalOffset > journalOffset) return false;
     if (builtOnSeq === null || header.seq < builtOnSeq) return true;
-    const place = { log, codec, partition, journalStart: 0, journalEnd: journalOffset };
-    if (!(await isOfJournal(header, place))) return true;
+    const checkpointContext = { log, codec, partition, journalStart: 0, journalEnd: journalOffset };
+    if (!(await isOfJournal(header, checkpointContext))) return true;
     this.#replace = false;
     this.#savedSeq = header.seq;
     return true;

@@ -14,7 +14,7 @@ const AHEAD =
 export class ClockWatch {
   readonly #partition: number;
   readonly #logger: Logger;
-  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(partition: number, logger: Logger) {
     this.#partition = partition;
@@ -25,8 +25,8 @@ export class ClockWatch {
   appended(appendTimeMs: number, fromMs: number, toMs: number): void {
     const isBehind = appendTimeMs > toMs;
     const byMs = isBehind ? appendTimeMs - toMs : fromMs - appendTimeMs;
-    if (byMs <= OFF_MS_MAX || toMs - this.#toldAtMs < TELL_EVERY_MS) return;
-    this.#toldAtMs = toMs;
+    if (byMs <= OFF_MS_MAX || toMs - this.#loggedAtMs < TELL_EVERY_MS) return;
+    this.#loggedAtMs = toMs;
     this.#logger.warn(isBehind ? BEHIND : AHEAD, { partition: this.#partition, byMs });
   }
 }

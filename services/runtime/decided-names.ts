@@ -14,9 +14,9 @@ export class DecidedNames {
     for (const name of event.conversation.evicted?.names ?? []) names.delete(name);
     if (event.type === "held" || isUnnamed(event)) return false;
     const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
-    const known = names.get(name);
-    if (known === undefined) names.set(name, event.decisionId);
-    return known === event.decisionId;
+    const earlierId = names.get(name);
+    if (earlierId === undefined) names.set(name, event.decisionId);
+    return earlierId === event.decisionId;
   }
 
   /** A conversation that starts afresh remembers nothing. */
@@ -26,8 +26,8 @@ export class DecidedNames {
     conversation: { fresh },
   }: DecisionEvent): Map<string, string> {
     const key = conversationKey(tenantId, conversationId);
-    const known = fresh ? undefined : this.#conversations.get(key);
-    if (known !== undefined) return known;
+    const existing = fresh ? undefined : this.#conversations.get(key);
+    if (existing !== undefined) return existing;
     const names = new Map<string, string>();
     this.#conversations.set(key, names);
     return names;

@@ -1,5 +1,5 @@
 /** Writes a loss that a person accepted into a journal that no gate runs: decides nothing. */
-import type { KnownSecrets } from "./anchor.ts";
+import type { RegisteredSecrets } from "./anchor.ts";
 import { commitBatch } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
 import { headOf } from "./journal-head.ts";
@@ -7,14 +7,14 @@ import { BatchBuilder } from "./process-batch.ts";
 import { restorePartition } from "./restore.ts";
 import type { RestoreContext } from "./restore-context.ts";
 
-export type AcceptanceContext = Omit<RestoreContext, "toldSeq" | "onReplayed" | "secrets"> & {
-  readonly secrets: KnownSecrets;
+export type AcceptanceContext = Omit<RestoreContext, "reportedSeq" | "onReplayed" | "secrets"> & {
+  readonly secrets: RegisteredSecrets;
 };
 
 /** @throws PipelineError, as a restore and a commit do. */
 export async function journalAcceptance(context: AcceptanceContext): Promise<void> {
   const { partition, log, codec, logger, metrics, heads, secrets } = context;
-  const restoring = { ...context, toldSeq: null, onReplayed: () => undefined };
+  const restoring = { ...context, reportedSeq: null, onReplayed: () => undefined };
   const { state, writer, acceptance } = await restorePartition(restoring, async () => null);
   try {
     const builder = new BatchBuilder(
@@ -23,7 +23,7 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
         ...{ partitions: log.partitions, hashEvery: Number.MAX_SAFE_INTEGER },
         keepsRecords: false,
         engine: undecided(context),
-        anchor: { known: secrets, repeatAfterMs: 0, spanMs: context.spanMs, acceptance },
+        anchor: { registered: secrets, repeatAfterMs: 0, spanMs: context.spanMs, acceptance },
       },
       state,
     );

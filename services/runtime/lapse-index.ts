@@ -18,11 +18,11 @@ export class LapseIndex {
 
   /** Keys of all spans that have begun. Does not change the index. */
   candidates(nowMs: number): readonly string[] {
-    const found: string[] = [];
+    const keys: string[] = [];
     for (const span of this.#begun(spanOf(nowMs))) {
-      for (const key of this.#spans.get(span) ?? []) found.push(key);
+      for (const key of this.#spans.get(span) ?? []) keys.push(key);
     }
-    return found;
+    return keys;
   }
 
   /** Spans with keys up to this one. */

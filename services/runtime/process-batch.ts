@@ -189,13 +189,13 @@ export class BatchBuilder {
     }
     const input = this.#vouched(decoded.input, record, nowMs);
     const isForeign = input.type === "proposal" && input.rejected?.reason === "unauthenticated";
-    const given: GateInput =
+    const checkedInput: GateInput =
       misrouted === null || input.type !== "proposal" || isForeign
         ? input
         : { ...input, rejected: { reason: "misrouted", message: misrouted } };
     const { engine } = this.#context;
     const state = this.#staged.state(key);
-    const sealed = engine.seal(state, given, nowMs);
+    const sealed = engine.seal(state, checkedInput, nowMs);
     const events = engine.decide(state, sealed, nowMs);
     const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // The input's own bytes where they are the key: each log would make them of the text again.
@@ -259,9 +259,9 @@ export class BatchBuilder {
   ): void {
     const { partition, logger, metrics } = this.#context;
     metrics.count("internal_errors");
-    const place = { topic, partition, offset, decisionId, tool };
+    const logFields = { topic, partition, offset, decisionId, tool };
     logger.error("a call could not be judged and was refused", {
-      ...place,
+      ...logFields,
       message: refusal.message,
     });
   }

@@ -7,7 +7,7 @@ import { JOURNAL_TOPIC } from "./topics.ts";
 /** So few that decoding them holds up nothing else for long. */
 const READ_LIMITS = { recordsMax: 250, bytesMax: 1024 * 1024 };
 
-type JournalPlace = {
+type JournalSource = {
   readonly log: Log;
   readonly codec: Codec;
   readonly partition: number;
@@ -27,7 +27,7 @@ type JournalStretch = {
  *   log does not answer, or a record's schema cannot be had now.
  */
 export async function readStretch(
-  { log, codec, partition }: JournalPlace,
+  { log, codec, partition }: JournalSource,
   offset: number,
   endOffset: number,
   onUnreadable?: OnUnreadable,
@@ -56,10 +56,10 @@ export async function journalRecordOf(
   partition: number,
   { offset, value }: Pick<LogRecord, "offset" | "value">,
 ): Promise<JournalRecord> {
-  const place = `(partition ${partition}, offset ${offset})`;
+  const location = `(partition ${partition}, offset ${offset})`;
   const context = { partition, offset };
   if (value === null) {
-    throw new StateCorruptError(`the journal has an empty record ${place}`, { context });
+    throw new StateCorruptError(`the journal has an empty record ${location}`, { context });
   }
   const pending = codec.pending?.(value) ?? null;
   if (pending !== null) await pending;
@@ -68,7 +68,7 @@ export async function journalRecordOf(
   } catch (error) {
     if (!(error instanceof StateCorruptError)) throw error;
     const options = { cause: error, context: { ...error.context, ...context } };
-    throw new StateCorruptError(`${error.message} ${place}`, options);
+    throw new StateCorruptError(`${error.message} ${location}`, options);
   }
 }
 
@@ -89,10 +89,10 @@ export async function* readJournal(
   endOffset: number,
   onUnreadable?: OnUnreadable,
 ): AsyncGenerator<readonly JournalEntry[]> {
-  const place = { log, codec, partition };
+  const source = { log, codec, partition };
   let offset = fromOffset;
   while (offset < endOffset) {
-    const { entries, nextOffset } = await readStretch(place, offset, endOffset, onUnreadable);
+    const { entries, nextOffset } = await readStretch(source, offset, endOffset, onUnreadable);
     if (nextOffset <= offset) {
       throw new StateCorruptError(`the journal ends at ${offset}, before ${endOffset}`, {
         context: { partition, offset, endOffset },

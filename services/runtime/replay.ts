@@ -72,7 +72,7 @@ export class Replay {
     const isFirst = staged.progress.seq === 0;
     if (isFirst && record.seq > 1 && this.#options.startMoved) this.#anchor(staged, record);
     if (this.#options.checkChain) assertFollows(staged, record, log);
-    const applied = staged.applyEvents(this.#known(staged, record.events), record.seq);
+    const applied = staged.applyEvents(this.#selectBegun(staged, record.events), record.seq);
     const isHashRecord = record.stateHash !== null;
     const lapse = isHashRecord ? staged.lapse(record.clocks.proposals, applied.stateSum) : null;
     if (lapse !== null && this.#isComparable(record)) {
@@ -105,7 +105,7 @@ export class Replay {
   }
 
   /** Without the events of conversations whose beginning is no longer in the log. */
-  #known(staged: StagedState, events: readonly GateEvent[]): readonly GateEvent[] {
+  #selectBegun(staged: StagedState, events: readonly GateEvent[]): readonly GateEvent[] {
     const anchoredAtMs = this.#anchoredAtMs;
     if (anchoredAtMs === undefined) return events;
     const begun = new Set<string>();
@@ -113,12 +113,12 @@ export class Replay {
       const key = conversationKey(event.tenantId, event.conversationId);
       const begins = "conversation" in event && event.conversation.fresh;
       if (begins) begun.add(key);
-      const isKnown = begins || begun.has(key) || staged.state(key) !== undefined;
-      const { atMs, untilMs } = keptBy(event);
+      const isBegun = begins || begun.has(key) || staged.state(key) !== undefined;
+      const { atMs, untilMs } = findRetention(event);
       // One that is silent since before is kept for no longer than one that speaks.
-      const olderUntilMs = isKnown ? anchoredAtMs + untilMs - atMs : untilMs;
+      const olderUntilMs = isBegun ? anchoredAtMs + untilMs - atMs : untilMs;
       this.#olderUntilMs = Math.max(this.#olderUntilMs, olderUntilMs);
-      return isKnown;
+      return isBegun;
     });
   }
 
@@ -129,7 +129,7 @@ export class Replay {
 }
 
 /** From when until when a decision keeps its conversation: until that is forgotten, or its hold ends. */
-function keptBy(event: GateEvent): { readonly atMs: number; readonly untilMs: number } {
+function findRetention(event: GateEvent): { readonly atMs: number; readonly untilMs: number } {
   if (!("conversation" in event)) return { atMs: 0, untilMs: 0 };
   const { atMs, proposalsAtMs } = event.times;
   const holdUntilMs = event.type === "held" ? event.expiresAtMs : 0;

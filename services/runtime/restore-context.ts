@@ -1,5 +1,5 @@
 /** What taking a partition over needs, and what its parts tell each other. */
-import type { KnownSecrets } from "./anchor.ts";
+import type { RegisteredSecrets } from "./anchor.ts";
 import type { StateFold } from "./engine.ts";
 import type { CommittedRecord } from "./journal.ts";
 import type { HeadStore } from "./journal-head.ts";
@@ -33,12 +33,12 @@ export type RestoreContext = ReadContext & {
   readonly ownership: Ownership;
   /** See `TaskContext`. */
   readonly heads: HeadStore | null;
-  readonly secrets: KnownSecrets | null;
+  readonly secrets: RegisteredSecrets | null;
   /**
    * Listeners of this process know the journal up to this record: a checkpoint beyond it would hide
    * records from them. Null: they know nothing yet, and need not.
    */
-  readonly toldSeq: number | null;
+  readonly reportedSeq: number | null;
   /** Told of each replayed record, before the partition runs. */
   readonly onReplayed: (records: readonly CommittedRecord[]) => void;
   /** How long a recorded offset may be ahead of the journal before the partition is refused. */
@@ -53,7 +53,7 @@ export type StoredMark = {
   /** What it holds, as `CheckpointStore.save` wants to know it. */
   readonly mark: string | null;
   /** False: it did not answer, and what it holds is not known. */
-  readonly isKnown: boolean;
+  readonly hasAnswered: boolean;
   /** Of the checkpoint that the state builds on; null: it builds on none that the store has. */
   readonly header: Pick<CheckpointHeader, "seq"> | null;
 };

@@ -10,44 +10,44 @@ type Loaded = Awaited<ReturnType<CheckpointStore["load"]>>;
 
 /**
  * Null where there is no checkpoint that can be used.
- * @param toldSeq see `RestoreContext`.
+ * @param reportedSeq see `RestoreContext`.
  */
 export async function startFrom(
   context: ReadContext,
   source: "checkpoint" | "journal",
   journalEnd: number,
-  toldSeq: number | null,
+  reportedSeq: number | null,
 ): Promise<Start | null> {
   const { log, partition, fold } = context;
   const journalStart = await log.startOffset(JOURNAL_TOPIC, partition);
   if (source === "checkpoint")
-    return fromCheckpoint(context, { journalStart, journalEnd }, toldSeq);
+    return fromCheckpoint(context, { journalStart, journalEnd }, reportedSeq);
   if (journalStart > 0 && journalStart >= journalEnd) throw outOfReach(context, journalStart);
   const stored = storedWithout(await loadCheckpoint(context));
   return { state: new PartitionState(fold), hashesFromSeq: 0, stored };
 }
 
 function storedWithout(loaded: Loaded | null): StoredMark {
-  return { mark: loaded?.mark ?? null, isKnown: loaded !== null, header: null };
+  return { mark: loaded?.mark ?? null, hasAnswered: loaded !== null, header: null };
 }
 
 async function fromCheckpoint(
   context: ReadContext,
   journal: { readonly journalStart: number; readonly journalEnd: number },
-  toldSeq: number | null,
+  reportedSeq: number | null,
 ): Promise<Start | null> {
   const { log, codec, partition, fold, clock } = context;
   const loaded = await loadCheckpoint(context);
   if (loaded === null) return null;
-  if (toldSeq !== null && (loaded.checkpoint?.header.seq ?? 0) > toldSeq) return null;
-  const place = { log, codec, partition, fold, clock, ...journal };
+  if (reportedSeq !== null && (loaded.checkpoint?.header.seq ?? 0) > reportedSeq) return null;
+  const checkpointContext = { log, codec, partition, fold, clock, ...journal };
   const use =
     loaded.checkpoint === null
       ? { ok: false as const, why: loaded.problem }
-      : await useCheckpoint(loaded.checkpoint, place);
+      : await useCheckpoint(loaded.checkpoint, checkpointContext);
   if (use.ok) {
     const { state, newestSeq } = use;
-    const stored = { mark: loaded.mark, isKnown: true, header: { seq: state.progress.seq } };
+    const stored = { mark: loaded.mark, hasAnswered: true, header: { seq: state.progress.seq } };
     return { state, hashesFromSeq: newestSeq, stored };
   }
   if (use.why !== null) {

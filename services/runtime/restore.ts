@@ -79,7 +79,7 @@ async function readState(
       const start =
         source === "held"
           ? await stillThere(context, held, end)
-          : await startFrom(context, source, end, context.toldSeq);
+          : await startFrom(context, source, end, context.reportedSeq);
       if (start === null) continue;
       const replayed =
         (await replay(context, start, end)) + (await catchUp(context, writer, start));
@@ -274,9 +274,9 @@ function offsetsAhead(
 
 function broken(error: unknown): unknown {
   if (!(error instanceof StateCorruptError)) return error;
-  const told = `the journal cannot be replayed: ${error.message}. Nothing is decided on it`;
+  const message = `the journal cannot be replayed: ${error.message}. Nothing is decided on it`;
   // The codec has said what is missing, and nothing is wrong with the journal.
   const remedy = needsRegistry(error) ? " until then" : `; ${BEGIN_ANEW}`;
   const options = { cause: error, context: error.context };
-  return new FatalError("journal_broken", `${told}${remedy}`, options);
+  return new FatalError("journal_broken", `${message}${remedy}`, options);
 }

@@ -45,7 +45,7 @@ export function idleRecordAfterMs(keepMs: number): number {
 }
 
 /** A topic-partition as retention sees it. */
-export type Kept = {
+export type RetainedPartition = {
   readonly topic: Topic;
   /** Oldest first; read only as far as something may go. */
   readonly spans: Iterable<LogSpan>;
@@ -56,15 +56,19 @@ export type Kept = {
 };
 
 /** The offset that the start of a topic-partition may move to; null: nothing may go. */
-export function trimTo(kept: Kept, policy: RetentionPolicy, nowMs: number): number | null {
-  const { topic } = kept;
+export function trimTo(
+  partition: RetainedPartition,
+  policy: RetentionPolicy,
+  nowMs: number,
+): number | null {
+  const { topic } = partition;
   const cutMs = nowMs - policy.keepMs;
   const isJournal = topic === JOURNAL_TOPIC;
-  const limitOffset = isInputTopic(topic) ? kept.consumed[topic] : Number.MAX_SAFE_INTEGER;
-  let excessBytes = policy.bytesMax === undefined ? 0 : kept.bytes - policy.bytesMax;
+  const limitOffset = isInputTopic(topic) ? partition.consumed[topic] : Number.MAX_SAFE_INTEGER;
+  let excessBytes = policy.bytesMax === undefined ? 0 : partition.bytes - policy.bytesMax;
   let start: number | null = null;
   let before: LogSpan | undefined;
-  for (const span of kept.spans) {
+  for (const span of partition.spans) {
     // A journal's record goes only once the one after it is old as well.
     const candidate = isJournal ? before : span;
     before = span;

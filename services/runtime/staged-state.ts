@@ -49,13 +49,13 @@ export class StagedState {
   conversation(key: string): Conversation | undefined {
     // Asked for twice by each input: to decide it, and to apply what came of it.
     if (key !== this.#lastKey) {
-      this.#last = this.#found(key);
+      this.#last = this.#find(key);
       this.#lastKey = key;
     }
     return this.#last;
   }
 
-  #found(key: string): Conversation | undefined {
+  #find(key: string): Conversation | undefined {
     if (this.#dropped.has(key)) return undefined;
     return this.#conversations.get(key) ?? this.#base.conversation(key);
   }
@@ -75,9 +75,9 @@ export class StagedState {
     const changed = new Map<string, ConversationState>();
     for (const event of events) {
       const key = conversationKey(event.tenantId, event.conversationId);
-      const known = this.conversation(key);
-      if (known !== undefined && known.seq >= seq) continue;
-      const before = changed.get(key) ?? known?.state;
+      const conversation = this.conversation(key);
+      if (conversation !== undefined && conversation.seq >= seq) continue;
+      const before = changed.get(key) ?? conversation?.state;
       const state = this.#base.fold.evolve(before, event);
       if (state !== undefined && state !== before) changed.set(key, state);
     }
@@ -96,12 +96,12 @@ export class StagedState {
   #applyOne(event: GateEvent, seq: number): Applied {
     const { stateSum } = this.#progress;
     const key = conversationKey(event.tenantId, event.conversationId);
-    const known = this.conversation(key);
-    if (known !== undefined && known.seq >= seq) return { stateSum, undo: nothing };
-    const state = this.#base.fold.evolve(known?.state, event);
-    if (state === undefined || state === known?.state) return { stateSum, undo: nothing };
+    const conversation = this.conversation(key);
+    if (conversation !== undefined && conversation.seq >= seq) return { stateSum, undo: nothing };
+    const state = this.#base.fold.evolve(conversation?.state, event);
+    if (state === undefined || state === conversation?.state) return { stateSum, undo: nothing };
     const staged = this.#conversations.get(key);
-    const sum = this.#put(key, known, state, seq, stateSum);
+    const sum = this.#put(key, conversation, state, seq, stateSum);
     return { stateSum: sum, undo: () => this.#restore(key, staged) };
   }
 

@@ -55,8 +55,8 @@ function digitsAt(hash: string, at: number): number {
 
 /** Everything of a state that is small, counters of what is large, and the latest call. */
 function summaryOf(state: ConversationState): string {
-  const { turn, ring, strikes, cycle } = state;
-  const last = ring[ring.length - 1];
+  const { turn, recentCalls, strikes, cycle } = state;
+  const last = recentCalls[recentCalls.length - 1];
   const latestCall =
     last === undefined ? [] : [last.decisionId, last.actionKey, last.status, last.digest, last.n];
   return JSON.stringify([countersOf(state), latestCall, turn.id, strikes, cycle]);
@@ -75,10 +75,10 @@ function countersOf(state: ConversationState): readonly (string | number | boole
     turn.steps,
     totals.calls,
     totals.steps,
-    state.kept.nextOrder,
+    state.retained.nextOrder,
     state.loose.nextOrder,
-    state.readTwins.nextOrder,
-    state.writeTwins.nextOrder,
+    state.priorReads.nextOrder,
+    state.priorWrites.nextOrder,
     writes.byResource.nextOrder,
     state.tools.size,
     state.open.size,
@@ -86,7 +86,7 @@ function countersOf(state: ConversationState): readonly (string | number | boole
     state.rates.size,
     state.grants.size,
     state.confirmations.size,
-    state.ring.length,
+    state.recentCalls.length,
     state.strikes.length,
     flags.userInputRequired,
     flags.ended,

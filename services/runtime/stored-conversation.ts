@@ -50,13 +50,13 @@ export class StoredConversation implements Conversation {
   #state: ConversationState | null = null;
 
   /** @param bytes of `conversationBytes`, whose digest was checked. */
-  constructor(bytes: Uint8Array, place: { seq: number; hash: string }, fold: StateFold) {
+  constructor(bytes: Uint8Array, version: { seq: number; hash: string }, fold: StateFold) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const deadlineMs = view.getFloat64(DEADLINE_AT);
     this.deadlineMs = Number.isNaN(deadlineMs) ? undefined : deadlineMs;
     this.dropAtMs = view.getFloat64(DROP_AT);
-    this.seq = place.seq;
-    this.hash = place.hash;
+    this.seq = version.seq;
+    this.hash = version.hash;
     this.#bytes = bytes;
     this.#fold = fold;
   }

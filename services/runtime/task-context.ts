@@ -1,4 +1,4 @@
-import type { KnownSecrets } from "./anchor.ts";
+import type { RegisteredSecrets } from "./anchor.ts";
 import type { StateFold } from "./engine.ts";
 import type { PipelineError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
@@ -56,7 +56,7 @@ export type TaskContext = {
   /** Where it is known how far the journal had come; absent or null: nowhere. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the gate has none, as in a simulation. */
-  readonly secrets?: KnownSecrets | null;
+  readonly secrets?: RegisteredSecrets | null;
   readonly codec: Codec;
   readonly fold: StateFold;
   readonly clock: Clock;

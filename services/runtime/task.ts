@@ -62,7 +62,7 @@ export class StreamTask {
   #held: PartitionState | null = null;
   /** A loss that was accepted, until the journal says so. */
   #acceptance: Acceptance | null = null;
-  #toldSeq: number | null = null;
+  #reportedSeq: number | null = null;
   /** A state out of the checkpoint could not be read: the next restore does without. */
   #distrustsCheckpoint = false;
   #backoffMs = BACKOFF_MS_MIN;
@@ -185,7 +185,7 @@ export class StreamTask {
     const { partition, log, ownership, checkpoints, codec, clock, logger, metrics } = this.#context;
     const { options, fold } = this.#context;
     const startedMs = clock.nowMs();
-    const first = this.#toldSeq === null;
+    const first = this.#reportedSeq === null;
     metrics.count("take_overs");
     const held = this.#held;
     const store = this.#distrustsCheckpoint ? null : checkpoints;
@@ -200,7 +200,7 @@ export class StreamTask {
         secrets: this.#context.secrets ?? null,
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
-        toldSeq: this.#toldSeq,
+        reportedSeq: this.#reportedSeq,
         onReplayed: (records) => {
           if (!first) this.#tell(records);
         },
@@ -213,7 +213,7 @@ export class StreamTask {
     const { state, writer, source, stored, replayed, fencedMs } = restored;
     this.#held = state;
     this.#acceptance = restored.acceptance;
-    this.#toldSeq ??= state.progress.seq;
+    this.#reportedSeq ??= state.progress.seq;
     this.#distrustsCheckpoint = false;
     if (stored !== null) this.#checkpointer?.begin(stored, source === "held");
     const { next } = state.progress;
@@ -299,7 +299,7 @@ export class StreamTask {
       this.#rebuilds = 0;
       this.#ticks.committed(run.state, startedMs);
       this.#tell(outcome.records);
-      this.#toldSeq = run.state.progress.seq;
+      this.#reportedSeq = run.state.progress.seq;
       metrics.count("commits");
       metrics.count("inputs", batch.inputs);
       metrics.count("decisions", batch.decisions);
@@ -337,11 +337,11 @@ export class StreamTask {
   }
 
   #tell(records: readonly CommittedRecord[]): void {
-    const told = this.#toldSeq ?? 0;
-    const fresh = records.filter(({ record }) => record.seq > told);
+    const reportedSeq = this.#reportedSeq ?? 0;
+    const fresh = records.filter(({ record }) => record.seq > reportedSeq);
     const last = fresh[fresh.length - 1];
     if (last === undefined) return;
-    this.#toldSeq = last.record.seq;
+    this.#reportedSeq = last.record.seq;
     this.#committed.tell(fresh);
   }
 

@@ -55,15 +55,15 @@ export class UnjournaledInputs {
     const cursor = this.#cursors.get(topic) ?? (await this.#begun(topic, from));
     const passedBy: number[] = [];
     for (;;) {
-      const found = cursor.offsets[cursor.at];
-      if (found === undefined) {
+      const inputOffset = cursor.offsets[cursor.at];
+      if (inputOffset === undefined) {
         if (cursor.next > offset || !(await this.#fill(topic, cursor))) return passedBy;
         continue;
       }
-      if (found > offset) return passedBy;
+      if (inputOffset > offset) return passedBy;
       cursor.at += 1;
-      if (found === offset) this.#compared += 1;
-      else passedBy.push(found);
+      if (inputOffset === offset) this.#compared += 1;
+      else passedBy.push(inputOffset);
     }
   }
 

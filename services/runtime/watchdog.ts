@@ -4,7 +4,7 @@ export type WatchdogOptions = {
   /** Longest time between two turns. */
   readonly limitMs: number;
   /** Told once. */
-  readonly onStuck: (silentMs: number) => void;
+  readonly onStuck: (idleMs: number) => void;
 };
 
 /**
@@ -37,8 +37,8 @@ export class Watchdog {
   #tick(): void {
     this.#ticks += 1;
     if (this.#ticks <= TICKS) return;
-    const silentMs = Math.round((this.#ticks * this.#options.limitMs) / TICKS);
+    const idleMs = Math.round((this.#ticks * this.#options.limitMs) / TICKS);
     this.disarm();
-    this.#options.onStuck(silentMs);
+    this.#options.onStuck(idleMs);
   }
 }

@@ -85,7 +85,7 @@ function pending(wire: WireFormat | undefined, value: Uint8Array | null): Promis
   return id === undefined || wire.schemas.isFresh(id) ? null : wire.schemas.fetch(id);
 }
 
-const KNOWN_FORMS: { readonly [topic in InputTopic]: string } = {
+const ACCEPTED_FORMS: { readonly [topic in InputTopic]: string } = {
   proposals: "an Avro or JSON record",
   results: "an Avro record",
   verdicts: "an Avro record",
@@ -97,7 +97,7 @@ function decodeInput(
   value: Uint8Array | null,
 ): DecodedInput {
   if (value === null || value.length === 0) {
-    return { ok: false, message: `the record has no value: send ${KNOWN_FORMS[topic]}` };
+    return { ok: false, message: `the record has no value: send ${ACCEPTED_FORMS[topic]}` };
   }
   try {
     return decodeByTopic(types, topic, value);

@@ -19,7 +19,7 @@ import { asBuffer, type RecordTypes } from "./record-types.ts";
 export type Secrets = ReadonlyMap<string, Uint8Array>;
 
 /**
- * The idempotency key of an allowed call: the same for all retries of its occurrence.
+ * The idempotency key of an allowed call: the same for all retries of its execution.
  *
  * @throws FatalError where the secret that the decision names is not at hand.
  */
@@ -29,7 +29,7 @@ export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
     conversationId: event.conversationId,
     tool: event.call.tool,
     identity: event.arguments.actionKey,
-    decisionId: event.occurrence.decisionId,
+    decisionId: event.execution.decisionId,
   });
 }
 
@@ -99,7 +99,7 @@ function allowedCall(secrets: Secrets, event: CallAllowed, inputOffset: number):
     keyId: event.keyId,
     header: IDEMPOTENCY_HEADER,
     idempotencyArgument: event.idempotencyArgument,
-    occurrence: event.occurrence,
+    execution: event.execution,
     notAfterMs: event.notAfterMs,
     timeLimitMs: event.timeLimitMs,
     inputOffset,

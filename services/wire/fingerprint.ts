@@ -41,8 +41,8 @@ const ORDER = ["name", "type", "fields", "symbols", "items", "values", "size"] a
 function canonical(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(canonical);
   if (typeof schema !== "object" || schema === null) return schema;
-  const given = new Map(Object.entries(schema));
+  const attributes = new Map(Object.entries(schema));
   return Object.fromEntries(
-    ORDER.filter((key) => given.has(key)).map((key) => [key, canonical(given.get(key))]),
+    ORDER.filter((key) => attributes.has(key)).map((key) => [key, canonical(attributes.get(key))]),
   );
 }

@@ -19,7 +19,7 @@ type RawProposal = Omit<
   ProposalInput,
   "type" | "arguments" | "approvalId" | "clear" | "vouched" | keyof Name
 > & {
-  readonly named: Name | null;
+  readonly name: Name | null;
   readonly argumentsText: string | null;
   readonly argumentsBytes: Buffer | null;
   readonly approvalId: string | null;
@@ -84,7 +84,7 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
   const isText = typeof input.arguments === "string";
   const isCanonical = isText && input.arguments === decision?.arguments.text;
   return {
-    named: decision !== undefined && isNamedBy(input, decision) ? null : input,
+    name: decision !== undefined && hasSameNames(input, decision) ? null : input,
     argumentsText: isText && !isCanonical ? (input.arguments as string) : null,
     argumentsBytes: isText ? null : asBuffer(input.arguments as Uint8Array),
     assistantText: input.assistantText,
@@ -97,7 +97,7 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
 }
 
 /** Whether the decision has the proposal's names and tool: they are written once then. */
-function isNamedBy(input: ProposalInput, { tenantId, conversationId, call }: Decision): boolean {
+function hasSameNames(input: ProposalInput, { tenantId, conversationId, call }: Decision): boolean {
   return (
     input.callId === call.callId &&
     input.conversationId === conversationId &&
@@ -175,7 +175,7 @@ function positionOf(raw: RawJournal): InputPosition {
 }
 
 function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined): ProposalInput {
-  const name = raw.named ?? nameOf(part(decision));
+  const name = raw.name ?? nameOf(part(decision));
   const canonical = raw.argumentsBytes === null ? decision?.arguments.text : undefined;
   const bytes = raw.argumentsBytes === null ? undefined : new Uint8Array(raw.argumentsBytes);
   const { assistantText, confirmation, approvalId, rejected, vouched } = raw;

@@ -25,12 +25,12 @@ export type AllowedCall = DecidedRecord &
     | "approval"
     | "keyId"
     | "idempotencyArgument"
-    | "occurrence"
+    | "execution"
     | "notAfterMs"
     | "timeLimitMs"
   > & {
     readonly confirmation: string | null;
-    /** The same for every retry of one occurrence. */
+    /** The same for every retry of one execution. */
     readonly idempotencyKey: string;
     readonly header: string;
   };

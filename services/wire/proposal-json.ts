@@ -86,7 +86,7 @@ function onlyNames(whole: JsonObject): JsonObject {
   );
 }
 
-function readEnvelope(value: JsonObject, found: EnvelopeRejection | undefined): DecodedInput {
+function readEnvelope(value: JsonObject, rejection: EnvelopeRejection | undefined): DecodedInput {
   const problems: string[] = [];
   const text = (field: string): string | null => readText(value, field, problems);
   const names = {
@@ -102,7 +102,7 @@ function readEnvelope(value: JsonObject, found: EnvelopeRejection | undefined): 
     agentId: text("agentId"),
     turn: readCount(value, "turn", problems),
     step: readCount(value, "step", problems),
-    arguments: readArguments(value, problems),
+    arguments: readArgumentText(value, problems),
     assistantText: text("assistantText"),
     estimatedCost: readMoney(value["estimatedCost"] ?? null, problems),
     confirmation: text("confirmation"),
@@ -115,7 +115,7 @@ function readEnvelope(value: JsonObject, found: EnvelopeRejection | undefined): 
   const message = problems.join("; ");
   return toInput(
     envelope,
-    found ?? (message === "" ? undefined : { reason: "malformed", message }),
+    rejection ?? (message === "" ? undefined : { reason: "malformed", message }),
   );
 }
 
@@ -132,40 +132,40 @@ function unknownFields(value: JsonObject): readonly string[] {
 }
 
 function readText(value: JsonObject, field: string, problems: string[]): string | null {
-  const found = value[field] ?? null;
-  if (found === null || typeof found === "string") return found;
+  const member = value[field] ?? null;
+  if (member === null || typeof member === "string") return member;
   problems.push(`\`${field}\` must be text`);
   return null;
 }
 
 /** Turns and steps are often numbered: a whole number is taken as its digits. */
 function readCount(value: JsonObject, field: string, problems: string[]): string | null {
-  const found = value[field] ?? null;
-  if (found === null || typeof found === "string") return found;
-  if (Number.isSafeInteger(found)) return String(found);
+  const member = value[field] ?? null;
+  if (member === null || typeof member === "string") return member;
+  if (Number.isSafeInteger(member)) return String(member);
   problems.push(`\`${field}\` must be text or a whole number`);
   return null;
 }
 
 /** Arguments stand as JSON itself, or as JSON text in a string. */
-function readArguments(value: JsonObject, problems: string[]): string {
-  const found = value["arguments"];
-  if (typeof found === "string") return found;
-  if (found === undefined) {
+function readArgumentText(value: JsonObject, problems: string[]): string {
+  const callArguments = value["arguments"];
+  if (typeof callArguments === "string") return callArguments;
+  if (callArguments === undefined) {
     problems.push("`arguments` must be given, as an object or as JSON text");
     return "";
   }
-  return canonicalText(found);
+  return canonicalText(callArguments);
 }
 
-function readMoney(found: JsonValue, problems: string[]): Money | null {
-  if (found === null) return null;
+function readMoney(money: JsonValue, problems: string[]): Money | null {
+  if (money === null) return null;
   const problem = "`estimatedCost` must be { microUnits: whole number, currency: text }";
-  if (typeof found !== "object" || Array.isArray(found)) {
+  if (typeof money !== "object" || Array.isArray(money)) {
     problems.push(problem);
     return null;
   }
-  const { microUnits, currency, ...rest } = found as JsonObject;
+  const { microUnits, currency, ...rest } = money as JsonObject;
   const isMoney = Number.isSafeInteger(microUnits) && typeof currency === "string";
   if (isMoney && Object.keys(rest).length === 0) {
     return { microUnits: microUnits as number, currency };

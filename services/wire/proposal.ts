@@ -73,14 +73,14 @@ function originalBytes(types: RecordTypes, value: Uint8Array): Uint8Array {
  * The input that an envelope gives: one that names its call is an input, rejected where anything else
  * about it is wrong, so that its agent gets an answer; one that does not is undecodable.
  */
-export function toInput(envelope: Envelope, found?: EnvelopeRejection): DecodedInput {
+export function toInput(envelope: Envelope, rejection?: EnvelopeRejection): DecodedInput {
   const nameless = conversationProblem(envelope) ?? idProblem("callId", envelope.callId);
   if (nameless !== undefined) return { ok: false, message: nameless };
   const read = readToolName(envelope.tool);
   const tool = read.ok ? read.name : shownTool(envelope.tool);
-  const problem = found?.message ?? (read.ok ? restProblem(envelope) : read.problem);
+  const problem = rejection?.message ?? (read.ok ? restProblem(envelope) : read.problem);
   if (problem === undefined) return { ok: true, input: acceptable(envelope, tool) };
-  const rejected = found ?? { reason: "malformed", message: problem };
+  const rejected = rejection ?? { reason: "malformed", message: problem };
   return { ok: true, input: rejectedInput(envelope, tool, rejected) };
 }
 

@@ -151,9 +151,9 @@ class RecordType {
     for (const each of this.readers) {
       if (each.low === low && each.high === high) return each;
     }
-    const found = buffer.toString("hex", LOW_AT, SINGLE_OBJECT.prefixLength);
+    const fingerprint = buffer.toString("hex", LOW_AT, SINGLE_OBJECT.prefixLength);
     throw new UndecodableError(
-      `schema fingerprint ${found} is no version of ${this.schemaName}: write with a released schema`,
+      `schema fingerprint ${fingerprint} is no version of ${this.schemaName}: write with a released schema`,
     );
   }
 

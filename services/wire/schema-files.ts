@@ -67,8 +67,8 @@ export function readSchemaFiles(directory: string = schemaDirectory()): SchemaFi
 function schemaDirectory(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const candidates = [join(here, "../../schemas"), join(here, "../../../schemas")];
-  const found = candidates.find((path) => existsSync(join(path, "decision-event.avsc")));
-  if (found !== undefined) return found;
+  const directory = candidates.find((path) => existsSync(join(path, "decision-event.avsc")));
+  if (directory !== undefined) return directory;
   throw new FatalError(
     "unexpected",
     `the Avro schemas are not at ${candidates.join(" or ")}: install the package again`,

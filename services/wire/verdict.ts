@@ -88,8 +88,8 @@ export function verdictFromRaw(raw: RawVerdict): VerdictInput {
   return {
     type: "verdict",
     kind,
-    tenantId: given(raw.tenantId, "tenantId"),
-    conversationId: given(raw.conversationId, "conversationId"),
+    tenantId: requireText(raw.tenantId, "tenantId"),
+    conversationId: requireText(raw.conversationId, "conversationId"),
     approvalId: raw.approvalId,
     decisionId: raw.decisionId,
     outcome: optionalMember(OUTCOMES, raw.outcome),
@@ -98,7 +98,7 @@ export function verdictFromRaw(raw: RawVerdict): VerdictInput {
     tool: optionalMember(SCOPES, raw.scope) === "this_call" ? null : raw.tool,
     calls: raw.calls,
     untilMs: raw.untilMs,
-    by: given(raw.by, "by"),
+    by: requireText(raw.by, "by"),
     reason: raw.reason,
     ...aboutFromRaw(raw),
   };
@@ -109,7 +109,7 @@ function aboutFromRaw({ callId, actionKey, ruleDigest }: RawVerdict): Pick<Verdi
   return { about: { callId, actionKey, ruleDigest } };
 }
 
-function given(text: string | null, field: string): string {
+function requireText(text: string | null, field: string): string {
   if (text === null) throw new UndecodableError(`a verdict must say \`${field}\``);
   return text;
 }

@@ -10,13 +10,13 @@ import { type Reader, UndecodableError } from "./reader.ts";
 import type { AvroSchema, SchemaName } from "./schema-files.ts";
 
 /** What is known of an id: its schema, or why there is none that could be read with. */
-export type KnownSchema =
+export type SchemaLookup =
   | { readonly type: "schema"; readonly schema: unknown }
   | { readonly type: "none"; readonly why: string };
 
 export interface WriterSchemas {
   /** Undefined where `fetch` must be waited for. It has no effects. */
-  known(id: number): KnownSchema | undefined;
+  lookUp(id: number): SchemaLookup | undefined;
   /** Whether what is known may still be relied on; false: `fetch` first. */
   isFresh(id: number): boolean;
   /**
@@ -55,22 +55,22 @@ export class WireReaders {
    */
   of(id: number): Reader {
     if (id === this.#lastId && this.#last !== undefined) return this.#last;
-    const found = this.#readers.get(id) ?? this.#resolve(id);
+    const reader = this.#readers.get(id) ?? this.#resolve(id);
     this.#lastId = id;
-    this.#last = found;
-    return found;
+    this.#last = reader;
+    return reader;
   }
 
   #resolve(id: number): Reader {
     const unreadable = this.#unreadable.get(id);
     if (unreadable !== undefined) throw new UndecodableError(unreadable);
-    const known = this.#schemas.known(id);
-    if (known === undefined) {
+    const lookup = this.#schemas.lookUp(id);
+    if (lookup === undefined) {
       throw new RetryableError("schema_unavailable", `schema ${id} was not fetched yet`);
     }
-    if (known.type === "none") throw new UndecodableError(`schema id ${id}: ${known.why}`);
+    if (lookup.type === "none") throw new UndecodableError(`schema id ${id}: ${lookup.why}`);
     try {
-      const writer = compileAvro(known.schema as AvroSchema);
+      const writer = compileAvro(lookup.schema as AvroSchema);
       const resolver = this.#type.createResolver(writer);
       const reader: Reader = { prefixLength: WIRE_FORMAT.prefixLength, resolver };
       this.#readers.set(id, reader);

@@ -30,9 +30,9 @@ class TypeWriter {
   readonly declarations = new Map<string, string>();
 
   typeOf(schema: Schema): string {
-    const named = TYPE_NAMES.get(schema as z.ZodType);
-    if (named === undefined) return this.#written(schema);
-    const { name, from } = named;
+    const typeName = TYPE_NAMES.get(schema as z.ZodType);
+    if (typeName === undefined) return this.#written(schema);
+    const { name, from } = typeName;
     if (from !== undefined) this.imports.set(name, from);
     // A schema of no form of its own stands for the type that another one writes.
     else if (!this.declarations.has(name) && definitionOf(schema).type !== "unknown") {

@@ -94,10 +94,10 @@ function offsetOf(document: Document, keys: readonly string[]): number {
   let node: unknown = document.contents;
   let offset = 0;
   for (const key of keys) {
-    const found = findKey(node, key);
-    if (found === null) continue;
-    offset = found.offset;
-    node = found.value;
+    const match = findKey(node, key);
+    if (match === null) continue;
+    offset = match.offset;
+    node = match.value;
   }
   return offset;
 }
@@ -111,8 +111,8 @@ function findKey(node: unknown, key: string): { offset: number; value: unknown }
     }
   }
   for (const pair of node.items) {
-    const found = findKey(pair.value, key);
-    if (found !== null) return found;
+    const match = findKey(pair.value, key);
+    if (match !== null) return match;
   }
   return null;
 }

@@ -44,20 +44,20 @@ export type Measured = { readonly rows: readonly BenchRow[]; readonly failures: 
 
 /** The median of each figure over the rounds. What fails once is measured no more. */
 export function inRounds(rounds: number, measurements: readonly Measurement[]): Measured {
-  const found = new Map<string, BenchRow[]>();
+  const rowsByName = new Map<string, BenchRow[]>();
   const failures = new Map<Measurement, string>();
   const turns = Array.from({ length: rounds }, () => measurements).flat();
   for (const measurement of turns) {
     if (failures.has(measurement)) continue;
     try {
       for (const row of measurement.run()) {
-        found.set(row.name, [...(found.get(row.name) ?? []), row]);
+        rowsByName.set(row.name, [...(rowsByName.get(row.name) ?? []), row]);
       }
     } catch (error) {
       failures.set(measurement, `${measurement.name}: ${messageOf(error)}`);
     }
   }
-  return { rows: [...found.values()].map(medianRow), failures: [...failures.values()] };
+  return { rows: [...rowsByName.values()].map(medianRow), failures: [...failures.values()] };
 }
 
 function messageOf(error: unknown): string {

@@ -18,19 +18,19 @@ const print = (text: string): void => {
 
 type Arguments = { readonly check: boolean; readonly sections: readonly Section[] };
 
-function readArguments(args: readonly string[]): Arguments | string {
-  const known = SECTIONS.map(({ name }) => name);
+function parseArguments(args: readonly string[]): Arguments | string {
+  const names = SECTIONS.map(({ name }) => name);
   let check = false;
-  let only: readonly string[] = known;
+  let only: readonly string[] = names;
   for (let at = 0; at < args.length; at += 1) {
     if (args[at] === "--check") check = true;
     else if (args[at] === "--only") {
       at += 1;
       only = (args[at] ?? "").split(",");
-    } else return `\`${args[at]}\` is no option: use --check and --only ${known.join(",")}`;
+    } else return `\`${args[at]}\` is no option: use --check and --only ${names.join(",")}`;
   }
-  const unknown = only.find((name) => !known.includes(name));
-  if (unknown !== undefined) return `there is no section \`${unknown}\`: ${known.join(", ")}`;
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) return `there is no section \`${unknown}\`: ${names.join(", ")}`;
   return { check, sections: SECTIONS.filter(({ name }) => only.includes(name)) };
 }
 
@@ -47,7 +47,7 @@ async function runSection(section: Section, scratch: string): Promise<SectionRes
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const read = readArguments(args);
+  const read = parseArguments(args);
   if (typeof read === "string") {
     process.stderr.write(`bench: ${read}\n`);
     return USAGE;

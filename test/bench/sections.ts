@@ -44,7 +44,7 @@ const LOAD: PipelineLoad = {
   onEnd: 100_000,
 };
 
-const DECISIONS_KEPT = 10_000;
+const STORED_DECISIONS = 10_000;
 
 /** What docs/library.md tells programs with a busy gate to start Node with. */
 const BUSY_FLAGS = ["--max-semi-space-size=64", "--initial-old-space-size=512"];
@@ -249,11 +249,11 @@ const start: Section = {
     const filled = join(scratch, "start", "filled");
     const prepared = inRounds(1, [
       child("fill", { dataDir: empty, decisions: 0 }),
-      child("fill", { dataDir: filled, decisions: DECISIONS_KEPT }),
+      child("fill", { dataDir: filled, decisions: STORED_DECISIONS }),
     ]);
     const starts: Measured = inRounds(start.rounds, [
       freshStart(empty),
-      child("start", { dataDir: filled, name: startRowName(DECISIONS_KEPT) }),
+      child("start", { dataDir: filled, name: startRowName(STORED_DECISIONS) }),
       child("restore", { dataDir: filled }),
     ]);
     const sizes = inRounds(1, [child("state")]);

@@ -45,7 +45,7 @@ function memoryRow(stream: Stream): BenchRow {
   if (globalThis.gc === undefined) throw new Error("run it with --expose-gc");
   globalThis.gc();
   const before = process.memoryUsage().heapUsed;
-  const kept = Array.from({ length: CONVERSATIONS }, (_, at) =>
+  const conversations = Array.from({ length: CONVERSATIONS }, (_, at) =>
     conversation(stream, CALLS_EACH, at),
   );
   globalThis.gc();
@@ -54,7 +54,7 @@ function memoryRow(stream: Stream): BenchRow {
     name: `memory of ${CONVERSATIONS.toLocaleString("en-US")} conversations of ${CALLS_EACH} calls`,
     unit: "MiB of heap",
     p50: bytes / MIB,
-    note: `${Math.round(bytes / kept.length / KIB)} KiB each`,
+    note: `${Math.round(bytes / conversations.length / KIB)} KiB each`,
   };
 }
 

@@ -26,12 +26,12 @@ export function rowTable(rows: readonly BenchRow[], base: string | null): string
 }
 
 export function targetTable(judged: readonly Judged[]): string {
-  const cells = judged.map(({ target, value, isMet }) => [
+  const cells = judged.map(({ target, value, isReached }) => [
     target.per === undefined ? target.row : `${target.row} / ${target.per}`,
     target.figure,
     figure(value),
     limitOf(target),
-    value === null ? "not measured" : isMet ? "met" : "MISSED",
+    value === null ? "not measured" : isReached ? "met" : "MISSED",
   ]);
   return columns([["target", "of", "value", "limit", ""], ...cells]);
 }

@@ -17,7 +17,7 @@ export type Judged = {
   readonly target: Target;
   /** Null: a row is missing. */
   readonly value: number | null;
-  readonly isMet: boolean;
+  readonly isReached: boolean;
 };
 
 export type Verdict = {
@@ -30,7 +30,7 @@ export function judge(targets: readonly Target[], rows: readonly BenchRow[]): re
   return targets.map((target) => {
     const value = valueFor(target, byName);
     const { atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY } = target;
-    return { target, value, isMet: value !== null && value <= atMost && value >= atLeast };
+    return { target, value, isReached: value !== null && value <= atMost && value >= atLeast };
   });
 }
 
@@ -54,10 +54,10 @@ export type Outcome = {
 
 /** Failed checks weigh more than missing parts, and both more than missed targets. */
 export function verdict({ judged, failures, missing, check }: Outcome): Verdict {
-  const metCount = judged.filter((one) => one.isMet).length;
+  const reachedCount = judged.filter((one) => one.isReached).length;
   const absent = judged.filter((one) => one.value === null).length;
   const parts = [
-    `bench: ${metCount} of ${judged.length} targets met`,
+    `bench: ${reachedCount} of ${judged.length} targets met`,
     ...(absent === 0 ? [] : [`${absent} not measured`]),
     ...(missing.length === 0 ? [] : [`${missing.length} parts missing`]),
     ...(failures.length === 0 ? [] : [`${failures.length} checks failed`]),
@@ -67,6 +67,6 @@ export function verdict({ judged, failures, missing, check }: Outcome): Verdict 
   function exitCode(): 0 | 1 | 3 {
     if (failures.length > 0) return 1;
     if (missing.length > 0 || absent > 0) return 3;
-    return check && metCount < judged.length ? 1 : 0;
+    return check && reachedCount < judged.length ? 1 : 0;
   }
 }

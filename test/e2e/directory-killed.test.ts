@@ -41,8 +41,8 @@ async function live(dataDir: string, afterAnswers: number, afterMs: number): Pro
 }
 
 async function opens(dataDir: string): Promise<string> {
-  const found = await findDirectoryLosses(dataDir);
-  if (found.losses.length > 0) return found.losses.join();
+  const directoryLosses = await findDirectoryLosses(dataDir);
+  if (directoryLosses.losses.length > 0) return directoryLosses.losses.join();
   const opened = await openCallgate({ policy: PAY_POLICY, dataDir }).catch((e: CallgateError) => e);
   if (opened instanceof Error) return opened.message;
   await opened.close();

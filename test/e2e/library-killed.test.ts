@@ -51,9 +51,9 @@ async function liveAndDie(dataDir: string): Promise<ReadonlyMap<number, unknown>
   const seen = new Map<number, unknown>();
   for (const answersMax of LIVES) {
     for (const { number, decision } of await live(dataDir, answersMax)) {
-      const told = lasting(decision);
-      expect(told, `call ${number}`).toEqual(seen.get(number) ?? told);
-      seen.set(number, told);
+      const answer = lasting(decision);
+      expect(answer, `call ${number}`).toEqual(seen.get(number) ?? answer);
+      seen.set(number, answer);
     }
   }
   return seen;

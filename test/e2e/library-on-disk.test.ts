@@ -19,7 +19,7 @@ const CONTEXT = { conversationId: "c1", turn: 1 };
 const PAY = { ...CONTEXT, callId: "call-1", tool: "charge_card", arguments: { order: "7" } };
 
 /** As `callgate approvals` and `calls` append it, from a process of their own. */
-async function verdictElsewhere(dataDir: string, given: Partial<VerdictInput>): Promise<void> {
+async function verdictElsewhere(dataDir: string, overrides: Partial<VerdictInput>): Promise<void> {
   const client = openLog(dataDir);
   const verdict = client.codec.encodeVerdict({
     type: "verdict",
@@ -35,7 +35,7 @@ async function verdictElsewhere(dataDir: string, given: Partial<VerdictInput>): 
     untilMs: null,
     by: "ann",
     reason: null,
-    ...given,
+    ...overrides,
   });
   await client.log.append([{ topic: "verdicts", partition: 0, key: "default/c1", value: verdict }]);
   await client.close();
@@ -133,15 +133,15 @@ test("what a person finds out of a call holds in the process that had told it un
   );
   // It ran, and what it gave is not known: not the answer `undefined` of a handler.
   expect(await again(before)).toBe("duplicate_call");
-  const told = { recorded: false, why: "already_reported" };
-  expect(await before.report(decisionId, { status: "failed" })).toEqual(told);
+  const alreadyReported = { recorded: false, why: "already_reported" };
+  expect(await before.report(decisionId, { status: "failed" })).toEqual(alreadyReported);
   expect(await before.previousResult(decisionId)).toMatchObject({ output: "card ac" });
   await before.close();
 
   const gate = await openGate({ dataDir });
   expect(await gate.awaitResult(decisionId)).toMatchObject({ status: "succeeded" });
   expect(await again(gate)).toBe("duplicate_call");
-  expect(await gate.report(decisionId, { status: "failed" })).toEqual(told);
+  expect(await gate.report(decisionId, { status: "failed" })).toEqual(alreadyReported);
   expect(await gate.previousResult(decisionId)).toMatchObject({ output: "card ac" });
 });
 

@@ -55,11 +55,11 @@ function runNode(...args: readonly string[]) {
 
 test("the example runs: the first charge runs, the second is refused in words", () => {
   const tsx = join(REPOSITORY, "node_modules/tsx/dist/cli.mjs");
-  const ran = runNode(tsx, "--tsconfig", "tsconfig.json", "example.ts");
-  expect(ran.stderr).toBe("");
-  expect(ran.stdout).toContain("order 7: 100.00 paid");
-  expect(ran.stdout).toMatch(/^duplicate_call You already made this exact call/m);
-  expect(ran.status).toBe(0);
+  const run = runNode(tsx, "--tsconfig", "tsconfig.json", "example.ts");
+  expect(run.stderr).toBe("");
+  expect(run.stdout).toContain("order 7: 100.00 paid");
+  expect(run.stdout).toMatch(/^duplicate_call You already made this exact call/m);
+  expect(run.status).toBe(0);
   expect(existsSync(join(directory, ".callgate", "log.mdb"))).toBe(true);
 });
 

@@ -40,12 +40,12 @@ function usPerCall(runs: readonly SourceRun[]): number {
   return (elapsedMs * MICROSECONDS_PER_MS) / Math.max(calls, 1);
 }
 
-function printCases(found: readonly Case[]): void {
+function printCases(allCases: readonly Case[]): void {
   for (const kind of ["harm", "miss"] as const) {
-    const all = found.filter((one) => one.kind === kind).length;
+    const all = allCases.filter((one) => one.kind === kind).length;
     const title = kind === "harm" ? "Refusals that did harm" : "Repeats that ran";
     print(`\n## ${title}: the worst of ${all} conversations\n`);
-    print(cases(worst(found, kind, CASES_SHOWN)) || "none");
+    print(cases(worst(allCases, kind, CASES_SHOWN)) || "none");
   }
 }
 
@@ -83,7 +83,8 @@ async function evaluate(data: EvalData, scratch: string, corpusIsRight: boolean)
 
   const checks = checksOf(runs, ours, rules, memory, corpusIsRight);
   print("\n## Checks\n");
-  for (const { name, ok, found } of checks) print(`${ok ? "ok    " : "FAILED"} ${name} (${found})`);
+  for (const { name, ok, actual } of checks)
+    print(`${ok ? "ok    " : "FAILED"} ${name} (${actual})`);
   const passed = checks.filter(({ ok }) => ok).length;
   print(`\neval: ${passed} of ${checks.length} checks passed`);
   return passed === checks.length;

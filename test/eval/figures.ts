@@ -17,7 +17,7 @@ export interface Figures {
   readonly doubledPct: number;
   readonly doubledOutsidePct: number;
   /** Of those outside loops that name an object; null where it was not published. */
-  readonly doubledNamedPct: number | null;
+  readonly doubledWithArgumentsPct: number | null;
   readonly usPerCall: number | null;
 }
 
@@ -68,7 +68,7 @@ function published(name: string, row: Row): Figures {
     ordinarySavedPct: at(10),
     doubledPct: at(11),
     doubledOutsidePct: at(12),
-    doubledNamedPct: null,
+    doubledWithArgumentsPct: null,
     usPerCall: row[13] ?? null,
   };
 }
@@ -94,7 +94,9 @@ export function figuresOf(name: string, score: Score, usPerCall: number | null):
     ordinarySavedPct: percent(ordinary?.loop_calls_blocked, ordinary?.loop_calls),
     doubledPct: doubledPct(score.doubled_writes["open | all"]),
     doubledOutsidePct: doubledPct(score.doubled_writes["open | model runs, other"]),
-    doubledNamedPct: doubledPct(score.doubled_writes_with_arguments["open | model runs, other"]),
+    doubledWithArgumentsPct: doubledPct(
+      score.doubled_writes_with_arguments["open | model runs, other"],
+    ),
     usPerCall,
   };
 }

@@ -36,7 +36,7 @@ export interface Case {
   readonly kind: "harm" | "miss";
   readonly source: string;
   readonly id: string;
-  readonly place: string;
+  readonly location: string;
   readonly pool: Pool;
   readonly calls: readonly CaseCall[];
 }
@@ -68,7 +68,7 @@ export function findCases(
   );
   const outputs = row.calls.map(({ output_hash }) => output_hash);
   const loop = longestLoop(identities, outputs);
-  const common = { source, id, place: replayed.place, pool: poolOf(row, loop) };
+  const common = { source, id, location: replayed.location, pool: poolOf(row, loop) };
   const { harms, misses, reads } = judgeCalls(row, replayed.calls, identities, loop);
   const cases = [
     ...(harms.length > 0 ? [{ ...common, kind: "harm" as const, calls: harms }] : []),
@@ -92,7 +92,7 @@ function judgeCalls(
 ) {
   const hasRun = (index: number): boolean => calls[index]?.decision.type === "allowed";
   const history = historyOf(row, identities, hasRun);
-  const repeats = history.map((found, index) => isRepeatedRead(row, calls, index, found));
+  const repeats = history.map((entry, index) => isRepeatedRead(row, calls, index, entry));
   const misses = calls.flatMap((replayed, index): readonly CaseCall[] => {
     const { priorCall, isPriorCallDone } = history[index] as History;
     const why = missOf(row, replayed, loop, isPriorCallDone, repeats[index] === true);
@@ -129,7 +129,7 @@ function historyOf(
   const priorCallsRun = new Map<string, number>();
   const done = new Set<string>();
   return identities.map((identity, index) => {
-    const found = {
+    const entry = {
       priorCall: priorCalls.get(identity),
       priorCallRun: priorCallsRun.get(identity),
       isPriorCallDone: done.has(identity),
@@ -137,7 +137,7 @@ function historyOf(
     priorCalls.set(identity, index);
     if (hasRun(index)) priorCallsRun.set(identity, index);
     if (row.calls[index]?.is_error !== true) done.add(identity);
-    return found;
+    return entry;
   });
 }
 
@@ -239,7 +239,7 @@ const POOL_RANK: Readonly<Record<Case["kind"], Readonly<Record<Pool, number>>>> 
 /** Those that count first, then those with the most calls. */
 export function worst(cases: readonly Case[], kind: Case["kind"], count: number): readonly Case[] {
   return cases
-    .filter((found) => found.kind === kind)
+    .filter((one) => one.kind === kind)
     .sort(
       (a, b) =>
         POOL_RANK[kind][a.pool] - POOL_RANK[kind][b.pool] || b.calls.length - a.calls.length,

@@ -16,14 +16,14 @@ export function longestLoop(
   identities: readonly string[],
   outputs: readonly (string | null)[],
 ): Loop | null {
-  const found = [...runs(identities, outputs), ...PERIODS.flatMap((p) => cycles(identities, p))];
+  const loops = [...runs(identities, outputs), ...PERIODS.flatMap((p) => cycles(identities, p))];
   const length = ({ first, last }: Loop) => last - first + 1;
-  found.sort((a, b) => length(b) - length(a) || a.period - b.period || a.first - b.first);
-  return found[0] ?? null;
+  loops.sort((a, b) => length(b) - length(a) || a.period - b.period || a.first - b.first);
+  return loops[0] ?? null;
 }
 
 function runs(identities: readonly string[], outputs: readonly (string | null)[]): Loop[] {
-  const found: Loop[] = [];
+  const loops: Loop[] = [];
   for (let first = 0; first < identities.length; ) {
     let last = first;
     let streak = 1;
@@ -34,14 +34,14 @@ function runs(identities: readonly string[], outputs: readonly (string | null)[]
       streak = output !== null && output === outputs[last - 1] ? streak + 1 : 1;
       longest = Math.max(longest, streak);
     }
-    if (longest >= RUN_MIN) found.push({ period: 1, first, last });
+    if (longest >= RUN_MIN) loops.push({ period: 1, first, last });
     first = last + 1;
   }
-  return found;
+  return loops;
 }
 
 function cycles(identities: readonly string[], period: number): Loop[] {
-  const found: Loop[] = [];
+  const loops: Loop[] = [];
   let at = period;
   while (at < identities.length) {
     const start = at;
@@ -50,9 +50,9 @@ function cycles(identities: readonly string[], period: number): Loop[] {
     const rounds = Math.floor((at - first) / period);
     const kinds = new Set(identities.slice(first, start)).size;
     if (at > start && rounds >= ROUNDS_MIN && kinds > 1) {
-      found.push({ period, first, last: at - 1 });
+      loops.push({ period, first, last: at - 1 });
     }
     if (at === start) at += 1;
   }
-  return found;
+  return loops;
 }

@@ -48,10 +48,10 @@ export async function replaySource(source: Source, policyPath: string): Promise<
     for (const call of replayed.calls) {
       lines.push(`${JSON.stringify(decisionLine(replayed.conversation.id, call))}\n`);
     }
-    const found = findCases(source.name, replayed);
-    cases.push(...found.cases);
-    reads.answered += found.reads.answered;
-    reads.run += found.reads.run;
+    const findings = findCases(source.name, replayed);
+    cases.push(...findings.cases);
+    reads.answered += findings.reads.answered;
+    reads.run += findings.reads.run;
   }
   return {
     name: source.name,

@@ -25,7 +25,7 @@ const COLUMNS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ["saved %", (f) => pct(f.ordinarySavedPct)],
   ["doubled %", (f) => pct(f.doubledPct)],
   ["outside loops %", (f) => pct(f.doubledOutsidePct)],
-  ["with args %", (f) => pct(f.doubledNamedPct)],
+  ["with args %", (f) => pct(f.doubledWithArgumentsPct)],
   ["us/call", (f) => pct(f.usPerCall)],
 ];
 
@@ -67,18 +67,18 @@ function sourceCells(name: string, score: Score): string[] {
   ];
 }
 
-export function cases(found: readonly Case[]): string {
-  return found.map(caseText).join("\n");
+export function cases(worstCases: readonly Case[]): string {
+  return worstCases.map(caseText).join("\n");
 }
 
-function caseText({ source, id, place, pool, calls }: Case): string {
+function caseText({ source, id, location, pool, calls }: Case): string {
   const shown = calls.slice(0, SHOWN_CALLS).map((call) => {
     const { index, tool, argumentsText, reason, why, because } = call;
     const args = argumentsText.slice(0, SHOWN_ARGUMENTS);
     return `    #${index} ${tool}(${args}) ${reason}: ${why}; ${because}`;
   });
   const more = calls.length > SHOWN_CALLS ? [`    and ${calls.length - SHOWN_CALLS} more`] : [];
-  const file = place.slice(place.lastIndexOf("/") + 1);
+  const file = location.slice(location.lastIndexOf("/") + 1);
   return [`- [${pool}] ${source} ${id} (${file})`, ...shown, ...more].join("\n");
 }
 

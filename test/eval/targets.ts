@@ -5,7 +5,7 @@ import type { SourceRun } from "./replay-source.ts";
 export interface Target {
   readonly name: string;
   readonly wanted: string;
-  readonly found: string;
+  readonly actual: string;
   readonly ok: boolean;
   /** The evaluation fails where it is missed. */
   readonly isHeld: boolean;
@@ -14,7 +14,7 @@ export interface Target {
 export function targetsOf(ours: Figures, runs: readonly SourceRun[]): readonly Target[] {
   const answered = runs.reduce((sum, run) => sum + run.reads.answered, 0);
   const reads = answered + runs.reduce((sum, run) => sum + run.reads.run, 0);
-  const doubled = ours.doubledNamedPct ?? 0;
+  const doubled = ours.doubledWithArgumentsPct ?? 0;
   const open = atLeast("doubled writes with arguments outside loops refused, %", doubled, 85);
   return [
     atMost("ground truths harmed", ours.groundTruthHarmed, 0),
@@ -27,7 +27,7 @@ export function targetsOf(ours: Figures, runs: readonly SourceRun[]): readonly T
     {
       name: "repeated reads with nothing written since, within the cache time, answered",
       wanted: "all",
-      found: `${answered} of ${reads}`,
+      actual: `${answered} of ${reads}`,
       ok: reads > 0 && answered === reads,
       isHeld: true,
     },
@@ -37,22 +37,28 @@ export function targetsOf(ours: Figures, runs: readonly SourceRun[]): readonly T
 export function targets(ours: Figures, runs: readonly SourceRun[]): string {
   return targetsOf(ours, runs)
     .map(
-      ({ name, wanted, found, ok }) =>
-        `${ok ? "reached" : "MISSED "} ${name}: ${found} (${wanted})`,
+      ({ name, wanted, actual, ok }) =>
+        `${ok ? "reached" : "MISSED "} ${name}: ${actual} (${wanted})`,
     )
     .join("\n");
 }
 
-function atMost(name: string, found: number, most: number): Target {
-  return { name, wanted: `at most ${most}`, found: shown(found), ok: found <= most, isHeld: true };
+function atMost(name: string, actual: number, most: number): Target {
+  return {
+    name,
+    wanted: `at most ${most}`,
+    actual: shown(actual),
+    ok: actual <= most,
+    isHeld: true,
+  };
 }
 
-function atLeast(name: string, found: number, least: number): Target {
+function atLeast(name: string, actual: number, least: number): Target {
   return {
     name,
     wanted: `at least ${least}`,
-    found: shown(found),
-    ok: found >= least,
+    actual: shown(actual),
+    ok: actual >= least,
     isHeld: true,
   };
 }

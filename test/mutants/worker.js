@@ -8,7 +8,7 @@ import { createVitest } from "vitest/node";
 
 const root = process.cwd();
 
-class AsGiven {
+class InputOrderSequencer {
   /** @param {TestSpecification[]} files */
   async sort(files) {
     return files;
@@ -30,7 +30,7 @@ const vitest = await createVitest("test", {
   reporters: [{}],
   include: ["test/{unit,conformance}/core/**/*.test.ts"],
   runner: join(root, "test/mutants/runner.js"),
-  sequence: { sequencer: AsGiven },
+  sequence: { sequencer: InputOrderSequencer },
   // A busy machine fails no test: what never ends is ended by who asked (lane.js).
   testTimeout: 0,
   hookTimeout: 0,

@@ -174,18 +174,18 @@ class Reference {
     const letter = this.text.charAt(this.at);
     this.at += 1;
     if (letter === "u") return this.hex();
-    const place = '"\\/bfnrt'.indexOf(letter);
-    if (letter === "" || place === -1) throw new Refused();
-    return '"\\/\b\f\n\r\t'.charCodeAt(place);
+    const index = '"\\/bfnrt'.indexOf(letter);
+    if (letter === "" || index === -1) throw new Refused();
+    return '"\\/\b\f\n\r\t'.charCodeAt(index);
   }
 
   private hex(): number {
     let value = 0;
     for (let digit = 0; digit < 4; digit += 1) {
       const letter = this.text.charAt(this.at).toLowerCase();
-      const place = "0123456789abcdef".indexOf(letter);
-      if (letter === "" || place === -1) throw new Refused();
-      value = value * 16 + place;
+      const index = "0123456789abcdef".indexOf(letter);
+      if (letter === "" || index === -1) throw new Refused();
+      value = value * 16 + index;
       this.at += 1;
     }
     return value;

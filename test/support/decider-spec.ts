@@ -27,7 +27,7 @@ export const HOUR = 3_600_000;
 
 type Arguments = Readonly<Record<string, unknown>> | string;
 
-export function given(document: PolicyDocument, sealing?: Sealing): Story {
+export function startStory(document: PolicyDocument, sealing?: Sealing): Story {
   return new Story(compiled(document, undefined, sealing));
 }
 
@@ -69,7 +69,11 @@ export class Story {
   }
 
   /** A proposal of a call id and a step of its own, unless `given` says otherwise. */
-  proposal(tool: string, args: Arguments = {}, given: Partial<ProposalInput> = {}): ProposalInput {
+  proposal(
+    tool: string,
+    args: Arguments = {},
+    overrides: Partial<ProposalInput> = {},
+  ): ProposalInput {
     this.#calls += 1;
     return {
       type: "proposal",
@@ -85,7 +89,7 @@ export class Story {
       estimatedCost: null,
       confirmation: null,
       rejected: null,
-      ...given,
+      ...overrides,
     };
   }
 
@@ -96,25 +100,25 @@ export class Story {
     return events;
   }
 
-  proposed(tool: string, args?: Arguments, given?: Partial<ProposalInput>): GateEvent {
-    return only(this.when(this.proposal(tool, args, given)));
+  proposed(tool: string, args?: Arguments, overrides?: Partial<ProposalInput>): GateEvent {
+    return only(this.when(this.proposal(tool, args, overrides)));
   }
 
-  allowed(tool: string, args?: Arguments, given?: Partial<ProposalInput>): CallAllowed {
-    return ofType(this.proposed(tool, args, given), "allowed");
+  allowed(tool: string, args?: Arguments, overrides?: Partial<ProposalInput>): CallAllowed {
+    return ofType(this.proposed(tool, args, overrides), "allowed");
   }
 
-  held(tool: string, args?: Arguments, given?: Partial<ProposalInput>): CallHeld {
-    return ofType(this.proposed(tool, args, given), "held");
+  held(tool: string, args?: Arguments, overrides?: Partial<ProposalInput>): CallHeld {
+    return ofType(this.proposed(tool, args, overrides), "held");
   }
 
-  refused(tool: string, args?: Arguments, given?: Partial<ProposalInput>): CallRefused {
-    return ofType(this.proposed(tool, args, given), "refused");
+  refused(tool: string, args?: Arguments, overrides?: Partial<ProposalInput>): CallRefused {
+    return ofType(this.proposed(tool, args, overrides), "refused");
   }
 
   /** Proposes a call that is refused, and gives the reason alone. */
-  reason(tool: string, args?: Arguments, given?: Partial<ProposalInput>): ReasonCode {
-    return this.refused(tool, args, given).refusal.reason;
+  reason(tool: string, args?: Arguments, overrides?: Partial<ProposalInput>): ReasonCode {
+    return this.refused(tool, args, overrides).refusal.reason;
   }
 
   /** A call that is allowed and comes back with an output. */
@@ -150,20 +154,20 @@ export class Story {
     return only(this.when(input));
   }
 
-  approved(hold: CallHeld, given: Partial<VerdictInput> = {}): GateEvent {
-    return this.#verdict({ kind: "approve", approvalId: hold.holdId, ...given });
+  approved(hold: CallHeld, overrides: Partial<VerdictInput> = {}): GateEvent {
+    return this.#verdict({ kind: "approve", approvalId: hold.holdId, ...overrides });
   }
 
-  denied(hold: CallHeld, given: Partial<VerdictInput> = {}): GateEvent {
-    return this.#verdict({ kind: "deny", approvalId: hold.holdId, ...given });
+  denied(hold: CallHeld, overrides: Partial<VerdictInput> = {}): GateEvent {
+    return this.#verdict({ kind: "deny", approvalId: hold.holdId, ...overrides });
   }
 
   reconciled(call: DecisionEvent, outcome: VerdictInput["outcome"]): GateEvent {
     return this.#verdict({ kind: "reconcile", decisionId: call.decisionId, outcome });
   }
 
-  said(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): GateEvent {
-    return this.#verdict(given);
+  said(verdict: Partial<VerdictInput> & Pick<VerdictInput, "kind">): GateEvent {
+    return this.#verdict(verdict);
   }
 
   ticked(): readonly GateEvent[] {
@@ -175,11 +179,11 @@ export class Story {
     return this.#input({ kind, approvalId });
   }
 
-  #verdict(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): GateEvent {
-    return only(this.when(this.#input(given)));
+  #verdict(verdict: Partial<VerdictInput> & Pick<VerdictInput, "kind">): GateEvent {
+    return only(this.when(this.#input(verdict)));
   }
 
-  #input(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): VerdictInput {
+  #input(verdict: Partial<VerdictInput> & Pick<VerdictInput, "kind">): VerdictInput {
     return {
       type: "verdict",
       tenantId: "acme",
@@ -193,7 +197,7 @@ export class Story {
       untilMs: null,
       by: "boss",
       reason: null,
-      ...given,
+      ...verdict,
     };
   }
 }

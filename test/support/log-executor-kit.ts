@@ -36,7 +36,7 @@ export async function openGate(pay: object = {}) {
     return (await client.propose({ ...call, arguments: args })).decision;
   };
   /** What the gate was told of a decision, in order. */
-  const told = async (decisionId: string | undefined): Promise<readonly string[]> => {
+  const readStatuses = async (decisionId: string | undefined): Promise<readonly string[]> => {
     const limits = { recordsMax: 1_000, bytesMax: 10_000_000 };
     const { records } = await embedded.log.read("results", 0, 0, limits);
     return records.flatMap(({ value }) => {
@@ -45,7 +45,7 @@ export async function openGate(pay: object = {}) {
       return decoded.input.decisionId === decisionId ? [decoded.input.status] : [];
     });
   };
-  return { embedded, propose, told };
+  return { embedded, propose, readStatuses };
 }
 
 type Handlers = Readonly<Record<string, Handler>>;
@@ -53,10 +53,10 @@ type Handlers = Readonly<Record<string, Handler>>;
 export async function startExecutor(
   { log, codec }: Embedded,
   handlers: Handlers,
-  given: Partial<LogExecutorParts> = {},
+  overrides: Partial<LogExecutorParts> = {},
 ): Promise<LogExecutor> {
   const parts = { log, codec, clock: systemClock, logger: quietLogger, partition: 0, handlers };
-  const executor = new LogExecutor({ ...parts, ownership: null, parallelCalls: 256, ...given });
+  const executor = new LogExecutor({ ...parts, ownership: null, parallelCalls: 256, ...overrides });
   executor.start();
   onTestFinished(() => executor.close(0));
   await expect.poll(() => executor.status.state).toBe("running");
@@ -98,7 +98,7 @@ export class FencingOwnership implements Ownership {
 export type Line = readonly [level: string, message: string, fields: LogFields];
 
 /** Keeps what it is told. */
-export function keptLines(): { readonly logger: Logger; readonly lines: Line[] } {
+export function createLineLogger(): { readonly logger: Logger; readonly lines: Line[] } {
   const lines: Line[] = [];
   const keep =
     (level: string) =>

@@ -29,13 +29,13 @@ export async function openMuted(
   const base = linkToEmbedded(embedded);
   let from: ((record: CommittedRecord) => boolean) | undefined;
   let isMuted = false;
-  const kept: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const onCommitted = (listener: JournalListener): void =>
     base.onCommitted((records, partition) => {
       for (const record of records) {
         isMuted ||= from?.(record) === true;
         const tell = (): void => listener([record], partition);
-        if (isMuted) kept.push(tell);
+        if (isMuted) pending.push(tell);
         else tell();
       }
     });
@@ -53,13 +53,13 @@ export async function openMuted(
   onTestFinished(() => gate.close());
   return {
     ...{ gate, link },
-    mute: (given = everything) => {
-      from = given;
+    mute: (isFirst = everything) => {
+      from = isFirst;
     },
     unmute: () => {
       from = undefined;
       isMuted = false;
-      for (const tell of kept.splice(0)) tell();
+      for (const tell of pending.splice(0)) tell();
     },
   };
 }

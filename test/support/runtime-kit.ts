@@ -26,7 +26,7 @@ import { decodeJson, encodeJson, jsonCodec } from "./simulation/json-codec.ts";
 export const DAY_MS = 86_400_000;
 const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
 
-export const silentMetrics: Metrics = { count: () => undefined, observe: () => undefined };
+export const noMetrics: Metrics = { count: () => undefined, observe: () => undefined };
 
 export type LoggedLine = {
   readonly level: keyof Logger;
@@ -66,13 +66,13 @@ export class RuntimeKit {
   readonly checkpoints = new MemoryCheckpoints();
   readonly lines: LoggedLine[] = [];
   readonly engines = createEngines();
-  readonly told: CommittedRecord[] = [];
+  readonly committed: CommittedRecord[] = [];
   readonly #tasks: StreamTask[] = [];
   #calls = 0;
 
   /** A task that is started; the options are the defaults but for what is given. */
   start(
-    given: {
+    choices: {
       readonly options?: Partial<TaskOptions>;
       readonly engine?: Engine | null;
       readonly ownership?: Ownership;
@@ -87,25 +87,25 @@ export class RuntimeKit {
       {
         partition: 0,
         log: this.log,
-        ownership: given.ownership ?? this.log,
-        checkpoints: given.checkpoints === undefined ? this.checkpoints : given.checkpoints,
+        ownership: choices.ownership ?? this.log,
+        checkpoints: choices.checkpoints === undefined ? this.checkpoints : choices.checkpoints,
         codec: jsonCodec,
         fold: coreFold,
         clock: this.clock,
         logger: createTestLogger(this.lines),
-        metrics: silentMetrics,
-        options: { ...defaults, waitMsMax: 10, ...given.options },
-        ...given.context,
+        metrics: noMetrics,
+        options: { ...defaults, waitMsMax: 10, ...choices.options },
+        ...choices.context,
       },
-      given.engine === undefined ? this.engines[0] : given.engine,
+      choices.engine === undefined ? this.engines[0] : choices.engine,
     );
-    if (given.unheard !== true) task.onCommitted((records) => this.told.push(...records));
+    if (choices.unheard !== true) task.onCommitted((records) => this.committed.push(...records));
     this.#tasks.push(task);
     task.start();
     return task;
   }
 
-  proposal(given: Partial<ProposalInput> = {}): ProposalInput {
+  proposal(overrides: Partial<ProposalInput> = {}): ProposalInput {
     this.#calls += 1;
     return {
       type: "proposal",
@@ -121,12 +121,12 @@ export class RuntimeKit {
       estimatedCost: null,
       confirmation: null,
       rejected: null,
-      ...given,
+      ...overrides,
     };
   }
 
-  async propose(given: Partial<ProposalInput> = {}): Promise<ProposalInput> {
-    const proposal = this.proposal(given);
+  async propose(overrides: Partial<ProposalInput> = {}): Promise<ProposalInput> {
+    const proposal = this.proposal(overrides);
     const key = `${proposal.tenantId}/${proposal.conversationId}`;
     await this.log.append([{ topic: "proposals", partition: 0, key, value: encodeJson(proposal) }]);
     return proposal;

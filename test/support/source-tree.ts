@@ -32,7 +32,7 @@ export function readText(path: string): string {
 
 /** `path:line: text` for each line that the pattern finds; at most the first ten. */
 export function findLines(paths: readonly string[], pattern: RegExp): readonly string[] {
-  const found: string[] = [];
+  const matches: string[] = [];
   for (const path of paths) {
     const text = readText(path);
     if (!pattern.test(text)) {
@@ -40,11 +40,11 @@ export function findLines(paths: readonly string[], pattern: RegExp): readonly s
     }
     for (const [index, line] of text.split("\n").entries()) {
       if (pattern.test(line)) {
-        found.push(`${path}:${index + 1}: ${line.trim().slice(0, 120)}`);
+        matches.push(`${path}:${index + 1}: ${line.trim().slice(0, 120)}`);
       }
     }
   }
-  return found.slice(0, 10);
+  return matches.slice(0, 10);
 }
 
 /** One use of a name in code: `Date.now` for a property access, the bare name otherwise. */

@@ -9,10 +9,10 @@ const files = listTextFiles().filter((path) => PURE.test(path) && !path.endsWith
 
 it("no module of the core, of commands, of collections or of the runtime keeps state", () => {
   expect(files.length).toBeGreaterThan(150);
-  const found = files.flatMap((path) =>
+  const problems = files.flatMap((path) =>
     findModuleState(readText(path)).map((what) => `${path}:${what}`),
   );
-  expect(found).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 describe("a module keeps state where", () => {

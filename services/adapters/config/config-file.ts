@@ -10,7 +10,7 @@ const FILE_BYTES_MAX = 1024 * 1024;
 export type ConfigFile = {
   readonly values: Readonly<Record<string, unknown>>;
   /** Where each key stands, `file:line:column`, by its dotted path. */
-  readonly places: ReadonlyMap<string, string>;
+  readonly locations: ReadonlyMap<string, string>;
   readonly problems: readonly ConfigProblem[];
 };
 
@@ -19,7 +19,7 @@ type Span = { readonly range?: readonly number[] | null };
 type Reader = {
   readonly file: string;
   readonly lines: LineCounter;
-  readonly places: Map<string, string>;
+  readonly locations: Map<string, string>;
   readonly problems: ConfigProblem[];
 };
 
@@ -29,16 +29,16 @@ export function readConfigFile(file: string): ConfigFile {
     text = utf8Text(readFileSync(file));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const mend = error instanceof NotUtf8Error ? "it is read as UTF-8 alone" : "check the path";
-    const problem = { message: `cannot be read: ${why}`, mend };
-    return { values: {}, places: new Map(), problems: [{ where: file, key: "", ...problem }] };
+    const remedy = error instanceof NotUtf8Error ? "it is read as UTF-8 alone" : "check the path";
+    const problem = { message: `cannot be read: ${why}`, remedy: remedy };
+    return { values: {}, locations: new Map(), problems: [{ where: file, key: "", ...problem }] };
   }
   return parseConfigFile(file, text);
 }
 
 function parseConfigFile(file: string, text: string): ConfigFile {
   const lines = new LineCounter();
-  const reader: Reader = { file, lines, places: new Map(), problems: [] };
+  const reader: Reader = { file, lines, locations: new Map(), problems: [] };
   if (text.length > FILE_BYTES_MAX) {
     addProblem(reader, 0, "", "is larger than 1 MiB", "it is no configuration of ours");
     return { ...reader, values: {} };
@@ -66,7 +66,7 @@ function plainValue(reader: Reader, node: unknown, path: string): unknown {
         return [];
       }
       const inner = path === "" ? name : `${path}.${name}`;
-      reader.places.set(inner, placeOf(reader, offsetOf(key)));
+      reader.locations.set(inner, locate(reader, offsetOf(key)));
       return [[name, plainValue(reader, value, inner)] as const];
     });
     return Object.fromEntries(entries);
@@ -74,7 +74,7 @@ function plainValue(reader: Reader, node: unknown, path: string): unknown {
   if (isSeq(node)) {
     return node.items.map((item, index) => {
       const inner = `${path}.${index}`;
-      reader.places.set(inner, placeOf(reader, offsetOf(item)));
+      reader.locations.set(inner, locate(reader, offsetOf(item)));
       return plainValue(reader, item, inner);
     });
   }
@@ -90,12 +90,12 @@ function addProblem(
   offset: number,
   key: string,
   message: string,
-  mend: string,
+  remedy: string,
 ): void {
-  reader.problems.push({ where: placeOf(reader, offset), key, message, mend });
+  reader.problems.push({ where: locate(reader, offset), key, message, remedy });
 }
 
-function placeOf({ file, lines }: Reader, offset: number): string {
+function locate({ file, lines }: Reader, offset: number): string {
   const { line, col } = lines.linePos(offset);
   return `${file}:${Math.max(1, line)}:${Math.max(1, col)}`;
 }

@@ -6,11 +6,11 @@ export type ConfigProblem = {
   readonly key: string;
   readonly message: string;
   /** What to do about it. */
-  readonly mend: string;
+  readonly remedy: string;
 };
 
 /** One problem as one line for people. */
-export function formatConfigProblem({ where, key, message, mend }: ConfigProblem): string {
-  const named = key === "" || where === key ? "" : `${key}: `;
-  return `${where}: ${named}${message}; ${mend}`;
+export function formatConfigProblem({ where, key, message, remedy }: ConfigProblem): string {
+  const keyPrefix = key === "" || where === key ? "" : `${key}: `;
+  return `${where}: ${keyPrefix}${message}; ${remedy}`;
 }

@@ -16,7 +16,7 @@ export const text = () => z.string().min(1);
 /** A name that brokers or servers compare: a space beside it makes another one of it. */
 export const name = () =>
   text().refine(
-    (given) => given.trim() === given && !/\p{Cc}/u.test(given),
+    (input) => input.trim() === input && !/\p{Cc}/u.test(input),
     "begins or ends with a space, or has a control character\nremove it",
   );
 
@@ -25,7 +25,7 @@ export const topicPrefix = () => topicText(PREFIX_CHARACTERS_MAX);
 
 function topicText(most: number) {
   return text().refine(
-    (given) => /^[\w.-]*$/.test(given) && given.length <= most && !/^\.{1,2}$/.test(given),
+    (input) => /^[\w.-]*$/.test(input) && input.length <= most && !/^\.{1,2}$/.test(input),
     `makes no name of a topic\nwrite letters, digits, \`.\`, \`_\` and \`-\`, ${most} at most`,
   );
 }
@@ -36,7 +36,7 @@ export const address = () =>
   z
     .string()
     .refine(
-      (given) => isPort(HOST_AND_PORT.exec(given)?.[1]),
+      (input) => isPort(HOST_AND_PORT.exec(input)?.[1]),
       `is no address\nwrite \`host:port\`, without a scheme; a port is 1 to ${PORT_MAX}`,
     );
 
@@ -47,7 +47,7 @@ function isPort(digits: string | undefined): boolean {
 /** Where a server listens, or whom a certificate names: no port is in it. */
 export const hostName = () =>
   text().refine(
-    (given) => given === "" || isIP(given) !== 0 || /^\w[\w.-]*$/.test(given),
+    (input) => input === "" || isIP(input) !== 0 || /^\w[\w.-]*$/.test(input),
     "is no host\nwrite a host name or an IP address alone, without scheme and port",
   );
 
@@ -60,9 +60,9 @@ const url = () =>
 export const httpUrl = () =>
   url().refine(namesHttp, "is no address of an API\nwrite `http://host:port` or `https://host`");
 
-function namesHttp(given: string): boolean {
-  if (!URL.canParse(given)) return true;
-  const { protocol, port } = new URL(given);
+function namesHttp(input: string): boolean {
+  if (!URL.canParse(input)) return true;
+  const { protocol, port } = new URL(input);
   return /^https?:$/.test(protocol) && port !== "0";
 }
 
@@ -73,9 +73,9 @@ export const redisUrl = () =>
   );
 
 /** ioredis takes other schemes for a path of a socket, and a database that is no number for NaN. */
-function namesRedis(given: string): boolean {
-  if (!URL.canParse(given)) return true;
-  const { protocol, hostname, port, pathname, searchParams } = new URL(given);
+function namesRedis(input: string): boolean {
+  if (!URL.canParse(input)) return true;
+  const { protocol, hostname, port, pathname, searchParams } = new URL(input);
   if (!/^rediss?:$/.test(protocol) || hostname === "" || port === "0") return false;
   return /^\/?\d*$/.test(pathname) && !searchParams.has("db");
 }

@@ -22,16 +22,16 @@ export function usesTlsFiles(read: Read, section: TlsSection): boolean {
 
 /** Who writes `enabled: false` beside its files has said what is meant. */
 function unused(read: Read, section: TlsSection): readonly Unplaced[] {
-  const key = LEAVES.map((leaf) => `${section}.${leaf}`).find((leaf) => isGiven(read(leaf)));
+  const key = LEAVES.map((leaf) => `${section}.${leaf}`).find((leaf) => isSet(read(leaf)));
   if (key === undefined || usesTlsFiles(read, section)) return [];
   if (section === "registry.ssl") {
     if (!/^http:/i.test(String(read("registry.url")))) return [];
     const message = "is of no use where `registry.url` is not of `https`";
-    return [{ key, message, mend: "write `https://` there, or remove the key" }];
+    return [{ key, message, remedy: "write `https://` there, or remove the key" }];
   }
-  if (isGiven(read(`${section}.enabled`))) return [];
+  if (isSet(read(`${section}.enabled`))) return [];
   const message = `is of no use without \`${section}.enabled\``;
-  return [{ key, message, mend: "set that to true, or to false where no TLS is meant" }];
+  return [{ key, message, remedy: "set that to true, or to false where no TLS is meant" }];
 }
 
 function halves(read: Read, section: TlsSection): readonly Unplaced[] {
@@ -44,13 +44,13 @@ function halves(read: Read, section: TlsSection): readonly Unplaced[] {
     [passphrase, key],
   ] as const;
   return pairs
-    .filter(([one, other]) => isGiven(read(one)) && !isGiven(read(other)))
+    .filter(([one, other]) => isSet(read(one)) && !isSet(read(other)))
     .map(([one, other]) => {
       const message = `is given without \`${other}\``;
-      return { key: one, message, mend: "give both, or remove it" };
+      return { key: one, message, remedy: "give both, or remove it" };
     });
 }
 
-function isGiven(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

@@ -26,30 +26,30 @@ const SPELLINGS: ReadonlyMap<string, boolean> = new Map([
 export function readVariables(variables: ReadonlyMap<string, string>): ReadVariables {
   const values: VariableValue[] = [];
   const problems: ConfigProblem[] = [];
-  const known = new Map(CONFIG_KEYS.map((key) => [key.variable, key] as const));
+  const keysByVariable = new Map(CONFIG_KEYS.map((key) => [key.variable, key] as const));
   for (const [name, text] of variables) {
-    const key = known.get(name);
+    const key = keysByVariable.get(name);
     if (key !== undefined) {
       const value = parsedText(key, text);
       if (value === undefined) problems.push(wrongText(key));
       else values.push({ key, value });
       continue;
     }
-    const meant = OTHERS.includes(name) ? null : nearlyNamed(name, [...known.keys()]);
+    const meant = OTHERS.includes(name) ? null : findNearestName(name, [...keysByVariable.keys()]);
     if (meant === null) continue;
-    const mend = `did you mean \`${meant}\`? else remove it`;
-    problems.push({ where: name, key: "", message: "is no variable of ours", mend });
+    const remedy = `did you mean \`${meant}\`? else remove it`;
+    problems.push({ where: name, key: "", message: "is no variable of ours", remedy });
   }
   return { values, problems };
 }
 
 const EDITS_MAX = 2;
 
-function nearlyNamed(name: string, known: readonly string[]): string | null {
+function findNearestName(name: string, names: readonly string[]): string | null {
   // What a duration's name ends with is the part that is left out.
-  const withUnit = known.find((one) => one === `${name}_MS`);
+  const withUnit = names.find((one) => one === `${name}_MS`);
   if (withUnit !== undefined) return withUnit;
-  const alike = known.filter((one) => Math.abs(one.length - name.length) <= EDITS_MAX);
+  const alike = names.filter((one) => Math.abs(one.length - name.length) <= EDITS_MAX);
   const meant = nearest(name, alike);
   if (meant === null) return null;
   // Long names let `nearest` go further than a slip of the pen.
@@ -82,5 +82,5 @@ function parsedText(key: ConfigKey, text: string): unknown {
 
 function wrongText({ variable, name, type }: ConfigKey): ConfigProblem {
   const wanted = type === "number" ? "a whole number" : "true or false";
-  return { where: variable, key: name, message: `must be ${wanted}`, mend: `write ${wanted}` };
+  return { where: variable, key: name, message: `must be ${wanted}`, remedy: `write ${wanted}` };
 }

@@ -30,7 +30,7 @@ type Values = { [name: string]: unknown };
 type Draft = {
   readonly values: Values;
   /** Where each key was written, by its dotted path. */
-  readonly places: Map<string, string>;
+  readonly locations: Map<string, string>;
   readonly problems: ConfigProblem[];
   /** The file is there and could not be read. */
   readonly isUnread: boolean;
@@ -38,13 +38,13 @@ type Draft = {
   readonly whole: string;
 };
 
-const NO_FILE: ConfigFile = { values: {}, places: new Map(), problems: [] };
+const NO_FILE: ConfigFile = { values: {}, locations: new Map(), problems: [] };
 
 export function loadConfig(source: ConfigSource): ConfigResult {
   const read = source.file === undefined ? NO_FILE : readConfigFile(source.file);
   const draft: Draft = {
     values: structuredClone(read.values) as Values,
-    places: new Map(read.places),
+    locations: new Map(read.locations),
     problems: [...read.problems],
     isUnread: read.problems.length > 0,
     whole: source.file ?? "the environment",
@@ -58,7 +58,7 @@ export function loadConfig(source: ConfigSource): ConfigResult {
 export function configOf(values: object, whole: string): ConfigResult {
   const draft = {
     values: plainCopy(values),
-    places: new Map(),
+    locations: new Map(),
     problems: [],
     isUnread: false,
     whole,
@@ -87,13 +87,13 @@ function problemsOf(
 ): readonly ConfigProblem[] {
   const read = (name: string) => valueAt(draft.values, name.split("."));
   const crossed = crossProblems(read, needs).map((problem) => ({
-    where: placeOf(draft, problem.key),
+    where: locate(draft, problem.key),
     ...problem,
   }));
-  const found = issues.flatMap((issue) =>
-    describeConfigIssue(issue, (path) => placeOf(draft, path)),
+  const schemaProblems = issues.flatMap((issue) =>
+    describeConfigIssue(issue, (path) => locate(draft, path)),
   );
-  return [...found, ...crossed];
+  return [...schemaProblems, ...crossed];
 }
 
 /** Paths in a file are relative to it. */
@@ -116,7 +116,7 @@ function overlay(draft: Draft, variables: ReadonlyMap<string, string>): void {
   draft.problems.push(...read.problems);
   for (const { key, value } of read.values) {
     put(draft.values, key.path, value);
-    draft.places.set(key.name, key.variable);
+    draft.locations.set(key.name, key.variable);
     // Whoever gives a secret in the environment means it in place of the file's, however that is given.
     const other = SECRET_FILE_KEYS.find((one) => one.key === key || one.of === key);
     const replaced = other?.key === key ? other.of : other?.key;
@@ -130,28 +130,28 @@ function fillSecrets(draft: Draft): void {
   for (const { key, of } of SECRET_FILE_KEYS) {
     const file = valueAt(draft.values, key.path);
     if (typeof file !== "string") continue;
-    const at = { where: placeOf(draft, key.name), key: key.name };
+    const at = { where: locate(draft, key.name), key: key.name };
     if (valueAt(draft.values, of.path) !== undefined) {
       const message = `is given beside \`${of.name}\``;
-      draft.problems.push({ ...at, message, mend: "keep one of the two" });
+      draft.problems.push({ ...at, message, remedy: "keep one of the two" });
       continue;
     }
     const read = readSecretText(file);
     if (read.ok) put(draft.values, of.path, read.text);
     else
-      draft.problems.push({ ...at, message: read.message, mend: "check the path and its rights" });
+      draft.problems.push({
+        ...at,
+        message: read.message,
+        remedy: "check the path and its rights",
+      });
   }
 }
 
 /** Where a key was written, or the nearest map around it. */
-function placeOf({ places, whole }: Draft, name: string): string {
-  for (
-    let known = name;
-    known !== "";
-    known = known.slice(0, Math.max(0, known.lastIndexOf(".")))
-  ) {
-    const place = places.get(known);
-    if (place !== undefined) return place;
+function locate({ locations, whole }: Draft, name: string): string {
+  for (let path = name; path !== ""; path = path.slice(0, Math.max(0, path.lastIndexOf(".")))) {
+    const location = locations.get(path);
+    if (location !== undefined) return location;
   }
   return whole;
 }

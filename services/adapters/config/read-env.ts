@@ -19,10 +19,10 @@ export type Env = {
 export function readEnv(): Env {
   const { CALLGATE_LOG, CALLGATE_DEBUG, NO_COLOR, FORCE_COLOR, TERM } = process.env;
   return {
-    logLevel: given(CALLGATE_LOG),
-    noColor: given(NO_COLOR) !== undefined,
-    forceColor: given(FORCE_COLOR) !== undefined && FORCE_COLOR !== "0",
-    debug: given(CALLGATE_DEBUG) !== undefined,
+    logLevel: dropEmpty(CALLGATE_LOG),
+    noColor: dropEmpty(NO_COLOR) !== undefined,
+    forceColor: dropEmpty(FORCE_COLOR) !== undefined && FORCE_COLOR !== "0",
+    debug: dropEmpty(CALLGATE_DEBUG) !== undefined,
     dumbTerminal: TERM === "dumb",
   };
 }
@@ -31,13 +31,13 @@ export function readEnv(): Env {
 export function readConfigVariables(): ReadonlyMap<string, string> {
   const variables = new Map<string, string>();
   for (const [name, text] of Object.entries(process.env)) {
-    const value = given(text);
+    const value = dropEmpty(text);
     if (name.startsWith(VARIABLE_PREFIX) && value !== undefined) variables.set(name, value);
   }
   return variables;
 }
 
 /** A variable that is set to nothing counts as not set. */
-function given(text: string | undefined): string | undefined {
+function dropEmpty(text: string | undefined): string | undefined {
   return text === undefined || text === "" ? undefined : text;
 }

@@ -48,8 +48,8 @@ export class ParquetSegments {
     for (const name of readdirSync(folder)) {
       if (!NAME.test(name)) rmSync(join(folder, name), { force: true });
     }
-    const kept = removeCovered(segmentsIn(folder));
-    return kept.reduce((next, segment) => Math.max(next, segment.nextOffset), 0);
+    const remaining = removeRedundant(segmentsIn(folder));
+    return remaining.reduce((next, segment) => Math.max(next, segment.nextOffset), 0);
   }
 
   /** @param rows of the offsets from `fromOffset` up to `nextOffset`, in their order. */
@@ -106,7 +106,7 @@ export class ParquetSegments {
     const read = `read_parquet([${files}], union_by_name = true)`;
     const select = `SELECT * FROM ${read} ORDER BY "offset", "event"`;
     await this.#copy(select, folder, first.fromOffset, last.nextOffset);
-    removeCovered(segmentsIn(folder));
+    removeRedundant(segmentsIn(folder));
   }
 }
 
@@ -114,7 +114,7 @@ export class ParquetSegments {
 export function segmentFiles(directory: string): readonly string[] {
   return readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.startsWith("partition-"))
-    .flatMap((entry) => removedFromCovered(segmentsIn(join(directory, entry.name))))
+    .flatMap((entry) => skipRedundant(segmentsIn(join(directory, entry.name))))
     .map(({ file }) => file);
 }
 
@@ -130,7 +130,7 @@ function segmentsIn(folder: string): readonly Segment[] {
     .sort((a, b) => a.fromOffset - b.fromOffset || b.nextOffset - a.nextOffset);
 }
 
-function removedFromCovered(segments: readonly Segment[]): readonly Segment[] {
+function skipRedundant(segments: readonly Segment[]): readonly Segment[] {
   let reached = -1;
   return segments.filter(({ nextOffset }) => {
     const isNew = nextOffset > reached;
@@ -139,12 +139,12 @@ function removedFromCovered(segments: readonly Segment[]): readonly Segment[] {
   });
 }
 
-function removeCovered(segments: readonly Segment[]): readonly Segment[] {
-  const kept = removedFromCovered(segments);
+function removeRedundant(segments: readonly Segment[]): readonly Segment[] {
+  const remaining = skipRedundant(segments);
   for (const segment of segments) {
-    if (!kept.includes(segment)) rmSync(segment.file, { force: true });
+    if (!remaining.includes(segment)) rmSync(segment.file, { force: true });
   }
-  return kept;
+  return remaining;
 }
 
 function segmentName(fromOffset: number, nextOffset: number): string {

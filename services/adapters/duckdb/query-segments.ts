@@ -36,14 +36,14 @@ export async function querySegments(
       const message = cause instanceof Error ? cause.message : String(cause);
       const isGone = message.includes("No files found") || message.includes("No such file");
       if (isGone && attempt < TRIES) continue;
-      throw new FatalError("unexpected", toldOf(message), { cause });
+      throw new FatalError("unexpected", explainFailure(message), { cause });
     } finally {
       duck.close();
     }
   }
 }
 
-function toldOf(message: string): string {
+function explainFailure(message: string): string {
   if (!message.startsWith("Permission Error")) return message;
   return `${message}; only the files of the view \`${VIEW}\` can be read, and none written`;
 }

@@ -48,10 +48,10 @@ export async function readOnly(
 
 /** Null where EXPLAIN is not the first word. */
 function explainOf(sql: string): Explain | null {
-  const found = EXPLAIN.exec(sql);
-  if (found === null) return null;
-  const words = found[1] === undefined ? "EXPLAIN" : "EXPLAIN ANALYZE";
-  return { words, explained: sql.slice(found[0].length) };
+  const match = EXPLAIN.exec(sql);
+  if (match === null) return null;
+  const words = match[1] === undefined ? "EXPLAIN" : "EXPLAIN ANALYZE";
+  return { words, explained: sql.slice(match[0].length) };
 }
 
 /**

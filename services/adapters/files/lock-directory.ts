@@ -42,7 +42,7 @@ export type DirectoryLock = {
   release(): void;
 };
 
-type Place = { readonly directory: string; readonly role: string; readonly path: string };
+type LockFile = { readonly directory: string; readonly role: string; readonly path: string };
 
 /**
  * A lock whose process is gone is taken over; one whose process cannot be seen, after it was watched.
@@ -55,29 +55,29 @@ export async function lockDirectory(
   clock: Pick<Clock, "sleep">,
 ): Promise<DirectoryLock> {
   makeDirectory(directory);
-  const place = { directory, role, path: join(directory, `${role}.lock`) };
-  const { path } = place;
+  const lockFile = { directory, role, path: join(directory, `${role}.lock`) };
+  const { path } = lockFile;
   const mine = JSON.stringify({ ...thisProcess(), nonce: randomUUID() });
   while (!wasMade(path, mine)) {
-    const found = readText(path);
-    if (await isHeld(found, path, clock)) throw taken(place, readText(path));
-    if (readText(path) !== found) continue;
+    const theirs = readText(path);
+    if (await isHeld(theirs, path, clock)) throw taken(lockFile, readText(path));
+    if (readText(path) !== theirs) continue;
     replace(path, mine);
     await clock.sleep(SETTLE_MS);
     if (readText(path) === mine) break;
   }
-  return keep(place, mine);
+  return keep(lockFile, mine);
 }
 
-function keep(place: Place, mine: string): DirectoryLock {
-  const { path } = place;
+function keep(lockFile: LockFile, mine: string): DirectoryLock {
+  const { path } = lockFile;
   const isMine = (): boolean => readText(path) === mine;
   const heartbeat = setInterval(() => {
     if (isMine()) touch(path);
   }, HEARTBEAT_MS).unref();
   return {
     check: () => {
-      if (!isMine()) throw taken(place, readText(path));
+      if (!isMine()) throw taken(lockFile, readText(path));
     },
     release: () => {
       clearInterval(heartbeat);
@@ -156,7 +156,7 @@ function touch(path: string): void {
   }
 }
 
-function taken({ directory, role }: Place, text: string): FatalError {
+function taken({ directory, role }: LockFile, text: string): FatalError {
   const holder = readHolder(text);
   const who = holder === undefined ? "another process" : nameOf(holder);
   return new FatalError(

@@ -108,8 +108,10 @@ function refuse(problem: string): CapabilityProblem {
 }
 
 function describeSchemaErrors(errors: readonly ErrorObject[]): string {
-  const told = errors.filter((error) => error.keyword !== "if" && error.keyword !== "anyOf");
-  const lines = (told.length > 0 ? told : errors)
+  const informativeErrors = errors.filter(
+    (error) => error.keyword !== "if" && error.keyword !== "anyOf",
+  );
+  const lines = (informativeErrors.length > 0 ? informativeErrors : errors)
     .slice(0, 5)
     .map((error) => `${jsonPath(error.instancePath)} ${error.message ?? "is invalid"}`);
   return `not a JSON Schema: ${[...new Set(lines)].join("; ")}`;

@@ -9,9 +9,9 @@ const QUOTED_VALUES_MAX = 12;
 
 /** Turns ajv's errors into sentences with JSON paths. Values are never quoted, only their types. */
 export function describeErrors(errors: readonly ErrorObject[]): readonly SchemaProblem[] {
-  const told = errors.filter(saysSomething);
-  const shown = told.slice(0, PROBLEMS_MAX).map(describeError);
-  const more = told.length - shown.length;
+  const informativeErrors = errors.filter(saysSomething);
+  const shown = informativeErrors.slice(0, PROBLEMS_MAX).map(describeError);
+  const more = informativeErrors.length - shown.length;
   if (more > 0) shown.push({ path: "$", message: `has ${more} more problems` });
   return shown;
 }

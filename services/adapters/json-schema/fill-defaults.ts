@@ -26,7 +26,7 @@ const DEFAULT_VALUES_MAX = 1_000;
 
 /** A function that fills defaults; it returns its argument itself where there is nothing to fill. */
 export function compileDefaults(schema: Schema): (value: unknown) => unknown {
-  const planner: Planner = { root: schema, known: new Map() };
+  const planner: Planner = { root: schema, plans: new Map() };
   const plan = planOf(schema, planner, 0);
   if (plan === null) return (value) => value;
   return (value) => fill(plan, value);
@@ -35,15 +35,15 @@ export function compileDefaults(schema: Schema): (value: unknown) => unknown {
 /** A schema met again at one depth shares its plan, so that self-references cost no more time. */
 type Planner = {
   readonly root: Schema;
-  readonly known: Map<Schema, Map<number, Plan | null>>;
+  readonly plans: Map<Schema, Map<number, Plan | null>>;
 };
 
 function planOf(schema: unknown, planner: Planner, depth: number): Plan | null {
   if (!isObject(schema) || depth > PLAN_DEPTH_MAX) return null;
-  const byDepth = planner.known.get(schema) ?? new Map<number, Plan | null>();
-  planner.known.set(schema, byDepth);
-  const known = byDepth.get(depth);
-  if (known !== undefined) return known;
+  const byDepth = planner.plans.get(schema) ?? new Map<number, Plan | null>();
+  planner.plans.set(schema, byDepth);
+  const sharedPlan = byDepth.get(depth);
+  if (sharedPlan !== undefined) return sharedPlan;
   const plan = makePlan(schema, planner, depth);
   byDepth.set(depth, plan);
   return plan;

@@ -48,38 +48,38 @@ const ITEM_KEYWORDS = new Set([
 /** Hold schemas that only references use, or data. */
 const SKIPPED = new Set(["$defs", "definitions", "enum", "const", "default", "examples"]);
 
-function visit(node: unknown, place: string, depth: number, walk: Walk): void {
+function visit(node: unknown, path: string, depth: number, walk: Walk): void {
   if (walk.problem !== null || typeof node !== "object" || node === null) return;
   walk.nodes += 1;
   if (walk.nodes > NODES_MAX) {
     walk.problem = `the schema has more than ${NODES_MAX} nodes with its references written out`;
   } else if (depth > DEPTH_MAX) walk.problem = `the schema is deeper than ${DEPTH_MAX} levels`;
-  else if (Array.isArray(node)) for (const item of node) visit(item, place, depth + 1, walk);
-  else visitSchema(node as Schema, place, depth, walk);
+  else if (Array.isArray(node)) for (const item of node) visit(item, path, depth + 1, walk);
+  else visitSchema(node as Schema, path, depth, walk);
 }
 
-function visitSchema(schema: Schema, place: string, depth: number, walk: Walk): void {
+function visitSchema(schema: Schema, path: string, depth: number, walk: Walk): void {
   const began = walk.open.get(schema);
   if (began !== undefined) {
-    const inside = place.slice(began.length);
+    const inside = path.slice(began.length);
     walk.returns.set(inside, (walk.returns.get(inside) ?? 0) + 1);
     return;
   }
-  walk.open.set(schema, place);
+  walk.open.set(schema, path);
   for (const [keyword, value] of Object.entries(schema)) {
     if (SKIPPED.has(keyword)) continue;
-    if (keyword === "properties") visitProperties(value, place, depth, walk);
+    if (keyword === "properties") visitProperties(value, path, depth, walk);
     else if (keyword === "$ref" || keyword === "$dynamicRef") {
-      visit(resolveLocal(value, walk.root), place, depth + 1, walk);
-    } else visit(value, ITEM_KEYWORDS.has(keyword) ? `${place}/*` : place, depth + 1, walk);
+      visit(resolveLocal(value, walk.root), path, depth + 1, walk);
+    } else visit(value, ITEM_KEYWORDS.has(keyword) ? `${path}/*` : path, depth + 1, walk);
   }
   walk.open.delete(schema);
 }
 
-function visitProperties(properties: unknown, place: string, depth: number, walk: Walk): void {
+function visitProperties(properties: unknown, path: string, depth: number, walk: Walk): void {
   if (typeof properties !== "object" || properties === null) return;
   for (const [name, property] of Object.entries(properties)) {
-    visit(property, `${place}/${JSON.stringify(name)}`, depth + 1, walk);
+    visit(property, `${path}/${JSON.stringify(name)}`, depth + 1, walk);
   }
 }
 

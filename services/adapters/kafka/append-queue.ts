@@ -117,13 +117,13 @@ export class AppendQueue {
       }
     } catch (error) {
       const isTooLarge = error instanceof PoisonRecordError && group.length > 1;
-      if (isTooLarge && (kind === "transactional" || isOnePlace(all))) {
+      if (isTooLarge && (kind === "transactional" || isOnePartition(all))) {
         // One of them is too large, and none was written; the others need not suffer for it.
         for (const one of group) await this.#sendGroup([one]);
         return;
       }
-      const told = isTooLarge ? partly(error) : error;
-      for (const { reject } of group) reject(told);
+      const reason = isTooLarge ? partly(error) : error;
+      for (const { reject } of group) reject(reason);
     }
   }
 
@@ -146,7 +146,7 @@ export class AppendQueue {
     records: readonly OutgoingRecord[],
   ): Promise<readonly Appended[]> {
     const metadata = await producer.sendBatch({ topicMessages: this.#messages(records) });
-    return this.#places(metadata, records);
+    return this.#listAppended(metadata, records);
   }
 
   async #sendTransaction(
@@ -158,7 +158,7 @@ export class AppendQueue {
     try {
       for (const round of roundsOf(records)) {
         const metadata = await transaction.sendBatch({ topicMessages: this.#messages(round) });
-        appended.push(...this.#places(metadata, round));
+        appended.push(...this.#listAppended(metadata, round));
       }
     } catch (error) {
       // Otherwise readers would wait for the broker to end it.
@@ -195,7 +195,7 @@ export class AppendQueue {
     return toTopicMessages(records, this.#options.names);
   }
 
-  #places(
+  #listAppended(
     metadata: readonly RecordMetadata[],
     records: readonly OutgoingRecord[],
   ): readonly Appended[] {
@@ -204,8 +204,8 @@ export class AppendQueue {
   }
 
   async #producer(kind: Kind): Promise<Producer> {
-    const known = this.#producers[kind];
-    if (known !== undefined) return known;
+    const existing = this.#producers[kind];
+    if (existing !== undefined) return existing;
     const producer = this.#options.kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
@@ -256,11 +256,13 @@ function partly(cause: PipelineError): PipelineError {
 }
 
 function kindOf(group: readonly Pending[]): Kind {
-  const alone = group.every(({ records }) => roundsOf(records).length === 1 && isOnePlace(records));
+  const alone = group.every(
+    ({ records }) => roundsOf(records).length === 1 && isOnePartition(records),
+  );
   return alone ? "plain" : "transactional";
 }
 
-function isOnePlace(records: readonly OutgoingRecord[]): boolean {
+function isOnePartition(records: readonly OutgoingRecord[]): boolean {
   const [first] = records;
   return records.every(
     ({ topic, partition }) => topic === first?.topic && partition === first.partition,
@@ -289,12 +291,12 @@ function roundsOf(records: readonly OutgoingRecord[]): readonly (readonly Outgoi
 function addSizes(sizes: Map<string, number>, records: readonly OutgoingRecord[]): number {
   let largest = 0;
   for (const { topic, partition, key, value, headers = [] } of records) {
-    const place = `${partition} ${topic}`;
+    const partitionKey = `${partition} ${topic}`;
     let bytes = RECORD_OVERHEAD_BYTES + (value?.length ?? 0);
     bytes += typeof key === "string" ? Buffer.byteLength(key) : (key?.length ?? 0);
     for (const header of headers) bytes += 2 * (header.name.length + header.value.length);
-    const size = (sizes.get(place) ?? 0) + bytes;
-    sizes.set(place, size);
+    const size = (sizes.get(partitionKey) ?? 0) + bytes;
+    sizes.set(partitionKey, size);
     largest = Math.max(largest, size);
   }
   return largest;

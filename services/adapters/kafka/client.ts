@@ -155,13 +155,13 @@ const REMEMBERED_MAX = 100;
  * an error is thrown. Only fields known to be plain are taken over; buffers and credentials never are.
  */
 export function bridgeTo(logger: Logger): logCreator {
-  const toldAtMs = new Map<string, number>();
+  const loggedAtMs = new Map<string, number>();
   const isRepeated = (text: string): boolean => {
     const nowMs = Date.now();
-    const before = toldAtMs.get(text);
+    const before = loggedAtMs.get(text);
     if (before !== undefined && nowMs - before < REPEAT_MS) return true;
-    if (toldAtMs.size >= REMEMBERED_MAX) toldAtMs.clear();
-    toldAtMs.set(text, nowMs);
+    if (loggedAtMs.size >= REMEMBERED_MAX) loggedAtMs.clear();
+    loggedAtMs.set(text, nowMs);
     return false;
   };
   return () =>

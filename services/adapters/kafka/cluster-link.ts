@@ -50,10 +50,10 @@ export class ClusterLink {
   leaderOf(topic: string, partition: number): number | undefined {
     // kafkajs throws where it has lost what it knew.
     if (!this.#knowsTopics()) return undefined;
-    const known = this.#cluster
+    const metadata = this.#cluster
       .findTopicPartitionMetadata(topic)
       .find(({ partitionId }) => partitionId === partition);
-    return known === undefined || known.leader < 0 ? undefined : known.leader;
+    return metadata === undefined || metadata.leader < 0 ? undefined : metadata.leader;
   }
 
   /** Looks again who leads what. One look at a time, shared by all who ask. */

@@ -259,13 +259,13 @@ export class KafkaLog implements Log {
     const start = await this.#link.offset(name, partition, "earliest");
     const end = await this.#link.offset(name, partition, "latest");
     const context = { topic: name, partition, offset, start, end };
-    const place = `\`${name}\` partition ${partition}`;
+    const location = `\`${name}\` partition ${partition}`;
     if (offset < start) {
-      const text = `${place}: the records from ${offset} up to ${start} are no longer there`;
+      const text = `${location}: the records from ${offset} up to ${start} are no longer there`;
       throw new FatalError("input_out_of_reach", text, { context });
     }
     if (offset > end) {
-      const text = `${place} ends at ${end}, before ${offset}: it was cut off, or made anew`;
+      const text = `${location} ends at ${end}, before ${offset}: it was cut off, or made anew`;
       throw new FatalError("log_mismatch", text, { context });
     }
   }

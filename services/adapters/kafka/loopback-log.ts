@@ -20,7 +20,7 @@ import type {
 import { INPUT_TOPICS, type InputTopic, NO_POSITION, type Topic } from "../../runtime/topics.ts";
 import { type BatchRecord, measureBatch, writeBatch } from "./records/encode-batch.ts";
 import { stampBatch } from "./records/record-batches.ts";
-import { KnownEnd, Track } from "./records/tracks.ts";
+import { PartitionEnd, Track } from "./records/tracks.ts";
 import type { TopicNames } from "./topics/topic-names.ts";
 import { toTopicMessages } from "./transactions/outgoing-messages.ts";
 
@@ -42,8 +42,12 @@ export class LoopbackLog implements Log, Ownership {
     this.#names = names;
     this.#nowMs = nowMs;
     const tracks = INPUT_TOPICS.map((topic): [InputTopic, Track] => {
-      const place = { name: names[topic], partition: PARTITION, end: new KnownEnd() };
-      return [topic, new Track(place, 0, nowMs())];
+      const trackedPartition = {
+        name: names[topic],
+        partition: PARTITION,
+        end: new PartitionEnd(),
+      };
+      return [topic, new Track(trackedPartition, 0, nowMs())];
     });
     this.#tracks = new Map(tracks);
   }
@@ -54,7 +58,7 @@ export class LoopbackLog implements Log, Ownership {
 
   /** @throws FatalError where a topic is none of the inputs: nobody could read it. */
   async append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]> {
-    const appended = this.#place(records);
+    const appended = this.#assignOffsets(records);
     for (const topic of INPUT_TOPICS) {
       const ofTopic = records.filter((record) => record.topic === topic);
       if (ofTopic.length > 0) this.#feed(topic, ofTopic);
@@ -70,9 +74,9 @@ export class LoopbackLog implements Log, Ownership {
     const [messages] = toTopicMessages(records, this.#names);
     const payload = encode((messages?.messages ?? []) as readonly BatchRecord[], nowMs);
     stampBatch(payload, to - records.length, nowMs);
-    const place = { topic: track.name, partition: PARTITION, errorCode: 0, stableOffset: to };
+    const fetched = { topic: track.name, partition: PARTITION, errorCode: 0, stableOffset: to };
     track.feed(
-      { ...place, aborted: [], payload, from: 0, to: payload.length },
+      { ...fetched, aborted: [], payload, from: 0, to: payload.length },
       track.fetchFrom,
       nowMs,
     );
@@ -140,10 +144,10 @@ export class LoopbackLog implements Log, Ownership {
     }
     // A commit on a cluster lets others run meanwhile; so does this one.
     await new Promise((resolve) => setImmediate(resolve));
-    return { type: "committed", appended: this.#place(records) };
+    return { type: "committed", appended: this.#assignOffsets(records) };
   }
 
-  #place(records: readonly OutgoingRecord[]): readonly Appended[] {
+  #assignOffsets(records: readonly OutgoingRecord[]): readonly Appended[] {
     const appendTimeMs = this.#nowMs();
     return records.map(({ topic }) => {
       const offset = this.#counts.get(topic) ?? 0;

@@ -78,8 +78,8 @@ function textOf(error: unknown): string {
   const topics = new Map<string, string[]>();
   for (const part of partsOf(error)) {
     const topic: unknown = Reflect.get(part, "topic");
-    const named = typeof topic === "string" ? [`\`${topic}\``] : [];
-    topics.set(part.message, [...(topics.get(part.message) ?? []), ...named]);
+    const quotedTopics = typeof topic === "string" ? [`\`${topic}\``] : [];
+    topics.set(part.message, [...(topics.get(part.message) ?? []), ...quotedTopics]);
   }
   if (topics.size === 0) return error.message;
   const lines = [...topics].map(([text, names]) => `${names.join(", ")}: ${text}`);
@@ -130,11 +130,11 @@ export function mapKafkaError(
   if (trust !== undefined) {
     return new FatalError("log_unreadable", `${doing}: ${trust} (${text})`, options);
   }
-  if (isNamed(error, "KafkaJSSASLAuthenticationError")) {
+  if (hasName(error, "KafkaJSSASLAuthenticationError")) {
     const patch = "check the user name, the password and the mechanism";
     return new FatalError("log_unreadable", `${doing}: logging in failed: ${patch}`, options);
   }
-  if (isNamed(error, "KafkaJSServerDoesNotSupportApiKey")) {
+  if (hasName(error, "KafkaJSServerDoesNotSupportApiKey")) {
     return new FatalError("log_unreadable", `${doing}: ${text}`, options);
   }
   if (error instanceof TypeError || error instanceof RangeError) {
@@ -142,13 +142,13 @@ export function mapKafkaError(
   }
   return new RetryableError(
     "log_unavailable",
-    `${doing}: ${told(error, text)}${hintOf(error, text, addresses)}`,
+    `${doing}: ${addErrorCode(error, text)}${hintOf(error, text, addresses)}`,
     options,
   );
 }
 
 /** Where a name has several addresses, Node puts what is wrong with each beside an empty text. */
-function told(error: unknown, text: string): string {
+function addErrorCode(error: unknown, text: string): string {
   const [code] = codesOf(error);
   return code !== undefined && /:\s*$/.test(text) ? `${text.trimEnd()} ${code}` : text;
 }
@@ -166,7 +166,7 @@ function hintOf(error: unknown, text: string, addresses: readonly string[]): str
   return isNobodyThere ? `; is a broker running ${where}? see \`kafka.brokers\`` : "";
 }
 
-function isNamed(error: unknown, name: string): boolean {
+function hasName(error: unknown, name: string): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {
     if (at.name === name) return true;
     at = at.cause;

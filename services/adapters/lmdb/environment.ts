@@ -4,7 +4,7 @@ import { FatalError, type PipelineError } from "../../runtime/errors.ts";
 import { makeDirectory } from "../system/make-directory.ts";
 import { decodeChunk } from "./chunk.ts";
 import { inspectFile } from "./inspect-file.ts";
-import { baseOffsetOf, namedKey } from "./keys.ts";
+import { baseOffsetOf, makeNameKey } from "./keys.ts";
 import { mapStoreError } from "./map-error.ts";
 
 const FORMAT = 1;
@@ -25,7 +25,7 @@ export type EnvironmentOptions = {
 export type Tables = {
   readonly chunks: Database<Buffer, Buffer>;
   readonly partitions: Database<Buffer, Buffer>;
-  readonly named: Database<Buffer, Buffer>;
+  readonly byName: Database<Buffer, Buffer>;
   readonly checkpoints: Database<Buffer, Buffer>;
 };
 
@@ -119,14 +119,14 @@ export class Environment {
   }
 
   #identify(options: EnvironmentOptions): LogIdentity {
-    const key = namedKey("identity");
+    const key = makeNameKey("identity");
     const identity = this.transact(() => {
-      const known = this.tables.named.get(key);
-      if (known !== undefined) return JSON.parse(known.toString("utf8")) as LogIdentity;
+      const stored = this.tables.byName.get(key);
+      if (stored !== undefined) return JSON.parse(stored.toString("utf8")) as LogIdentity;
       if (options.mayCreate === false) throw emptied(this.dataDir);
       const partitions = options.partitions ?? 1;
       const made: LogIdentity = { format: FORMAT, clusterId: options.newId(), partitions };
-      this.tables.named.putSync(key, Buffer.from(JSON.stringify(made)));
+      this.tables.byName.putSync(key, Buffer.from(JSON.stringify(made)));
       return made;
     });
     if (identity.format !== FORMAT) {
@@ -151,7 +151,7 @@ export class Environment {
     for (const { key, value } of this.tables.chunks.getRange()) {
       decodeChunk(value, baseOffsetOf(key));
     }
-    for (const table of [this.tables.partitions, this.tables.named, this.tables.checkpoints]) {
+    for (const table of [this.tables.partitions, this.tables.byName, this.tables.checkpoints]) {
       for (const { value } of table.getRange()) JSON.stringify(value.length);
     }
   }
@@ -180,7 +180,7 @@ function openTables(root: RootDatabase<Buffer, Buffer>): Tables {
   return {
     chunks: table("chunks"),
     partitions: table("partitions"),
-    named: table("named"),
+    byName: table("named"),
     checkpoints: table("checkpoints"),
   };
 }

@@ -19,10 +19,10 @@ import {
   thisProcess,
 } from "../system/process-identity.ts";
 import type { Environment } from "./environment.ts";
-import { namedKey } from "./keys.ts";
+import { makeNameKey } from "./keys.ts";
 import type { LmdbLog } from "./lmdb-log.ts";
 
-const KEY = namedKey("gate");
+const KEY = makeNameKey("gate");
 export const HEARTBEAT_FILE = "gate.heartbeat";
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
@@ -47,7 +47,7 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
   environment.transact(() => {
     const holder = holderOf(environment);
     if (holder !== undefined && isAlive(holder, heartbeatPath)) throw taken(environment, holder);
-    environment.tables.named.putSync(KEY, Buffer.from(JSON.stringify(me)));
+    environment.tables.byName.putSync(KEY, Buffer.from(JSON.stringify(me)));
   });
   heldHere.add(nonce);
   touch(heartbeatPath);
@@ -63,7 +63,7 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
       clearInterval(heartbeat);
       if (!heldHere.delete(nonce) || environment.closed) return;
       environment.transact(() => {
-        if (holderOf(environment)?.nonce === nonce) environment.tables.named.removeSync(KEY);
+        if (holderOf(environment)?.nonce === nonce) environment.tables.byName.removeSync(KEY);
       });
     },
   };
@@ -71,11 +71,11 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
 
 /** Of a copy: whoever held the role holds it where the copy was made. */
 export function dropGateRole(environment: Environment): void {
-  environment.transact(() => environment.tables.named.removeSync(KEY));
+  environment.transact(() => environment.tables.byName.removeSync(KEY));
 }
 
 function holderOf({ tables }: Environment): Holder | undefined {
-  const bytes = tables.named.get(KEY);
+  const bytes = tables.byName.get(KEY);
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Holder);
 }
 

@@ -27,6 +27,6 @@ export function baseOffsetOf(key: Uint8Array): number {
 }
 
 /** Key of a named thing, of a partition where one is given. */
-export function namedKey(name: string, partition?: number): Buffer {
+export function makeNameKey(name: string, partition?: number): Buffer {
   return Buffer.from(partition === undefined ? name : `${name}/${partition}`, "utf8");
 }

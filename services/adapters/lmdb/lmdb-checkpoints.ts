@@ -8,7 +8,7 @@ import type {
   LoadedCheckpoint,
 } from "../../runtime/ports.ts";
 import type { Environment } from "./environment.ts";
-import { namedKey } from "./keys.ts";
+import { makeNameKey } from "./keys.ts";
 
 type Stored = {
   readonly header: CheckpointHeader;
@@ -44,7 +44,7 @@ export class LmdbCheckpoints implements CheckpointStore {
 
   async load(partition: number): Promise<LoadedCheckpoint> {
     return this.#environment.view(() => {
-      const bytes = this.#environment.tables.named.get(headerKey(partition));
+      const bytes = this.#environment.tables.byName.get(headerKey(partition));
       if (bytes === undefined) return { mark: null, checkpoint: null, problem: null };
       const stored = parseStored(bytes);
       const mark = markOf(bytes, stored);
@@ -94,8 +94,8 @@ export class LmdbCheckpoints implements CheckpointStore {
       readonly last: boolean;
     },
   ): CheckpointSaved {
-    const { named } = this.#environment.tables;
-    const bytes = named.get(headerKey(partition));
+    const { byName } = this.#environment.tables;
+    const bytes = byName.get(headerKey(partition));
     const stored = bytes === undefined ? undefined : parseStored(bytes);
     const mark = bytes === undefined ? null : markOf(bytes, stored);
     // The first step of a save onto an empty store leaves something there: that is our own.
@@ -109,7 +109,7 @@ export class LmdbCheckpoints implements CheckpointStore {
     const totals = this.#apply(partition, removals, step.blobs, before);
     const next = advanced(stored, update, totals, step.last);
     const encoded = Buffer.from(JSON.stringify(next));
-    named.putSync(headerKey(partition), encoded);
+    byName.putSync(headerKey(partition), encoded);
     return { type: "saved", mark: markOf(encoded, next) };
   }
 
@@ -150,7 +150,7 @@ export class LmdbCheckpoints implements CheckpointStore {
 }
 
 function headerKey(partition: number): Buffer {
-  return namedKey("checkpoint", partition);
+  return makeNameKey("checkpoint", partition);
 }
 
 function blobKey(partition: number, conversation: string): Buffer {

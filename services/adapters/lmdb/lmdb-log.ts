@@ -144,11 +144,11 @@ export class LmdbLog implements Log {
       return { type: "committed", appended: await this.#enqueue(batch.records, check, record) };
     } catch (error) {
       if (error instanceof FencedError || error instanceof FatalError) throw error;
-      const known = this.#environment.mapError(error);
-      if (known instanceof PoisonRecordError) {
-        return { type: "failed", oversize: true, error: known };
+      const mappedError = this.#environment.mapError(error);
+      if (mappedError instanceof PoisonRecordError) {
+        return { type: "failed", oversize: true, error: mappedError };
       }
-      return { type: "unknown", error: known };
+      return { type: "unknown", error: mappedError };
     }
   }
 

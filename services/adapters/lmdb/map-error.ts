@@ -62,7 +62,7 @@ export function mapStoreError(error: unknown, dataDir: string): PipelineError {
 function codeOf(error: unknown): number {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   if (typeof code === "number") return code;
-  const known: Readonly<Record<string, number>> = {
+  const errorNumbers: Readonly<Record<string, number>> = {
     EACCES,
     EPERM,
     EROFS,
@@ -72,7 +72,7 @@ function codeOf(error: unknown): number {
     ENOTDIR,
     EDQUOT,
   };
-  return typeof code === "string" ? (known[code] ?? 0) : 0;
+  return typeof code === "string" ? (errorNumbers[code] ?? 0) : 0;
 }
 
 function isFull(code: number, dataDir: string): boolean {

@@ -11,7 +11,7 @@ import {
   peekChunk,
 } from "./chunk.ts";
 import type { Tables } from "./environment.ts";
-import { baseOffsetOf, chunkKey, namedKey, partitionKey } from "./keys.ts";
+import { baseOffsetOf, chunkKey, makeNameKey, partitionKey } from "./keys.ts";
 
 type Bounds = {
   readonly startOffset: number;
@@ -110,12 +110,15 @@ export class PartitionTable {
   }
 
   owner(partition: number): OwnerEntry | undefined {
-    const bytes = this.#tables.named.get(namedKey("owner", partition));
+    const bytes = this.#tables.byName.get(makeNameKey("owner", partition));
     return bytes === undefined ? undefined : (JSON.parse(bytes.toString("utf8")) as OwnerEntry);
   }
 
   setOwner(partition: number, owner: OwnerEntry): void {
-    this.#tables.named.putSync(namedKey("owner", partition), Buffer.from(JSON.stringify(owner)));
+    this.#tables.byName.putSync(
+      makeNameKey("owner", partition),
+      Buffer.from(JSON.stringify(owner)),
+    );
   }
 
   /** Oldest first, read as it is asked for. */

@@ -38,12 +38,12 @@ export function createJsonLogger(sink: Sink, level: LogLevel, base: LogFields): 
   const at =
     (name: "debug" | "info" | "warn" | "error") =>
     (message: string, fields: LogFields = {}): void =>
-      logger[name](withoutLogins(fields), maskedUrl(message));
+      logger[name](withoutCredentials(fields), maskedUrl(message));
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 /** Messages of clients may hold the address they were given, with its password. */
-function withoutLogins(fields: LogFields): LogFields {
+function withoutCredentials(fields: LogFields): LogFields {
   const entries = Object.entries(fields).map(([name, value]) => [
     name,
     typeof value === "string" ? maskedUrl(value) : value,

@@ -61,15 +61,15 @@ export class MemoryTopics {
       const offset = at.startOffset + at.records.length;
       const appendTimeMs = Math.max(at.lastAppendTimeMs, nowMs);
       at.lastAppendTimeMs = appendTimeMs;
-      const kept = {
+      const stored = {
         offset,
         appendTimeMs,
         key: typeof record.key === "string" ? Buffer.from(record.key) : record.key,
         value: record.value,
         headers: record.headers ?? [],
       };
-      at.records.push(kept);
-      at.bytes += bytesOf(kept);
+      at.records.push(stored);
+      at.bytes += bytesOf(stored);
       return { offset, appendTimeMs };
     });
   }

@@ -72,9 +72,9 @@ export function createProcessMetrics(service: string): ProcessMetrics {
     count: (name, amount = 1) => counts[name].inc(amount),
     observe: (name, milliseconds) => timings[name].observe(milliseconds / MS_PER_SECOND),
     add: (name, help, labels, amount = 1) => {
-      const known = added.get(name);
+      const existing = added.get(name);
       const options = { name: `${PREFIX}${name}_total`, help, labelNames: Object.keys(labels) };
-      const counter = known ?? new Counter({ ...options, registers });
+      const counter = existing ?? new Counter({ ...options, registers });
       added.set(name, counter);
       counter.inc({ ...labels }, amount);
     },

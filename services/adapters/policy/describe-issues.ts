@@ -3,7 +3,7 @@ import type { PathSegment } from "../../core/policy/path.ts";
 import { type PolicyProblem, type Positions, problemAt } from "../../core/policy/problem.ts";
 import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";
-import { keysAt, placesOf, variantsAt } from "./known-keys.ts";
+import { keysAt, listKeyPaths, variantsAt } from "./vocabulary-keys.ts";
 
 type Issue = z.core.$ZodIssue;
 type Text = { readonly message: string; readonly remedy: string };
@@ -31,7 +31,9 @@ export function describeIssues(
 /** Where one alternative alone goes wrong inside of the value, what is wrong there says more. */
 function innermost(issue: Issue): readonly Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const deep = issue.errors.filter((found) => found.length > 0 && found.every(isInside));
+  const deep = issue.errors.filter(
+    (alternative) => alternative.length > 0 && alternative.every(isInside),
+  );
   const [only, more] = deep;
   if (only === undefined || more !== undefined) return [issue];
   return only.map((one) => ({ ...one, path: [...issue.path, ...one.path] })).flatMap(innermost);
@@ -53,13 +55,13 @@ function unknownKey(key: string, path: readonly PathSegment[], map: unknown): Te
   if (moved !== undefined) return { message: `\`${key}\` is not a key here`, remedy: moved };
   const variant = unknownInVariant(key, path, map);
   if (variant !== null) return variant;
-  const known = path.length === 0 ? [...keysAt(path), ...TOP_LEVEL_KEYS] : keysAt(path);
+  const keys = path.length === 0 ? [...keysAt(path), ...TOP_LEVEL_KEYS] : keysAt(path);
   const message = `\`${key}\` is not a key here`;
-  const meant = nearest(key, known);
+  const meant = nearest(key, keys);
   if (meant !== null) return { message, remedy: `did you mean \`${meant}\`?` };
-  const places = placesOf(key);
-  if (places.length > 0) return { message, remedy: `it is a key of ${places.join(" and ")}` };
-  return { message, remedy: `the keys here are ${known.join(", ")}` };
+  const paths = listKeyPaths(key);
+  if (paths.length > 0) return { message, remedy: `it is a key of ${paths.join(" and ")}` };
+  return { message, remedy: `the keys here are ${keys.join(", ")}` };
 }
 
 /** Stand at top level beside the blocks. */

@@ -4,9 +4,9 @@
  */
 import type { PathSegment } from "../../core/policy/path.ts";
 import {
+  describeLocation,
   type PolicyProblem,
   type Positions,
-  placeOf,
   problemAt,
 } from "../../core/policy/problem.ts";
 import {
@@ -31,7 +31,7 @@ export function findContradictions(
     problems.push(problemAt(positions, path, { message, remedy }));
   };
   const where = (path: readonly PathSegment[]): string =>
-    placeOf(problemAt(positions, path, { message: "", remedy: "" }));
+    describeLocation(problemAt(positions, path, { message: "", remedy: "" }));
   findDoubles(document, report, where);
   findCodes(document, report);
   findTiers(document, report, where);
@@ -45,10 +45,10 @@ export function findContradictions(
 type Where = (path: readonly PathSegment[]) => string;
 
 function findDoubles(document: RawDocument, report: Report, where: Where): void {
-  if (has(document, "deduplication", "max_history") && has(document, "limits", "ring")) {
+  if (has(document, "deduplication", "max_history") && has(document, "limits", "recent_calls")) {
     const other = where(["deduplication", "max_history"]);
     const message = `\`ring\` and \`deduplication.max_history\` (${other}) are one thing, set twice`;
-    report(["limits", "ring"], message, "keep one of the two");
+    report(["limits", "recent_calls"], message, "keep one of the two");
   }
   const byTurn = document["tool_deduplication"];
   if (!isMap(byTurn) || byTurn["enabled"] !== false) return;
@@ -162,24 +162,24 @@ function isMap(value: unknown): value is Keyed {
 type Visit = (path: readonly PathSegment[], value: unknown) => void;
 
 /** Calls back for each written value whose path fits the pattern. */
-function visitAll(document: unknown, pattern: readonly string[], found: Visit): void {
-  visit(document, pattern, [], found);
+function visitAll(document: unknown, pattern: readonly string[], onMatch: Visit): void {
+  visit(document, pattern, [], onMatch);
 }
 
 function visit(
   value: unknown,
   pattern: readonly string[],
   path: readonly PathSegment[],
-  found: Visit,
+  onMatch: Visit,
 ): void {
   const [step, ...rest] = pattern;
   if (step === undefined) {
-    found(path, value);
+    onMatch(path, value);
     return;
   }
   if (typeof value !== "object" || value === null) return;
   for (const [name, child] of Object.entries(value)) {
     if (step !== "*" && step !== name) continue;
-    visit(child, rest, [...path, Array.isArray(value) ? Number(name) : name], found);
+    visit(child, rest, [...path, Array.isArray(value) ? Number(name) : name], onMatch);
   }
 }

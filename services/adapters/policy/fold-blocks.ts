@@ -1,4 +1,4 @@
-import { type PolicyProblem, placeOf } from "../../core/policy/problem.ts";
+import { describeLocation, type PolicyProblem } from "../../core/policy/problem.ts";
 import type { WrittenBlock } from "./read-yaml.ts";
 
 /** A policy document before it is checked. */
@@ -16,7 +16,7 @@ export function foldBlocks(
   for (const block of blocks) {
     const earlier = first.get(block.name);
     if (earlier === undefined) first.set(block.name, block);
-    else problems.push(twice(block, `also at ${placeOf(earlier)}`, block.name));
+    else problems.push(twice(block, `also at ${describeLocation(earlier)}`, block.name));
   }
   const document = Object.fromEntries([...first.values()].map(({ name, value }) => [name, value]));
   return first.has("retries") ? withRetries(document, first, problems) : document;
@@ -34,7 +34,9 @@ function withRetries(
   if (Object.hasOwn(tools, "retries")) {
     const outer = blocks.get("retries") as WrittenBlock;
     const inner = blocks.get("tools") as WrittenBlock;
-    problems.push(twice(outer, `also under \`tools\` at ${placeOf(inner)}`, "tools.retries"));
+    problems.push(
+      twice(outer, `also under \`tools\` at ${describeLocation(inner)}`, "tools.retries"),
+    );
     return rest;
   }
   return { ...rest, tools: { ...tools, retries } };

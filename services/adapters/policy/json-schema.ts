@@ -66,8 +66,8 @@ function nodesAt(root: Node, path: readonly string[]): readonly Node[] {
 
 function inside(node: Node, step: string): readonly Node[] {
   const properties = node["properties"] as Readonly<Record<string, Node>> | undefined;
-  const named = properties?.[step];
-  if (named !== undefined) return [named];
+  const property = properties?.[step];
+  if (property !== undefined) return [property];
   if (step !== "*") return [];
   return [node["items"], node["additionalProperties"]].filter(isNode);
 }

@@ -47,8 +47,8 @@ export function loadPolicy(input: readonly PolicyFile[] | object): LoadResult {
   const parsed = policyDocument.safeParse(raw);
   const unreadable = new Set(problems.map(({ path }) => path));
   if (!parsed.success) {
-    const found = describeIssues(parsed.error.issues, raw, positions);
-    problems.push(...found.filter(({ path }) => !unreadable.has(path)));
+    const schemaProblems = describeIssues(parsed.error.issues, raw, positions);
+    problems.push(...schemaProblems.filter(({ path }) => !unreadable.has(path)));
   }
   problems.push(...findContradictions(raw, positions));
   if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };

@@ -41,7 +41,7 @@ export type CaseCall = {
   readonly expect: Expected;
   /** After the verdict; null: not looked at. */
   readonly finally: Expected | null;
-  readonly place: CasePlace;
+  readonly location: CaseLocation;
 };
 
 /** What came of a call that ran. `none`: nothing yet. */
@@ -62,12 +62,16 @@ export type CaseVerdict = {
   readonly reason: string | null;
 };
 
-export type CasePlace = { readonly file: string; readonly line: number; readonly column: number };
+export type CaseLocation = {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+};
 
 export type PolicyCase = {
   readonly name: string;
   readonly calls: readonly CaseCall[];
-  readonly place: CasePlace;
+  readonly location: CaseLocation;
 };
 
 export type CasesResult =
@@ -173,22 +177,25 @@ export function readCases(file: PolicyFile): CasesResult {
   const raw = Object.fromEntries(read.blocks.map(({ name, value }) => [name, value]));
   const parsed = document.safeParse(raw);
   if (!parsed.success) {
-    const found = problemsOf(parsed.error.issues, raw, read.positions).map((problem) =>
+    const schemaProblems = problemsOf(parsed.error.issues, raw, read.positions).map((problem) =>
       // What was not written has no place: it is missing from the file as a whole.
       problem.line === 0 ? { ...problem, file: file.name, line: 1, column: 1 } : problem,
     );
-    return { ok: false, problems: found.sort((a, b) => a.line - b.line || a.column - b.column) };
+    return {
+      ok: false,
+      problems: schemaProblems.sort((a, b) => a.line - b.line || a.column - b.column),
+    };
   }
   const problems: PolicyProblem[] = [];
   const cases = parsed.data.cases.map(({ name, calls }, at): PolicyCase => {
     const path = ["cases", at];
     return {
       name,
-      place: placeAt(read.positions, path),
+      location: locate(read.positions, path),
       calls: calls.map((call, index) => {
         const inner = [...path, "calls", index];
         checkCall(call, inner, read.positions, problems);
-        return callOf(call, placeAt(read.positions, inner));
+        return callOf(call, locate(read.positions, inner));
       }),
     };
   });
@@ -227,7 +234,7 @@ function alternative(
 
 function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
   return path.reduce<unknown>(
-    (found, segment) => (found as Readonly<Record<PathSegment, unknown>> | undefined)?.[segment],
+    (node, segment) => (node as Readonly<Record<PathSegment, unknown>> | undefined)?.[segment],
     value,
   );
 }
@@ -268,13 +275,13 @@ function checkCall(
   }
 }
 
-function placeAt(positions: Positions, path: readonly PathSegment[]): CasePlace {
+function locate(positions: Positions, path: readonly PathSegment[]): CaseLocation {
   const at = positions.get(policyPath(path));
   if (at === undefined) throw new Error(`\`${policyPath(path)}\` was read and has no position`);
   return { file: at.file, line: at.value.line, column: at.value.column };
 }
 
-function callOf(call: WrittenCall, place: CasePlace): CaseCall {
+function callOf(call: WrittenCall, location: CaseLocation): CaseCall {
   const { cost } = call;
   return {
     tool: call.tool,
@@ -290,7 +297,7 @@ function callOf(call: WrittenCall, place: CasePlace): CaseCall {
     verdict: verdictOf(call.verdict),
     expect: expectedOf(call.expect ?? "allowed"),
     finally: call.finally === undefined ? null : expectedOf(call.finally),
-    place,
+    location,
   };
 }
 

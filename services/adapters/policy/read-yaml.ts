@@ -95,7 +95,7 @@ function readRoot(reader: Reader, text: RootText): void {
   }
 }
 
-function readEngine(reader: Reader, pair: NamedPair): void {
+function readEngine(reader: Reader, pair: MapEntry): void {
   if (isMap(pair.value)) {
     for (const inner of uniquePairs(reader, pair.value, [])) readBlock(reader, inner);
   } else if (!isEmpty(pair.value)) {
@@ -103,17 +103,22 @@ function readEngine(reader: Reader, pair: NamedPair): void {
   }
 }
 
-type NamedPair = { readonly name: string; readonly value: unknown; readonly offset: number };
+type MapEntry = { readonly name: string; readonly value: unknown; readonly offset: number };
 
-function readBlock(reader: Reader, pair: NamedPair): void {
+function readBlock(reader: Reader, pair: MapEntry): void {
   const path = pair.name === "retries" ? ["tools", "retries"] : [pair.name];
   const value = readEntry(reader, pair, path);
   const { line, col } = reader.lines.linePos(pair.offset);
   reader.into.blocks.push({ name: pair.name, value, file: reader.file, line, column: col });
 }
 
-function readEntry(reader: Reader, pair: NamedPair, path: readonly PathSegment[]): unknown {
-  place(reader, path, pair.offset, isEmpty(pair.value) ? pair.offset : offsetOf(pair.value));
+function readEntry(reader: Reader, pair: MapEntry, path: readonly PathSegment[]): unknown {
+  recordPosition(
+    reader,
+    path,
+    pair.offset,
+    isEmpty(pair.value) ? pair.offset : offsetOf(pair.value),
+  );
   return readValue(reader, pair.value, path);
 }
 
@@ -131,7 +136,7 @@ function readValue(reader: Reader, node: unknown, path: readonly PathSegment[]):
   if (isSeq(node)) {
     return node.items.map((item, index) => {
       const inner = [...path, index];
-      place(reader, inner, offsetOf(item), offsetOf(item));
+      recordPosition(reader, inner, offsetOf(item), offsetOf(item));
       return readValue(reader, item, inner);
     });
   }
@@ -171,9 +176,9 @@ function readScalar(reader: Reader, node: Scalar, path: readonly PathSegment[]):
 }
 
 /** The pairs of a map under text keys; those that are no plain text or come twice are problems. */
-function uniquePairs(reader: Reader, map: YAMLMap, path: readonly PathSegment[]): NamedPair[] {
+function uniquePairs(reader: Reader, map: YAMLMap, path: readonly PathSegment[]): MapEntry[] {
   const seen = new Map<string, number>();
-  const pairs: NamedPair[] = [];
+  const pairs: MapEntry[] = [];
   for (const item of map.items) {
     const pair = readKey(reader, item, path);
     if (pair === null) continue;
@@ -190,7 +195,7 @@ function uniquePairs(reader: Reader, map: YAMLMap, path: readonly PathSegment[])
   return pairs;
 }
 
-function readKey(reader: Reader, item: Pair, path: readonly PathSegment[]): NamedPair | null {
+function readKey(reader: Reader, item: Pair, path: readonly PathSegment[]): MapEntry | null {
   const { key } = item;
   const offset = offsetOf(key);
   if (!isScalar(key) || key.value === null || typeof key.value === "object") {
@@ -206,7 +211,7 @@ function readKey(reader: Reader, item: Pair, path: readonly PathSegment[]): Name
   return { name, value: item.value, offset };
 }
 
-function place(
+function recordPosition(
   reader: Reader,
   path: readonly PathSegment[],
   keyOffset: number,

@@ -2,9 +2,9 @@
 import type { z } from "zod";
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PathSegment } from "../../core/policy/path.ts";
-import { childrenOf, formsOf } from "./known-keys.ts";
 import { policyDocument } from "./vocabulary/blocks.ts";
 import { RULE_KEYS } from "./vocabulary/key-facts.ts";
+import { childrenOf, formsOf } from "./vocabulary-keys.ts";
 
 export interface WrittenRule {
   readonly path: readonly PathSegment[];

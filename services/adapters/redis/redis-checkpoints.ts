@@ -25,7 +25,7 @@ export type RedisCheckpointsOptions = {
 };
 
 /** What this store knows of a partition's hash beside what its caller tells. */
-type Known = {
+type LastSeen = {
   /** What was there when this store last saw it. */
   readonly mark: string | null;
   readonly offset: number;
@@ -52,7 +52,7 @@ const SAVE_STILL_MS = 1_000;
 const SAVE_LOOK_MS = 50;
 const SAVE_WAIT_MS_MAX = 5_000;
 const DIGEST_BYTES = 32;
-const NOTHING_KNOWN: Known = { mark: null, offset: -1, unheard: [] };
+const NEVER_SEEN: LastSeen = { mark: null, offset: -1, unheard: [] };
 const META_FIELDS = ["m", "w", "i", "h", "n", "s", "u"] as const;
 
 /**
@@ -61,7 +61,7 @@ const META_FIELDS = ["m", "w", "i", "h", "n", "s", "u"] as const;
  */
 export class RedisCheckpoints implements CheckpointStore {
   readonly #options: RedisCheckpointsOptions;
-  readonly #known = new Map<number, Known>();
+  readonly #lastSeen = new Map<number, LastSeen>();
 
   constructor(options: RedisCheckpointsOptions) {
     this.#options = options;
@@ -76,7 +76,7 @@ export class RedisCheckpoints implements CheckpointStore {
         continue;
       }
       const offset = loaded.checkpoint?.header.journalOffset ?? -1;
-      this.#known.set(partition, { mark: loaded.mark, offset, unheard: [] });
+      this.#lastSeen.set(partition, { mark: loaded.mark, offset, unheard: [] });
       if (steady) return loaded;
       return { ...loaded, checkpoint: null, problem: "it was written while it was read" };
     }
@@ -85,7 +85,7 @@ export class RedisCheckpoints implements CheckpointStore {
   async look(partition: number): Promise<SeenCheckpoint> {
     const { mark, header, unfinished } = await this.#meta(partition);
     const read = header === null || unfinished ? undefined : parseHeader(header);
-    this.#known.set(partition, { mark, offset: read?.journalOffset ?? -1, unheard: [] });
+    this.#lastSeen.set(partition, { mark, offset: read?.journalOffset ?? -1, unheard: [] });
     return { mark, header: read ?? null };
   }
 
@@ -95,21 +95,21 @@ export class RedisCheckpoints implements CheckpointStore {
     expectedMark: string | null,
   ): Promise<CheckpointSaved> {
     const token = randomUUID();
-    const known = this.#known.get(partition) ?? NOTHING_KNOWN;
+    const lastSeen = this.#lastSeen.get(partition) ?? NEVER_SEEN;
     for (const step of stepsOf(update)) {
       const [type, text] = await this.#step(partition, update, step, {
         token,
-        known,
+        lastSeen,
         expectedMark,
       });
       const mark = text === "" ? null : text;
       if (type !== "saved") {
-        this.#known.set(partition, { mark, offset: -1, unheard: [] });
+        this.#lastSeen.set(partition, { mark, offset: -1, unheard: [] });
         return { type: "stale", mark };
       }
       if (step.last) {
         const offset = update.header.journalOffset;
-        this.#known.set(partition, { mark, offset, unheard: [] });
+        this.#lastSeen.set(partition, { mark, offset, unheard: [] });
         return { type: "saved", mark };
       }
       await update.pace?.rest(step.workedMs);
@@ -121,14 +121,19 @@ export class RedisCheckpoints implements CheckpointStore {
     partition: number,
     update: CheckpointUpdate,
     step: SaveStep,
-    save: { readonly token: string; readonly known: Known; readonly expectedMark: string | null },
+    save: {
+      readonly token: string;
+      readonly lastSeen: LastSeen;
+      readonly expectedMark: string | null;
+    },
   ): Promise<readonly [string, string]> {
-    const { token, known, expectedMark } = save;
+    const { token, lastSeen, expectedMark } = save;
     const { header, replace } = update;
-    const savedOffset = known.mark !== null && known.mark === expectedMark ? known.offset : -1;
+    const savedOffset =
+      lastSeen.mark !== null && lastSeen.mark === expectedMark ? lastSeen.offset : -1;
     const parameters = [
       expectedMark ?? "",
-      `,${known.unheard.join(",")},`,
+      `,${lastSeen.unheard.join(",")},`,
       token,
       step.index,
       flag(replace),
@@ -151,8 +156,8 @@ export class RedisCheckpoints implements CheckpointStore {
       );
     } catch (error) {
       // It may have been done all the same.
-      const unheard = [...known.unheard, token];
-      this.#known.set(partition, { ...known, unheard: unheard.slice(-UNHEARD_MAX) });
+      const unheard = [...lastSeen.unheard, token];
+      this.#lastSeen.set(partition, { ...lastSeen, unheard: unheard.slice(-UNHEARD_MAX) });
       throw error;
     }
   }

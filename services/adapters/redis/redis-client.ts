@@ -63,13 +63,13 @@ export class RedisClient {
     this.#options = options;
     this.#logger = logger;
     this.#client = createClient(options);
-    this.#client.on("ready", () => this.#told(null));
+    this.#client.on("ready", () => this.#updateProblem(null));
     this.#client.on("error", (error: Error) => {
-      this.#told(error);
+      this.#updateProblem(error);
       // The client would go on in database 0, which may be somebody else's.
       if (isOfSelect(error)) this.#client.disconnect(true);
     });
-    this.#client.on("close", () => this.#told(new Error("the connection was closed")));
+    this.#client.on("close", () => this.#updateProblem(new Error("the connection was closed")));
     this.#client.on("end", () => this.#connectLater());
   }
 
@@ -119,7 +119,7 @@ export class RedisClient {
   }
 
   /** Says once that the server is gone, and once that it is there again. */
-  #told(error: Error | null): void {
+  #updateProblem(error: Error | null): void {
     for (const wake of this.#waiting.splice(0)) wake(error);
     const before = this.#problem;
     this.#problem = error === null ? null : (before ?? textOf(error));

@@ -6,7 +6,7 @@ import { RetryableError } from "../../runtime/errors.ts";
 import type { Clock } from "../../runtime/ports.ts";
 import type { RegistryClient } from "./registry-client.ts";
 
-type Known =
+type SchemaLookup =
   | { readonly type: "schema"; readonly schema: unknown }
   | { readonly type: "none"; readonly why: string };
 
@@ -17,7 +17,7 @@ export type FetchedSchemasOptions = {
   readonly client: RegistryClient;
   readonly clock: Clock;
   /** A subject that the registry had at start: while it has it, its word about an id counts. */
-  readonly knownSubject: string;
+  readonly registeredSubject: string;
   /** Ids of our own schemas, which need no fetching. */
   readonly own: ReadonlyMap<number, unknown>;
 };
@@ -31,7 +31,7 @@ const MISSING_MAX = 10_000;
 
 export class FetchedSchemas {
   readonly #options: FetchedSchemasOptions;
-  readonly #schemas: Map<number, Known>;
+  readonly #schemas: Map<number, SchemaLookup>;
   readonly #missing = new Map<number, Missing>();
   readonly #failed = new Map<number, Failed>();
   readonly #asked = new Map<number, Promise<void>>();
@@ -43,7 +43,7 @@ export class FetchedSchemas {
     );
   }
 
-  known(id: number): Known | undefined {
+  lookUp(id: number): SchemaLookup | undefined {
     const schema = this.#schemas.get(id);
     if (schema !== undefined) return schema;
     const missing = this.#missing.get(id);
@@ -77,25 +77,25 @@ export class FetchedSchemas {
   }
 
   async #find(id: number): Promise<void> {
-    const { client, knownSubject } = this.#options;
-    const found = await client.schemaOf(id);
+    const { client, registeredSubject } = this.#options;
+    const registered = await client.schemaOf(id);
     // Anything on the way may say that it knows no such page.
-    if (found === null && (await client.latest(knownSubject)) === null) {
+    if (registered === null && (await client.latest(registeredSubject)) === null) {
       throw new RetryableError(
         "schema_unavailable",
-        `the schema registry has lost the subject ${knownSubject}: what it says of schema ids is not ` +
+        `the schema registry has lost the subject ${registeredSubject}: what it says of schema ids is not ` +
           "believed; look whether its data are there and whether the address is right",
       );
     }
     this.#failed.delete(id);
-    if (found === null) {
+    if (registered === null) {
       this.#miss(
         id,
         "the schema registry has no such schema: register it, or write with one it has",
       );
       return;
     }
-    const { schema, schemaType = "AVRO" } = found;
+    const { schema, schemaType = "AVRO" } = registered;
     const parsed = schemaType.toUpperCase() === "AVRO" ? parsedSchema(schema) : undefined;
     if (parsed === undefined) this.#miss(id, `it is no Avro schema but ${schemaType}`);
     else {
@@ -114,13 +114,13 @@ export class FetchedSchemas {
   #fail(id: number, error: unknown): never {
     const before = this.#failed.get(id)?.pauseMs ?? PAUSE_MS_MIN / 2;
     const pauseMs = Math.min(before * 2, PAUSE_MS_MAX);
-    const told = error instanceof Error ? error : new Error(String(error));
+    const failure = error instanceof Error ? error : new Error(String(error));
     this.#failed.set(id, {
-      error: told,
+      error: failure,
       pauseMs,
       untilMs: this.#options.clock.nowMs() + pauseMs,
     });
-    throw told;
+    throw failure;
   }
 }
 

@@ -50,10 +50,10 @@ export async function openRegistry(options: OpenRegistryOptions): Promise<Opened
   }
   const idsOf = new Map(reports.map(({ name, id }) => [name, id ?? 0]));
   const own = new Map(schemas.map(({ name, schema }) => [idsOf.get(name) ?? 0, schema]));
-  const knownSubject = schemas[0]?.subject ?? "";
+  const registeredSubject = schemas[0]?.subject ?? "";
   return {
     ids: Object.fromEntries(idsOf),
-    schemas: new FetchedSchemas({ client, clock, knownSubject, own }),
+    schemas: new FetchedSchemas({ client, clock, registeredSubject, own }),
   };
 }
 

@@ -34,7 +34,7 @@ export type RegisteredVersion = {
   readonly schema: string;
 };
 
-export type FoundSchema = { readonly schema: string; readonly schemaType?: string };
+export type RegisteredSchema = { readonly schema: string; readonly schemaType?: string };
 
 /** `reason`: what the registry says, where it says anything. */
 export type Compatibility = { readonly compatible: boolean; readonly reason: string };
@@ -44,7 +44,7 @@ export interface RegistryClient {
   /** That it is a registry, and answers. */
   reach(): Promise<void>;
   /** Null where the registry says that it has no such schema. */
-  schemaOf(id: number): Promise<FoundSchema | null>;
+  schemaOf(id: number): Promise<RegisteredSchema | null>;
   /** Id of this very schema under the subject, or null. */
   idOf(subject: string, schema: string): Promise<number | null>;
   latest(subject: string): Promise<RegisteredVersion | null>;
@@ -83,7 +83,7 @@ const createApi = ("default" in registryApi
   ? registryApi.default
   : registryApi) as unknown as typeof registryApi.default;
 
-const NOT_FOUND = 404;
+const MISSING_STATUS = 404;
 const REFUSED_STATUSES = [409, 422];
 
 export function createRegistryClient(options: RegistryOptions): RegistryClient {
@@ -100,15 +100,15 @@ export function createRegistryClient(options: RegistryOptions): RegistryClient {
   const ask = async (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
     (await bounded(call({ ...parameters, timeout: options.timeoutMs }), options.timeoutMs)).data();
   const get = (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
-    ask(call, parameters).catch(orNull([NOT_FOUND], url));
+    ask(call, parameters).catch(orNull([MISSING_STATUS], url));
   return {
     reach: async () => {
       await ask(Subject.all, {}).catch(rethrow(url));
     },
-    schemaOf: async (id) => (await get(Schema.find, { id })) as FoundSchema | null,
+    schemaOf: async (id) => (await get(Schema.find, { id })) as RegisteredSchema | null,
     idOf: async (subject, schema) => {
-      const found = await get(Subject.registered, { subject, body: { schema } });
-      return found === null ? null : idIn(found, url);
+      const registered = await get(Subject.registered, { subject, body: { schema } });
+      return registered === null ? null : idIn(registered, url);
     },
     latest: async (subject) =>
       (await get(Subject.latestVersion, { subject })) as RegisteredVersion | null,
@@ -155,8 +155,10 @@ function withoutLogin(options: RegistryOptions): {
 }
 
 function createAgent(url: string, tls: RegistryTls = {}): HttpAgent {
-  const kept = { keepAlive: true, maxSockets: 4 };
-  return url.startsWith("https:") ? new HttpsAgent({ ...kept, ...tls }) : new HttpAgent(kept);
+  const agentOptions = { keepAlive: true, maxSockets: 4 };
+  return url.startsWith("https:")
+    ? new HttpsAgent({ ...agentOptions, ...tls })
+    : new HttpAgent(agentOptions);
 }
 
 /** The client waits for ever where an answer breaks off in its middle. */

@@ -38,8 +38,8 @@ export function isRunning({ pid, begun }: ProcessIdentity): boolean {
   } catch (error) {
     if ((error as { code?: string }).code !== "EPERM") return false;
   }
-  const found = processBegin(pid);
-  return begun === undefined || found === undefined || found === begun;
+  const currentBegin = processBegin(pid);
+  return begun === undefined || currentBegin === undefined || currentBegin === begun;
 }
 
 /** For a message: the process, and its host where that is another. */

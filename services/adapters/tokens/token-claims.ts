@@ -56,11 +56,11 @@ function claimsProblem(claims: Members): string | undefined {
 
 function confirmationProblem(value: JsonValue | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const given = membersOf(value);
-  if (given === undefined || hasOthers(given, CONFIRMATION)) {
+  const members = membersOf(value);
+  if (members === undefined || hasOthers(members, CONFIRMATION)) {
     return "its `confirmation` must have `id`, `tool`, and `callId` or `argumentsDigest`";
   }
-  const { id, tool, callId, argumentsDigest } = given;
+  const { id, tool, callId, argumentsDigest } = members;
   if (!isId(id)) return "its `confirmation.id` is no id";
   if (!isId(tool)) return "its `confirmation.tool` is no name of a tool";
   if (callId === undefined && argumentsDigest === undefined) {
@@ -73,13 +73,13 @@ function confirmationProblem(value: JsonValue | undefined): string | undefined {
 
 function costProblem(value: JsonValue | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const given = membersOf(value);
+  const members = membersOf(value);
   const isMoney =
-    given !== undefined &&
-    !hasOthers(given, MONEY) &&
-    isWhole(given["microUnits"], Number.MAX_SAFE_INTEGER) &&
-    typeof given["currency"] === "string" &&
-    /^[A-Z]{3}$/.test(given["currency"]);
+    members !== undefined &&
+    !hasOthers(members, MONEY) &&
+    isWhole(members["microUnits"], Number.MAX_SAFE_INTEGER) &&
+    typeof members["currency"] === "string" &&
+    /^[A-Z]{3}$/.test(members["currency"]);
   return isMoney ? undefined : "its `estimatedCost` must have `microUnits` and `currency`";
 }
 
@@ -97,21 +97,21 @@ function claimsOf(claims: Members): TokenClaims {
 }
 
 function moneyOf(value: JsonValue | undefined): Money | null {
-  const given = membersOf(value);
-  if (given === undefined) return null;
-  return { microUnits: Number(given["microUnits"]), currency: textOf(given["currency"]) };
+  const members = membersOf(value);
+  if (members === undefined) return null;
+  return { microUnits: Number(members["microUnits"]), currency: textOf(members["currency"]) };
 }
 
 function confirmationOf(value: JsonValue | undefined): TokenConfirmation | null {
-  const given = membersOf(value);
-  if (given === undefined) return null;
-  const optional = (name: string) => (given[name] === undefined ? null : textOf(given[name]));
+  const members = membersOf(value);
+  if (members === undefined) return null;
+  const optional = (name: string) => (members[name] === undefined ? null : textOf(members[name]));
   const confirms = {
-    tool: textOf(given["tool"]),
+    tool: textOf(members["tool"]),
     callId: optional("callId"),
     argumentsDigest: optional("argumentsDigest"),
   };
-  return { id: textOf(given["id"]), confirms };
+  return { id: textOf(members["id"]), confirms };
 }
 
 function textOf(value: JsonValue | undefined): string {
@@ -123,8 +123,8 @@ function membersOf(value: JsonValue | undefined): Members | undefined {
   return value as Members;
 }
 
-function hasOthers(members: Members, known: readonly string[]): boolean {
-  return Object.keys(members).some((name) => !known.includes(name));
+function hasOthers(members: Members, names: readonly string[]): boolean {
+  return Object.keys(members).some((name) => !names.includes(name));
 }
 
 function isId(value: JsonValue | undefined): boolean {

@@ -89,16 +89,16 @@ export type MadeKey = {
 };
 
 export function makeTokenKey(algorithm: TokenAlgorithm, keyId: string): MadeKey {
-  const named = { kid: keyId, alg: algorithm, use: "sig" };
+  const keyAttributes = { kid: keyId, alg: algorithm, use: "sig" };
   if (algorithm === "HS256") {
     const k = randomBytes(SECRET_BYTES_MIN).toString("base64url");
-    const made = { kty: "oct", k, ...named };
+    const made = { kty: "oct", k, ...keyAttributes };
     return { signing: made, verifying: made };
   }
   const { privateKey } = generateKeyPairSync("ed25519");
   const { crv = "Ed25519", x = "", d = "" } = privateKey.export({ format: "jwk" });
   const open = { kty: "OKP", crv, x };
-  return { signing: { ...open, d, ...named }, verifying: { ...open, ...named } };
+  return { signing: { ...open, d, ...keyAttributes }, verifying: { ...open, ...keyAttributes } };
 }
 
 function failed(message: string): TokenKeysResult {

@@ -11,25 +11,25 @@ export type Difference = {
 };
 
 export function differences(before: JsonValue, now: JsonValue): readonly Difference[] {
-  const found: Difference[] = [];
-  compare(before, now, [], found);
-  return found;
+  const diffs: Difference[] = [];
+  compare(before, now, [], diffs);
+  return diffs;
 }
 
 function compare(
   before: JsonValue | undefined,
   now: JsonValue | undefined,
   path: readonly PathSegment[],
-  found: Difference[],
+  diffs: Difference[],
 ): void {
   const [was, is] = [textOf(before), textOf(now)];
   if (was === is) return;
   if (before === undefined || now === undefined || !isObject(before) || !isObject(now)) {
-    found.push({ path: policyPath(path), before: was, now: is });
+    diffs.push({ path: policyPath(path), before: was, now: is });
     return;
   }
   for (const key of new Set([...Object.keys(before), ...Object.keys(now)])) {
-    compare(memberOf(before, key), memberOf(now, key), [...path, key], found);
+    compare(memberOf(before, key), memberOf(now, key), [...path, key], diffs);
   }
 }
 

@@ -6,11 +6,11 @@ import { shownSpeaker } from "./shown-speaker.ts";
 
 /** The decisions that ended holds whose ids begin so, the earliest first. */
 export async function findDecided(id: string, source: Source): Promise<readonly DecisionEvent[]> {
-  const found: DecisionEvent[] = [];
+  const decisions: DecisionEvent[] = [];
   for await (const { record } of journalOf(source)) {
-    found.push(...record.events.filter((event) => isEnd(event, id)));
+    decisions.push(...record.events.filter((event) => isEnd(event, id)));
   }
-  return found;
+  return decisions;
 }
 
 function isEnd(event: GateEvent, id: string): event is DecisionEvent {

@@ -12,22 +12,22 @@ import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 /** Holds that no gate has decided yet, oldest first. */
 export async function findHolds(source: Source): Promise<readonly Hold[]> {
   const { log, codec, passedBy } = source;
-  const found: Found = { holds: new Map(), ended: new Set() };
+  const scan: HoldScan = { holds: new Map(), ended: new Set() };
   for (let partition = 0; partition < log.partitions; partition += 1) {
     let taken = await log.startOffset("verdicts", partition);
     for await (const { record } of journalFrom(source, partition)) {
       taken = Math.max(taken, record.next.verdicts);
-      applyEvents(record.events, partition, found);
+      applyEvents(record.events, partition, scan);
     }
     if (passedBy.isWithin(JOURNAL_TOPIC, partition)) await passedBy.note(incomplete(partition));
     for await (const record of recordsFrom(source, "verdicts", partition, taken)) {
       const { value, appendTimeMs } = record;
-      applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, found);
+      applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, scan);
     }
   }
-  const holds = [...found.holds.values()].map((hold) => ({
+  const holds = [...scan.holds.values()].map((hold) => ({
     ...hold,
-    isOfEnded: found.ended.has(keyOf(hold.held)),
+    isOfEnded: scan.ended.has(keyOf(hold.held)),
   }));
   return holds.sort((a, b) => a.held.times.atMs - b.held.times.atMs);
 }
@@ -40,7 +40,7 @@ function incomplete(partition: number): string {
   );
 }
 
-type Found = {
+type HoldScan = {
   readonly holds: Map<string, Hold>;
   /** Conversations that have ended and were not reopened. */
   readonly ended: Set<string>;
@@ -53,7 +53,7 @@ function keyOf({ tenantId, conversationId }: ConversationId): string {
 function applyEvents(
   events: readonly GateEvent[],
   partition: number,
-  { holds, ended: conversations }: Found,
+  { holds, ended: conversations }: HoldScan,
 ): void {
   for (const event of events) {
     applyEnd(event, conversations);
@@ -82,13 +82,13 @@ function applyEnd(event: GateEvent, conversations: Set<string>): void {
   }
 }
 
-function approved(approvalId: string, by: string, holds: Found["holds"]): void {
+function approved(approvalId: string, by: string, holds: HoldScan["holds"]): void {
   const hold = holds.get(approvalId);
   if (hold === undefined) return;
   holds.set(approvalId, { ...hold, approvedBy: [...hold.approvedBy, by] });
 }
 
-function applyVerdict(decoded: DecodedInput, atMs: number, { holds, ended }: Found): void {
+function applyVerdict(decoded: DecodedInput, atMs: number, { holds, ended }: HoldScan): void {
   if (!decoded.ok || decoded.input.type !== "verdict") return;
   if (decoded.input.kind === "end") ended.add(keyOf(decoded.input));
   if (decoded.input.kind === "resume") ended.delete(keyOf(decoded.input));

@@ -59,7 +59,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
     const isMore = calls !== undefined || forMs !== undefined;
     const more = isMore ? { tool, calls: calls === "any" ? null : (calls ?? 1) } : {};
     const untilMs = forMs === undefined ? null : Date.now() + forMs;
-    const given = {
+    const fields = {
       kind,
       tenantId,
       conversationId,
@@ -70,12 +70,12 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
       about,
       ...more,
     };
-    const why = whyIgnored(hold, verdictFrom(given));
+    const why = whyIgnored(hold, verdictFrom(fields));
     if (why !== null) {
-      const told = { kind, json, hold, events: null, outcome: { ignored: why } };
-      return await tellVerdict(told, terminal);
+      const report = { kind, json, hold, events: null, outcome: { ignored: why } };
+      return await tellVerdict(report, terminal);
     }
-    const events = await sendVerdict(given, source);
+    const events = await sendVerdict(fields, source);
     const outcome = outcomeOf(events?.[0]);
     return await tellVerdict({ kind, json, hold, events, outcome }, terminal);
   } finally {
@@ -116,10 +116,10 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
     throw usageError(`\`${id}\`: give at least ${ID_CHARACTERS_MIN} characters of the approval id`);
   }
   const holds = await findHolds(source);
-  const found = holds.filter(({ held }) => held.holdId.startsWith(id));
-  const [only] = found;
-  if (found.length === 1 && only !== undefined) return only;
-  const decided = found.length === 0 ? await findDecided(id, source) : [];
+  const matches = holds.filter(({ held }) => held.holdId.startsWith(id));
+  const [only] = matches;
+  if (matches.length === 1 && only !== undefined) return only;
+  const decided = matches.length === 0 ? await findDecided(id, source) : [];
   const [end] = decided;
   if (
     end !== undefined &&
@@ -127,7 +127,8 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
   ) {
     throw usageError(`${id}: no call waits under this id: it is decided, ${decidedSentence(end)}`);
   }
-  const what = found.length === 0 ? "no call waits under this id" : `fits ${found.length} calls`;
+  const what =
+    matches.length === 0 ? "no call waits under this id" : `fits ${matches.length} calls`;
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
 

@@ -14,16 +14,16 @@ const WAIT_MS = 3_000;
 export const NOT_TAKEN = `no gate has taken it within ${WAIT_MS / 1_000} s; the gate of its partition does, once it runs`;
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 16 * 1024 * 1024 };
 
-export type VerdictGiven = Pick<VerdictInput, "kind" | "tenantId" | "conversationId" | "by"> &
+export type VerdictFields = Pick<VerdictInput, "kind" | "tenantId" | "conversationId" | "by"> &
   Partial<VerdictInput>;
 
 /** What the gate made of it; null where none took it in time: the next one does. */
 export async function sendVerdict(
-  given: VerdictGiven,
+  fields: VerdictFields,
   source: Source,
 ): Promise<readonly GateEvent[] | null> {
   const { log, codec } = source;
-  const verdict = verdictFrom(given);
+  const verdict = verdictFrom(fields);
   const key = conversationKey(verdict.tenantId, verdict.conversationId);
   const partition = partitionOf(key, log.partitions);
   let from = await log.endOffset(JOURNAL_TOPIC, partition);
@@ -44,7 +44,7 @@ export async function sendVerdict(
   return null;
 }
 
-export function verdictFrom(given: VerdictGiven): VerdictInput {
+export function verdictFrom(fields: VerdictFields): VerdictInput {
   return {
     type: "verdict",
     approvalId: null,
@@ -55,7 +55,7 @@ export function verdictFrom(given: VerdictGiven): VerdictInput {
     calls: null,
     untilMs: null,
     reason: null,
-    ...given,
+    ...fields,
   };
 }
 

@@ -40,11 +40,11 @@ export async function showApproval(options: ShowOptions, terminal: Terminal): Pr
   try {
     const hold = await holdOf(options.id, source);
     const earlier = await earlierCalls(hold, source);
-    const place = await placeOf(hold, options.policy);
+    const location = await locateRule(hold, options.policy);
     await terminal.out.write(
       options.json
-        ? `${JSON.stringify({ ...approvalOf(hold), place, earlierCalls: earlier })}\n`
-        : render(hold, earlier, place, Date.now()),
+        ? `${JSON.stringify({ ...approvalOf(hold), location, earlierCalls: earlier })}\n`
+        : render(hold, earlier, location, Date.now()),
     );
   } finally {
     await source.close();
@@ -99,7 +99,7 @@ function parsed(text: string): JsonValue {
   return text === "" ? null : (JSON.parse(text) as JsonValue);
 }
 
-async function placeOf({ held }: Hold, files: readonly string[]): Promise<string | null> {
+async function locateRule({ held }: Hold, files: readonly string[]): Promise<string | null> {
   if (files.length === 0) return null;
   const { loaded, compiled } = await openPolicy(files);
   const at = loaded.source.locate(held.rule);
@@ -109,7 +109,7 @@ async function placeOf({ held }: Hold, files: readonly string[]): Promise<string
   return `${at.file}:${at.line}:${at.column}${other}`;
 }
 
-function render(hold: Hold, earlier: readonly Earlier[], place: string | null, nowMs: number) {
+function render(hold: Hold, earlier: readonly Earlier[], location: string | null, nowMs: number) {
   const { held, waiting, isOfEnded } = hold;
   const ended = isOfEnded ? `, ended: an approved call is refused; ${reopening(hold)}` : "";
   const rows: (readonly [string, string])[] = [
@@ -120,7 +120,7 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
     ["agent", revealed(held.call.agentId ?? "not told", TEXT_CHARACTERS)],
     ["held since", new Date(held.times.atMs).toISOString()],
     ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
-    ["rule", `${held.rule}: ${place ?? "give the policy with --policy to see the line"}`],
+    ["rule", `${held.rule}: ${location ?? "give the policy with --policy to see the line"}`],
     ["bound to", `action ${held.arguments.actionKey}, rule ${held.ruleDigest}`],
     ["further", furtherCalls(held)],
     ["who", whoMay(hold)],
@@ -148,11 +148,11 @@ function prettyLines(text: string): readonly string[] {
   return lines.flatMap((line) => revealedLines(line, TEXT_CHARACTERS).map((part) => `  ${part}`));
 }
 
-function earlierLines({ callId, outcome, atMs, differences: found }: Earlier): readonly string[] {
+function earlierLines({ callId, outcome, atMs, differences: diffs }: Earlier): readonly string[] {
   const when = new Date(atMs).toISOString();
   const head = `  ${revealed(callId, TEXT_CHARACTERS)}, ${outcome} at ${when}`;
-  if (found.length === 0) return [`${head}: the same arguments`];
-  const rows = found.map(({ path, before, now }) => {
+  if (diffs.length === 0) return [`${head}: the same arguments`];
+  const rows = diffs.map(({ path, before, now }) => {
     const [was, is] = [before, now].map(valueText);
     const further = was === is ? " (they differ further on)" : "";
     return `    ${revealedJson(path, VALUE_CHARACTERS)}: ${was}, now ${is}${further}`;

@@ -17,7 +17,7 @@ export interface VerdictOutcome {
   readonly ignored?: keyof typeof IGNORED_SENTENCES;
 }
 
-type Told = {
+type VerdictReport = {
   readonly kind: HoldVerdict;
   readonly json: boolean;
   readonly hold: Hold;
@@ -26,10 +26,10 @@ type Told = {
   readonly outcome: VerdictOutcome;
 };
 
-export async function tellVerdict(told: Told, terminal: Terminal): Promise<ExitCode> {
-  const { kind, json, hold, events, outcome } = told;
-  const given = events?.[1];
-  const further = outcomeOf(given).ignored;
+export async function tellVerdict(report: VerdictReport, terminal: Terminal): Promise<ExitCode> {
+  const { kind, json, hold, events, outcome } = report;
+  const grantEvent = events?.[1];
+  const further = outcomeOf(grantEvent).ignored;
   const {
     holdId: approvalId,
     call: { tool },
@@ -42,9 +42,11 @@ export async function tellVerdict(told: Told, terminal: Terminal): Promise<ExitC
         ...outcome,
         furtherIgnored: further,
         further:
-          given?.type === "ruled" ? { calls: given.calls ?? "any", ...given.scope } : undefined,
+          grantEvent?.type === "ruled"
+            ? { calls: grantEvent.calls ?? "any", ...grantEvent.scope }
+            : undefined,
       })
-    : `${approvalId} ${tool}: ${sentence(told)}${furtherSentence(given)}`;
+    : `${approvalId} ${tool}: ${sentence(report)}${furtherSentence(grantEvent)}`;
   await terminal.out.write(`${text}\n`);
   return outcome.ignored === undefined ? EXIT_OK : EXIT_USAGE;
 }
@@ -66,15 +68,21 @@ export function outcomeOf(event: GateEvent | undefined): VerdictOutcome {
   }
 }
 
-function furtherSentence(given: GateEvent | undefined): string {
-  if (given?.type === "ignored") return `; no further calls: ${IGNORED_SENTENCES[given.why]}`;
-  if (given?.type !== "ruled" || given.scope === null) return "";
-  const { calls, scope } = given;
+function furtherSentence(grantEvent: GateEvent | undefined): string {
+  if (grantEvent?.type === "ignored")
+    return `; no further calls: ${IGNORED_SENTENCES[grantEvent.why]}`;
+  if (grantEvent?.type !== "ruled" || grantEvent.scope === null) return "";
+  const { calls, scope } = grantEvent;
   const count = calls === null ? "any number of further calls" : counted(calls, "further call");
   return `; ${count} ${shownScope(scope)}`;
 }
 
-function sentence({ kind, hold, events, outcome: { outcome, reason, ...more } }: Told): string {
+function sentence({
+  kind,
+  hold,
+  events,
+  outcome: { outcome, reason, ...more },
+}: VerdictReport): string {
   const { held, approvedBy } = hold;
   if (more.ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[more.ignored]}`;
   if (events === null) return `${kind} is recorded; ${NOT_TAKEN}`;

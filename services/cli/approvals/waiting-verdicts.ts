@@ -5,7 +5,7 @@
 import type { IgnoredWhy } from "../../core/ignored-why.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { hasSpoken, isSameSpeaker } from "../../core/speaker.ts";
-import { isBlank } from "../../core/state/given.ts";
+import { isBlank } from "../../core/state/manual-grants.ts";
 import type { Hold } from "./hold.ts";
 
 /** Whether a verdict that waits ends the hold, whatever is said after it. */

@@ -25,11 +25,11 @@ export async function backtestFiles(
   let broken = 0;
   for (const path of paths) {
     for await (const { text, number } of readLines({ path })) {
-      const place = `${nameOfInput(path)}:${number}`;
+      const location = `${nameOfInput(path)}:${number}`;
       const parsed = parseRecording(text);
       if (!parsed.ok) {
         broken += 1;
-        onBrokenLine(`${place}: ${parsed.problem}; correct the line or take it out`);
+        onBrokenLine(`${location}: ${parsed.problem}; correct the line or take it out`);
         continue;
       }
       const before = replayConversation(parsed.conversation, current, OPTIONS);
@@ -38,7 +38,7 @@ export async function backtestFiles(
       let changed = false;
       for (const [index, { decision }] of after.entries()) {
         const was = before[index]?.decision;
-        if (was !== undefined && changes.add(was, decision, place, changed)) changed = true;
+        if (was !== undefined && changes.add(was, decision, location, changed)) changed = true;
       }
     }
   }

@@ -43,7 +43,7 @@ class PartitionBacktest {
     this.#changes = changes;
   }
 
-  add(record: JournalRecord, place: string): void {
+  add(record: JournalRecord, location: string): void {
     const before = this.#current?.decide(record, this.#holds) ?? record.events;
     const after = this.#candidate.decide(record, this.#holds);
     this.#follow(record.events);
@@ -52,22 +52,22 @@ class PartitionBacktest {
       if (!isDecision(event)) continue;
       const other = byId.get(event.decisionId);
       // A call that the other policy does not hold has had its decision already.
-      if (other !== undefined) this.#compare(event, other, place);
+      if (other !== undefined) this.#compare(event, other, location);
     }
     if (record.seq % SWEEP_EVERY === 0) this.#sweep(record.clocks.proposals);
   }
 
-  #compare(before: DecisionEvent, after: DecisionEvent, place: string): void {
+  #compare(before: DecisionEvent, after: DecisionEvent, location: string): void {
     const key = conversationKey(after.tenantId, after.conversationId);
-    const known = this.#seen.get(key);
-    if (known === undefined) this.#changes.addConversation();
-    const seen = known ?? { changed: false, dropAtMs: 0 };
+    const existing = this.#seen.get(key);
+    if (existing === undefined) this.#changes.addConversation();
+    const seen = existing ?? { changed: false, dropAtMs: 0 };
     seen.dropAtMs = Math.max(
       seen.dropAtMs,
       before.conversation.dropAtMs,
       after.conversation.dropAtMs,
     );
-    if (this.#changes.add(before, after, place, seen.changed)) seen.changed = true;
+    if (this.#changes.add(before, after, location, seen.changed)) seen.changed = true;
     this.#seen.set(key, seen);
   }
 

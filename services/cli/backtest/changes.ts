@@ -2,7 +2,7 @@
 import type { DecisionEvent } from "../../core/events.ts";
 
 export type Example = {
-  readonly place: string;
+  readonly location: string;
   readonly callId: string;
   /** First characters of the canonical arguments. */
   readonly arguments: string;
@@ -39,7 +39,7 @@ export class Changes {
   }
 
   /** `earlier`: something changed in the conversation before. True where the decisions differ. */
-  add(before: DecisionEvent, after: DecisionEvent, place: string, earlier: boolean): boolean {
+  add(before: DecisionEvent, after: DecisionEvent, location: string, earlier: boolean): boolean {
     this.#decisions += 1;
     const [was, is] = [decisionText(before), decisionText(after)];
     if (was === is) return false;
@@ -59,7 +59,7 @@ export class Changes {
         call: { callId },
       } = after;
       const text = after.arguments.text.slice(0, ARGUMENTS_CHARACTERS);
-      counted.examples.push({ place, callId, arguments: text });
+      counted.examples.push({ location, callId, arguments: text });
     }
     return true;
   }
@@ -83,11 +83,11 @@ export class Changes {
   #countedFor(rule: string, tool: string, before: string, after: string): Counted {
     const wanted = { rule, tool, before, after };
     const isFull = !this.#byKey.has(keyOf(wanted)) && this.#byKey.size >= CHANGES_MAX;
-    const kept = isFull ? { rule: OTHERS, tool: OTHERS, before: "", after: "" } : wanted;
-    const known = this.#byKey.get(keyOf(kept));
-    if (known !== undefined) return known;
-    const made: Counted = { ...kept, calls: 0, first: 0, examples: [] };
-    this.#byKey.set(keyOf(kept), made);
+    const group = isFull ? { rule: OTHERS, tool: OTHERS, before: "", after: "" } : wanted;
+    const existing = this.#byKey.get(keyOf(group));
+    if (existing !== undefined) return existing;
+    const made: Counted = { ...group, calls: 0, first: 0, examples: [] };
+    this.#byKey.set(keyOf(group), made);
     return made;
   }
 }

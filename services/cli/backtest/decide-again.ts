@@ -42,11 +42,11 @@ export class DecideAgain {
     const nowMs = record.clocks[at.topic];
     if (input.type === "tick") return this.#tick(nowMs);
     const key = conversationKey(input.tenantId, input.conversationId);
-    const known =
+    const preparedInput =
       input.type === "verdict"
         ? this.#translated(key, input, record.events, holds)
         : this.#sealed(input, key, record);
-    return this.#apply(key, known, nowMs);
+    return this.#apply(key, preparedInput, nowMs);
   }
 
   #sealed(input: GateInput, key: string, { events, clocks }: JournalRecord): GateInput {
@@ -57,7 +57,7 @@ export class DecideAgain {
     const [event] = events;
     const clear = sealed.clear ?? null;
     if (clear === null || event?.type !== "refused") return sealed;
-    return { ...sealed, clear: { ...clear, told: event.refusal.problems } };
+    return { ...sealed, clear: { ...clear, recordedProblems: event.refusal.problems } };
   }
 
   #apply(key: string, input: GateInput, nowMs: number): readonly GateEvent[] {

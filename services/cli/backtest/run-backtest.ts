@@ -78,16 +78,16 @@ async function compare(
   return 0;
 }
 
-type PlacedChange = Change & { readonly place: string };
+type PlacedChange = Change & { readonly location: string };
 
 /** The line of the rule: of the policy that refuses or holds the call. */
 function placed(change: Change, candidate: Policy, current: Policy | null): PlacedChange {
   const policy = change.after === "allowed" ? current : candidate;
-  const place = policy === null ? "" : placeIn(policy.loaded.source, change.rule);
-  return { ...change, place };
+  const location = policy === null ? "" : locateRule(policy.loaded.source, change.rule);
+  return { ...change, location };
 }
 
-function placeIn(source: PolicySource, rule: string): string {
+function locateRule(source: PolicySource, rule: string): string {
   if (rule === "gate") return "always";
   const at = source.locate(rule);
   return at === null || at.path === "" ? "preset" : `${at.file}:${at.line}:${at.column}`;
@@ -105,13 +105,13 @@ function render(totals: Changes["totals"], changes: readonly PlacedChange[], sty
   ].join(", ");
   if (changed === 0) return `${head}\n`;
   const shown = changes.slice(0, CHANGES_SHOWN);
-  const rows = shown.map(({ tool, before, after, calls, first, rule, place }) => [
+  const rows = shown.map(({ tool, before, after, calls, first, rule, location }) => [
     printable(tool, TEXT_CHARACTERS),
     before,
     after,
     calls,
     first,
-    place === "" ? rule : `${rule} (${place})`,
+    location === "" ? rule : `${rule} (${location})`,
   ]);
   const titles = ["tool", "before", "after", "calls", "first", "rule"];
   const hidden = changes.length - shown.length;
@@ -120,8 +120,8 @@ function render(totals: Changes["totals"], changes: readonly PlacedChange[], sty
     change.examples
       .slice(0, 1)
       .map(
-        ({ place, callId, arguments: text }) =>
-          `  ${place}  call ${printable(callId, TEXT_CHARACTERS)}: ${printable(`${change.tool} ${text}`, EXAMPLE_CHARACTERS)}: ${change.before}, now ${change.after}`,
+        ({ location, callId, arguments: text }) =>
+          `  ${location}  call ${printable(callId, TEXT_CHARACTERS)}: ${printable(`${change.tool} ${text}`, EXAMPLE_CHARACTERS)}: ${change.before}, now ${change.after}`,
       ),
   );
   const table = textTable(titles, rows, style, [3, 4]);

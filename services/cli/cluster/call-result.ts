@@ -47,10 +47,12 @@ export function resultText(result: CallResult | null): string {
     }
     case "result_recorded": {
       const { status, effect, durationMs, error } = result;
-      const known = effect === "possible" ? `${status} and may have taken effect` : status;
+      const statusText = effect === "possible" ? `${status} and may have taken effect` : status;
       const took = durationMs === null ? "" : `, after ${durationMs} ms`;
       const code = error?.code ? `${error.code}: ` : "";
-      return shown(`${known} ${at}${took}${error === null ? "" : `: ${code}${error.message}`}`);
+      return shown(
+        `${statusText} ${at}${took}${error === null ? "" : `: ${code}${error.message}`}`,
+      );
     }
   }
 }

@@ -50,8 +50,8 @@ export async function showDeadLetter(
   terminal: Terminal,
 ): Promise<ExitCode> {
   return await withLetters(options, terminal, async (letters) => {
-    const found = pick(letters, name);
-    await terminal.out.write(options.json ? `${JSON.stringify(plain(found))}\n` : render(found));
+    const letter = pick(letters, name);
+    await terminal.out.write(options.json ? `${JSON.stringify(plain(letter))}\n` : render(letter));
   });
 }
 
@@ -69,14 +69,14 @@ export async function replayDeadLetters(
   const without: string[] = [];
   await withLetters(options, terminal, async (letters, source) => {
     const picked = names.length === 0 ? letters : names.map((name) => pick(letters, name));
-    const found = await inputsOf(picked, source);
-    without.push(...picked.map(({ name }) => name).filter((name) => !found.has(name)));
-    if (!dryRun && found.size > 0) await source.log.append([...found.values()]);
+    const inputs = await inputsOf(picked, source);
+    without.push(...picked.map(({ name }) => name).filter((name) => !inputs.has(name)));
+    if (!dryRun && inputs.size > 0) await source.log.append([...inputs.values()]);
     const would = dryRun ? " would be" : "";
-    const told = json
-      ? JSON.stringify({ dryRun, replayed: [...found.keys()], withoutValue: without })
-      : `${counted(found.size, "input")}${would} appended again`;
-    await terminal.out.write(`${told}\n`);
+    const text = json
+      ? JSON.stringify({ dryRun, replayed: [...inputs.keys()], withoutValue: without })
+      : `${counted(inputs.size, "input")}${would} appended again`;
+    await terminal.out.write(`${text}\n`);
   });
   if (without.length === 0) return EXIT_OK;
   const why = "neither the letter nor the topic that it came from has the input any more";
@@ -109,34 +109,34 @@ async function letterOf(
   partition: number,
   { offset, value }: LogRecord,
 ): Promise<DeadLetter | null> {
-  const place = { topic: "deadLetters", partition, offset } as const;
+  const position = { topic: "deadLetters", partition, offset } as const;
   if (value === null) {
-    await passedBy.tell(place, "it is empty");
+    await passedBy.tell(position, "it is empty");
     return null;
   }
   try {
     return codec.decodeDeadLetter(value);
   } catch (error) {
     if (!(error instanceof PoisonRecordError)) throw error;
-    await passedBy.tell(place, error.message);
+    await passedBy.tell(position, error.message);
     return null;
   }
 }
 
 function pick(letters: readonly Letter[], name: string): Letter {
-  const found = letters.find((letter) => letter.name === name);
-  if (found !== undefined) return found;
+  const match = letters.find((letter) => letter.name === name);
+  if (match !== undefined) return match;
   throw usageError(`${name}: there is no such dead letter; callgate dlq list names them`);
 }
 
 /** Of the letters whose input is still somewhere, by name. */
 async function inputsOf(letters: readonly Letter[], source: Source) {
-  const found = new Map<string, OutgoingRecord>();
+  const inputs = new Map<string, OutgoingRecord>();
   for (const letter of letters) {
     const record = await inputOf(letter, source);
-    if (record !== null) found.set(letter.name, record);
+    if (record !== null) inputs.set(letter.name, record);
   }
-  return found;
+  return inputs;
 }
 
 /** A letter without it names where it lies: what is sensitive, or too large, is not written twice. */
@@ -145,10 +145,10 @@ async function inputOf({ letter }: Letter, { log }: Source): Promise<OutgoingRec
   if (letter.value !== null) return { topic, partition, key: letter.key, value: letter.value };
   if (offset < (await log.startOffset(topic, partition))) return null;
   if (offset >= (await log.endOffset(topic, partition))) return null;
-  const [found] = (await log.read(topic, partition, offset, ONE_RECORD)).records;
+  const [record] = (await log.read(topic, partition, offset, ONE_RECORD)).records;
   // Another life of the topic has something else there.
-  if (found?.offset !== offset || found.appendTimeMs !== appendTimeMs) return null;
-  return { topic, partition, key: found.key, value: found.value };
+  if (record?.offset !== offset || record.appendTimeMs !== appendTimeMs) return null;
+  return { topic, partition, key: record.key, value: record.value };
 }
 
 function plain({ name, record, letter }: Letter): object {

@@ -63,27 +63,27 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
     }),
   );
   if (config === undefined) return findings;
-  const known: Config = config;
+  const validConfig: Config = config;
   let policy: GatePolicy | undefined;
   findings.push(
     await finding("policy", async () => {
-      const { files } = known.policy;
+      const { files } = validConfig.policy;
       if (files.length === 0) return null;
       policy = await openPolicy(files);
       return [`revision ${policy.compiled.revision}`];
     }),
     await finding("secret", () => {
-      const { value } = known.secret;
-      return value === undefined ? null : [`key id ${openSecrets(known).currentKeyId}`];
+      const { value } = validConfig.secret;
+      return value === undefined ? null : [`key id ${openSecrets(validConfig).currentKeyId}`];
     }),
-    await finding("proposals", () => proposalLines(known, policy)),
-    await finding("kafka", () => topicLines(known, policy)),
+    await finding("proposals", () => proposalLines(validConfig, policy)),
+    await finding("kafka", () => topicLines(validConfig, policy)),
   );
   const hasTopics = findings.at(-1)?.state !== "wrong";
   findings.push(
-    await finding("registry", () => registryLines(known, hasTopics)),
-    await finding("redis", () => redisLines(known)),
-    await finding("journal", () => (hasTopics ? journalLines(known) : null)),
+    await finding("registry", () => registryLines(validConfig, hasTopics)),
+    await finding("redis", () => redisLines(validConfig)),
+    await finding("journal", () => (hasTopics ? journalLines(validConfig) : null)),
   );
   return findings;
 }
@@ -92,21 +92,28 @@ function nodeFinding(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const [majorMin, minorMin] = NODE_MIN;
   const isNewEnough = major > majorMin || (major === majorMin && minor >= minorMin);
-  const found = `Node ${process.versions.node}`;
+  const version = `Node ${process.versions.node}`;
   return isNewEnough
-    ? { part: "node", state: "ok", lines: [found] }
-    : { part: "node", state: "wrong", lines: [`${found}: install ${NODE_MIN.join(".")} or newer`] };
+    ? { part: "node", state: "ok", lines: [version] }
+    : {
+        part: "node",
+        state: "wrong",
+        lines: [`${version}: install ${NODE_MIN.join(".")} or newer`],
+      };
 }
 
 /** Null: there is nothing to look at. */
-type Found = readonly string[] | { readonly warnings: readonly string[] } | null;
+type PartResult = readonly string[] | { readonly warnings: readonly string[] } | null;
 
-async function finding(part: string, look: () => Promise<Found> | Found): Promise<Finding> {
+async function finding(
+  part: string,
+  look: () => Promise<PartResult> | PartResult,
+): Promise<Finding> {
   try {
-    const found = await look();
-    if (found === null) return { part, state: "skipped", lines: ["not configured"] };
-    if ("warnings" in found) return { part, state: "warning", lines: found.warnings };
-    return { part, state: "ok", lines: found };
+    const result = await look();
+    if (result === null) return { part, state: "skipped", lines: ["not configured"] };
+    if ("warnings" in result) return { part, state: "warning", lines: result.warnings };
+    return { part, state: "ok", lines: result };
   } catch (error) {
     const lines = error instanceof ExitError ? error.lines : [asPipelineError(error).message];
     return { part, state: "wrong", lines };
@@ -114,7 +121,7 @@ async function finding(part: string, look: () => Promise<Found> | Found): Promis
 }
 
 /** What a writer of `proposals` can void, and whether tokens keep it from that. */
-async function proposalLines(config: Config, policy: GatePolicy | undefined): Promise<Found> {
+async function proposalLines(config: Config, policy: GatePolicy | undefined): Promise<PartResult> {
   if (config.gate.proposals === "signed") {
     const keys = await WatchedKeys.open(config.gate, quietLogger);
     return [`signed; keys ${keys?.authority.keyIds.join(", ")}`];
@@ -129,7 +136,7 @@ async function proposalLines(config: Config, policy: GatePolicy | undefined): Pr
   };
 }
 
-async function topicLines(config: Config, policy: GatePolicy | undefined): Promise<Found> {
+async function topicLines(config: Config, policy: GatePolicy | undefined): Promise<PartResult> {
   const newKafka = () => createKafka(kafkaSettings(config), quietLogger);
   const facts = await new KafkaTopicInspector(newKafka, topicNamesOf(config)).describe();
   const keepMs = neededKeepMs(policy);
@@ -139,8 +146,8 @@ async function topicLines(config: Config, policy: GatePolicy | undefined): Promi
   const link = new ClusterLink(newKafka(), names, config.kafka.requestTimeoutMs);
   try {
     await link.connect();
-    const found = await findOpenTransactions(link, facts);
-    const stuck = found.filter(({ sinceMs }) => Date.now() - sinceMs > OPEN_MS_MAX);
+    const transactions = await findOpenTransactions(link, facts);
+    const stuck = transactions.filter(({ sinceMs }) => Date.now() - sinceMs > OPEN_MS_MAX);
     const { brokers } = config.kafka;
     if (stuck.length > 0) throw environmentError(stuck.map((one) => describeOpen(one, brokers)));
   } finally {
@@ -151,7 +158,7 @@ async function topicLines(config: Config, policy: GatePolicy | undefined): Promi
   return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
 }
 
-async function registryLines(config: Config, hasTopics: boolean): Promise<Found> {
+async function registryLines(config: Config, hasTopics: boolean): Promise<PartResult> {
   if (config.registry === undefined) {
     if (hasTopics) await assertNeedsNone(config);
     return null;
@@ -199,10 +206,10 @@ async function redisLines(config: Config) {
 }
 
 /** Whether the journal has all that Redis knows of. Reads no more than its ends. */
-async function journalLines(config: Config): Promise<Found> {
+async function journalLines(config: Config): Promise<PartResult> {
   if (config.redis === undefined) return null;
-  const found = await findClusterLosses(config, null);
-  const losses = found.flatMap((one) => one.losses);
+  const partitionLosses = await findClusterLosses(config, null);
+  const losses = partitionLosses.flatMap((one) => one.losses);
   if (losses.length === 0) return ["nothing of it is known to be lost"];
   throw environmentError([...losses, "bring it back, or accept the loss: `callgate recover`"]);
 }

@@ -19,7 +19,7 @@ export type ExplainDecisionOptions = SourceOptions & {
   readonly json: boolean;
 };
 
-type Found = {
+type JournaledDecision = {
   readonly partition: number;
   readonly offset: number;
   readonly seq: number;
@@ -41,15 +41,15 @@ export async function runExplainDecision(
   }
   const source = await openSource(options, terminal);
   try {
-    const found = await findDecision(source, options.id);
-    if (found.length === 0) {
+    const decisions = await findDecision(source, options.id);
+    if (decisions.length === 0) {
       throw usageError(`${options.id}: no decision in the journal has this id; see callgate tail`);
     }
-    const ids = new Set(found.map(({ event }) => event.decisionId));
+    const ids = new Set(decisions.map(({ event }) => event.decisionId));
     if (ids.size > 1) {
       throw usageError(`${options.id}: begins ${ids.size} ids: ${[...ids].join(", ")}`);
     }
-    await terminal.out.write(await textOf(source, found, options));
+    await terminal.out.write(await textOf(source, decisions, options));
   } finally {
     await source.close();
   }
@@ -58,37 +58,40 @@ export async function runExplainDecision(
 
 async function textOf(
   source: Source,
-  found: readonly Found[],
+  decisions: readonly JournaledDecision[],
   { policy, json }: ExplainDecisionOptions,
 ): Promise<string> {
-  const places: string[] = [];
+  const locations: string[] = [];
   const grants: (string | null)[] = [];
   const results: (CallResult | null)[] = [];
-  for (const one of found) {
+  for (const one of decisions) {
     const { event } = one;
-    places.push(await placeOf(event, policy));
+    locations.push(await locateRule(event, policy));
     const allowed = event.type === "allowed" ? event : null;
     grants.push(allowed === null ? null : await grantedBy(source, allowed, one));
     results.push(allowed === null ? null : await resultOf(source, allowed, one));
   }
   // The line that the call came under: what it was held for, where a person let it run.
-  const ruled = found.findLastIndex(({ event }) => ruleOf(event) !== null);
+  const ruled = decisions.findLastIndex(({ event }) => ruleOf(event) !== null);
   if (json) {
     const grantedBy = grants.at(-1) ?? null;
     const result = resultJson(results.at(-1) ?? null);
-    return `${JSON.stringify({ decisions: found, place: places.at(ruled), grantedBy, result })}\n`;
+    return `${JSON.stringify({ decisions, location: locations.at(ruled), grantedBy, result })}\n`;
   }
-  return found
+  return decisions
     .map((one, index) => {
       const [granted, result] = [grants[index] ?? null, results[index] ?? null];
-      return render(one, { place: places[index] ?? "", granted, result });
+      return render(one, { location: locations[index] ?? "", granted, result });
     })
     .join("\n");
 }
 
 /** Everything journaled under the id: held first and decided later are two. */
-export async function findDecision(source: Source, id: string): Promise<readonly Found[]> {
-  const found: Found[] = [];
+export async function findDecision(
+  source: Source,
+  id: string,
+): Promise<readonly JournaledDecision[]> {
+  const decisions: JournaledDecision[] = [];
   const said = new Map<string, SaidVerdict[]>();
   for await (const { partition, offset, record } of journalOf(source)) {
     for (const event of record.events) {
@@ -102,10 +105,10 @@ export async function findDecision(source: Source, id: string): Promise<readonly
         continue;
       }
       const verdicts = verdictsOn(event, record, earlier);
-      found.push({ partition, offset, seq: record.seq, event, verdicts });
+      decisions.push({ partition, offset, seq: record.seq, event, verdicts });
     }
   }
-  return found;
+  return decisions;
 }
 
 type OfDecision = DecisionEvent | (VerdictRuled & { readonly decisionId: string });
@@ -118,7 +121,7 @@ function isAbout(event: GateEvent, id: string): event is OfDecision {
 }
 
 /** The line of the rule, where the policy that decided is at hand. */
-async function placeOf(event: DecisionEvent, files: readonly string[]): Promise<string> {
+async function locateRule(event: DecisionEvent, files: readonly string[]): Promise<string> {
   const rule = ruleOf(event);
   if (rule === null) return "no rule was against it";
   if (files.length === 0) return "give the policy with --policy to see the line";
@@ -137,14 +140,14 @@ function ruleOf(event: DecisionEvent): string | null {
 }
 
 type Beside = {
-  readonly place: string;
+  readonly location: string;
   readonly granted: string | null;
   readonly result: CallResult | null;
 };
 
 function render(
-  { event, partition, offset, seq, verdicts }: Found,
-  { place, granted, result }: Beside,
+  { event, partition, offset, seq, verdicts }: JournaledDecision,
+  { location, granted, result }: Beside,
 ): string {
   const rows: Row[] = [
     ["decision", event.decisionId],
@@ -156,7 +159,7 @@ function render(
     ...(granted === null ? [] : [["granted by", granted] as const]),
     ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
     ...tierRows(event),
-    ["rule", `${ruleOf(event) ?? "none"}: ${place}`],
+    ["rule", `${ruleOf(event) ?? "none"}: ${location}`],
     ["policy", event.policy.revision],
     ...event.notices.warnings.map(
       ({ reason, message }) => ["warning", `${reason}: ${message}`] as const,
@@ -184,7 +187,7 @@ function outcomeRows(event: DecisionEvent, verdicts: readonly SaidVerdict[]): re
     case "held":
       return [["waits for", `${event.approvals} approval(s), id ${event.holdId}`]];
     case "allowed":
-      return [...verdictRows(event, verdicts), ["attempt", String(event.occurrence.attempt)]];
+      return [...verdictRows(event, verdicts), ["attempt", String(event.execution.attempt)]];
   }
 }
 

@@ -1,6 +1,6 @@
 /** What let an allowed call run beside the rules: a grant of the policy, or one that a person gave. */
 import type { CallAllowed, VerdictRuled } from "../../core/events.ts";
-import { rulingKey } from "../../core/state/given.ts";
+import { rulingKey } from "../../core/state/manual-grants.ts";
 import { printable } from "../output/printable.ts";
 import { journalFrom } from "./journal-records.ts";
 import type { Source } from "./open-source.ts";
@@ -11,20 +11,20 @@ const TEXT_CHARACTERS = 500;
 export async function grantedBy(
   source: Source,
   event: CallAllowed,
-  place: { readonly partition: number; readonly seq: number },
+  position: { readonly partition: number; readonly seq: number },
 ): Promise<string | null> {
   const { grant, more } = event.facts;
   if (grant !== null) return `the policy, tier \`${grant.tier}\`, until ${time(grant.expiresAtMs)}`;
-  const key = more?.given ?? null;
+  const key = more?.manualGrant ?? null;
   if (key === null) return null;
-  const ruling = await lastGrant(source, event, key, place);
+  const ruling = await lastGrant(source, event, key, position);
   if (ruling === null) return "a grant that the journal no longer has";
-  const what = givenOf(ruling);
+  const what = describeGrant(ruling);
   const reason = ruling.reason === null ? "" : `: ${printable(ruling.reason, TEXT_CHARACTERS)}`;
   return `${printable(ruling.by, TEXT_CHARACTERS)}, by a grant ${what} at ${time(ruling.atMs)}${reason}`;
 }
 
-function givenOf({ tier, tool, scope }: VerdictRuled): string {
+function describeGrant({ tier, tool, scope }: VerdictRuled): string {
   if (tool === null) return `of tier \`${printable(tier ?? "", TEXT_CHARACTERS)}\``;
   const name = `of tool \`${printable(tool, TEXT_CHARACTERS)}\``;
   return scope === null ? name : `${name}, rule \`${printable(scope.of, TEXT_CHARACTERS)}\``;
@@ -35,12 +35,12 @@ async function lastGrant(
   source: Source,
   call: CallAllowed,
   key: string,
-  place: { readonly partition: number; readonly seq: number },
+  position: { readonly partition: number; readonly seq: number },
 ): Promise<VerdictRuled | null> {
   let last: VerdictRuled | null = null;
-  for await (const { record } of journalFrom(source, place.partition)) {
+  for await (const { record } of journalFrom(source, position.partition)) {
     const { seq, events } = record;
-    if (seq >= place.seq) break;
+    if (seq >= position.seq) break;
     for (const event of events) {
       if (event.type === "ruled" && isGrantFor(call, key, event)) last = event;
     }

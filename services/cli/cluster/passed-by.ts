@@ -2,7 +2,7 @@ import type { Topic } from "../../runtime/topics.ts";
 import type { Output } from "../output/terminal.ts";
 
 /** Where a record lies. */
-export type RecordPlace = {
+export type RecordPosition = {
   readonly topic: Topic;
   readonly partition: number;
   readonly offset: number;
@@ -12,7 +12,7 @@ export type RecordPlace = {
 export class PassedBy {
   readonly #err: Output;
   readonly #nameOf: (topic: Topic) => string;
-  readonly #told = new Set<string>();
+  readonly #notes = new Set<string>();
   /** Topic and partition of each. */
   readonly #within = new Set<string>();
 
@@ -22,10 +22,12 @@ export class PassedBy {
   }
 
   /** @param why without a full stop. */
-  async tell({ topic, partition, offset }: RecordPlace, why: string): Promise<void> {
+  async tell({ topic, partition, offset }: RecordPosition, why: string): Promise<void> {
     this.#within.add(`${topic}/${partition}`);
-    const place = `${this.#nameOf(topic)}, partition ${partition}, offset ${offset}`;
-    await this.note(`${place}: the record is passed by, and what it says is missing here: ${why}`);
+    const position = `${this.#nameOf(topic)}, partition ${partition}, offset ${offset}`;
+    await this.note(
+      `${position}: the record is passed by, and what it says is missing here: ${why}`,
+    );
   }
 
   /** Whether a record of this partition was passed by. */
@@ -35,8 +37,8 @@ export class PassedBy {
 
   /** Says on stderr what that means for what is shown; once. */
   async note(text: string): Promise<void> {
-    if (this.#told.has(text)) return;
-    this.#told.add(text);
+    if (this.#notes.has(text)) return;
+    this.#notes.add(text);
     await this.#err.write(`callgate: ${text}\n`);
   }
 }

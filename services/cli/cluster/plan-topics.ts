@@ -140,11 +140,11 @@ function settingsOf(
 
 function conflicts(facts: TopicFacts, partitions: number): readonly TopicAction[] {
   if (facts.partitions === partitions) return [];
-  const mend =
+  const remedy =
     facts.topic === ALERTS_TOPIC
       ? "delete it, and make it anew with `callgate topics apply`"
       : "a conversation has one partition in all topics; stop the gates and begin under a new prefix";
-  const message = `has ${facts.partitions} partitions, the others ${partitions}: ${mend}`;
+  const message = `has ${facts.partitions} partitions, the others ${partitions}: ${remedy}`;
   return [{ type: "conflict", topic: facts.topic, name: facts.name, message }];
 }
 
@@ -170,7 +170,9 @@ function changes(facts: TopicFacts, wishes: TopicWishes): readonly TopicAction[]
     "min.insync.replicas": String(facts.minInsyncReplicas),
   };
   const differing = Object.entries(settings).filter(([key, value]) =>
-    key === "retention.ms" ? !isKeptEnough(facts, wishes) : !isEnough(key, now[key] ?? "", value),
+    key === "retention.ms"
+      ? !isRetentionEnough(facts, wishes)
+      : !isEnough(key, now[key] ?? "", value),
   );
   if (differing.length === 0) return [];
   return [
@@ -198,7 +200,10 @@ function wantedOf(
  * How long a topic is kept that is there is somebody's choice, and not ours to undo at each start. Only a journal
  * that is cut off before the policy lets go of it keeps the gate from its work.
  */
-function isKeptEnough({ topic, retentionMs }: TopicFacts, { journalKeepMs }: TopicWishes): boolean {
+function isRetentionEnough(
+  { topic, retentionMs }: TopicFacts,
+  { journalKeepMs }: TopicWishes,
+): boolean {
   return topic !== JOURNAL_TOPIC || retentionMs === -1 || retentionMs >= (journalKeepMs ?? 0);
 }
 

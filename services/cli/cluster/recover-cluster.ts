@@ -24,20 +24,20 @@ export async function findClusterLosses(
 ): Promise<readonly PartitionLosses[]> {
   return withJournal(config, async ({ log, codec }, heads) => {
     const sinceMs = Date.now() - SPAN_MS;
-    const found: PartitionLosses[] = [];
+    const partitionLosses: PartitionLosses[] = [];
     for (let partition = 0; partition < log.partitions; partition += 1) {
       const head = (await heads?.load(partition)) ?? null;
       const context = { log, codec, partition, head, fingerprints, sinceMs };
-      found.push({ ...(await findJournalLosses(context)), partition });
+      partitionLosses.push({ ...(await findJournalLosses(context)), partition });
     }
-    return found;
+    return partitionLosses;
   });
 }
 
 /** The gate that starts next runs the partitions, and journals what was accepted before it decides. */
 export async function acceptClusterLosses(
   config: Config,
-  found: readonly PartitionLosses[],
+  partitionLosses: readonly PartitionLosses[],
   word: Pick<Acceptance, "by" | "reason" | "atMs">,
 ): Promise<void> {
   await withJournal(config, async ({ log }, heads) => {
@@ -46,7 +46,7 @@ export async function acceptClusterLosses(
         "no Redis is configured, which tells gates what was accepted: set `redis`, or begin under another prefix",
       );
     }
-    for (const { partition, losses, lostKeyIds } of found) {
+    for (const { partition, losses, lostKeyIds } of partitionLosses) {
       if (losses.length === 0) continue;
       await heads.accept(partition, beginningOf(log), { ...word, losses, lostKeyIds });
     }

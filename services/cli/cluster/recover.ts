@@ -53,10 +53,10 @@ async function findRecovery(options: RecoverOptions): Promise<Recovery> {
 
 async function inDirectory(dataDir: string, options: RecoverOptions): Promise<Recovery> {
   const secret = secretIn(options.secretFile);
-  const found: DirectoryLosses = await findDirectoryLosses(dataDir, secret);
+  const directoryLosses: DirectoryLosses = await findDirectoryLosses(dataDir, secret);
   return {
-    losses: allLosses(found),
-    accept: (word) => acceptDirectoryLosses(dataDir, found, word, secret),
+    losses: allLosses(directoryLosses),
+    accept: (word) => acceptDirectoryLosses(dataDir, directoryLosses, word, secret),
     next: "and written into the journal: the directory opens",
   };
 }
@@ -65,11 +65,11 @@ async function onCluster({ config: file }: RecoverOptions): Promise<Recovery> {
   const config = openConfig(file, []);
   const hasSecret = config.secret.value !== undefined;
   const fingerprints = hasSecret ? openSecrets(config).fingerprints : null;
-  const found = await findClusterLosses(config, fingerprints);
+  const partitionLosses = await findClusterLosses(config, fingerprints);
   return {
     // Of records that cannot be read `verify` tells: no acceptance makes them readable.
-    losses: found.flatMap(({ losses }) => losses),
-    accept: (word) => acceptClusterLosses(config, found, { ...word, atMs: Date.now() }),
+    losses: partitionLosses.flatMap(({ losses }) => losses),
+    accept: (word) => acceptClusterLosses(config, partitionLosses, { ...word, atMs: Date.now() }),
     next: "which the gate writes into the journal: start it again",
   };
 }

@@ -11,7 +11,7 @@ export function topicProblems(
 ): readonly string[] {
   const refused = checkTopics(facts, { keepMs: keepMs ?? 0 });
   return [
-    ...refused.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`),
+    ...refused.map(({ topic, message, remedy }) => `\`${topic}\` ${message}: ${remedy}`),
     ...facts.flatMap((one) => alertsProblem(one, facts)),
   ];
 }
@@ -41,10 +41,10 @@ export function topicWarnings(
   facts: readonly TopicFacts[],
   keepMs: number | null,
 ): readonly string[] {
-  return [...cutOff(facts), ...(keepMs === null ? keptShort(facts) : [])];
+  return [...cutOff(facts), ...(keepMs === null ? describeShortRetention(facts) : [])];
 }
 
-function keptShort(facts: readonly TopicFacts[]): readonly string[] {
+function describeShortRetention(facts: readonly TopicFacts[]): readonly string[] {
   return facts
     .filter(
       ({ topic, retentionMs }) =>

@@ -53,8 +53,8 @@ async function findLosses(
   const dataDir = dataDirOf(options);
   if (dataDir !== undefined) return (await findDirectoryLosses(dataDir)).losses;
   try {
-    const found = await findClusterLosses(openConfig(options.config, []), null);
-    return found.flatMap(({ losses }) => losses);
+    const partitionLosses = await findClusterLosses(openConfig(options.config, []), null);
+    return partitionLosses.flatMap(({ losses }) => losses);
   } catch (error) {
     const isOfRedis = error instanceof PipelineError && error.code === "checkpoint_unavailable";
     if (!isOfRedis) throw error;
@@ -78,19 +78,19 @@ function render(
   const titles = [
     ...["partition", "records", "first", "last", "inputs", "hashes", "chain head", "problems"],
   ];
-  const found = reports.flatMap(({ problems }) =>
+  const problemLines = reports.flatMap(({ problems }) =>
     problems.map(({ partition, offset, seq, problem }) => {
-      const place = `${topic}, partition ${partition}, offset ${offset}`;
-      return `${place}${seq === null ? "" : `, seq ${seq}`}: ${problem}\n`;
+      const position = `${topic}, partition ${partition}, offset ${offset}`;
+      return `${position}${seq === null ? "" : `, seq ${seq}`}: ${problem}\n`;
     }),
   );
-  found.push(...losses.map((loss) => `${loss}\n`));
+  problemLines.push(...losses.map((loss) => `${loss}\n`));
   const records = reports.reduce((sum, one) => sum + one.records, 0);
   const verdict =
-    found.length === 0
+    problemLines.length === 0
       ? `${counted(records, "record")}: gapless, the chain unbroken, one decision for each call, ${ofInputs(reports)}\n`
-      : `${counted(found.length, "problem")} in ${counted(records, "record")}\n`;
-  return `${textTable(titles, rows, style, [0, 1, 2, 3, 4, 5, 7])}${found.join("")}${verdict}`;
+      : `${counted(problemLines.length, "problem")} in ${counted(records, "record")}\n`;
+  return `${textTable(titles, rows, style, [0, 1, 2, 3, 4, 5, 7])}${problemLines.join("")}${verdict}`;
 }
 
 function ofInputs(reports: readonly VerifyReport[]): string {

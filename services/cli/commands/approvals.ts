@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { GIVEN_CALLS_MAX } from "../../core/inputs.ts";
+import { MANUAL_GRANT_CALLS_MAX } from "../../core/inputs.ts";
 import {
   addConfigOption,
   addDataDirOption,
@@ -170,8 +170,10 @@ function saidOf(options: SaidOptions) {
 function callCount(text: string): number | "any" {
   const number = Number(text);
   if (text === "any") return text;
-  if (Number.isInteger(number) && number > 0 && number <= GIVEN_CALLS_MAX) return number;
-  throw new InvalidArgumentError(`it must be a whole number from 1 to ${GIVEN_CALLS_MAX}, or any`);
+  if (Number.isInteger(number) && number > 0 && number <= MANUAL_GRANT_CALLS_MAX) return number;
+  throw new InvalidArgumentError(
+    `it must be a whole number from 1 to ${MANUAL_GRANT_CALLS_MAX}, or any`,
+  );
 }
 
 const UNIT_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;

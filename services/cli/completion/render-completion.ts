@@ -72,12 +72,12 @@ complete -o default -F _${NAME} ${NAME}
 function zsh(tree: readonly CompletedCommand[]): string {
   const cases = tree
     .map((command) => {
-      const told = [
+      const candidates = [
         ...command.subcommands.map(({ name, description }) => [name, description] as const),
         ...command.words.map((word) => [word, ""] as const),
         ...command.options.map(({ long, description }) => [long, description] as const),
       ];
-      const items = told.map(([name, text]) => quoted(`${colons(name)}:${text}`, "'\\''"));
+      const items = candidates.map(([name, text]) => quoted(`${colons(name)}:${text}`, "'\\''"));
       return `    "${command.path}") candidates=(${items.join(" ")}) ;;\n`;
     })
     .join("");

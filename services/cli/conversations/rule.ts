@@ -92,9 +92,9 @@ export async function reconcileCall(
 }
 
 async function decisionOf(id: string, source: Source) {
-  const found = await findDecision(source, id);
-  const ids = new Set(found.map(({ event }) => event.decisionId));
-  const event = found.at(-1)?.event;
+  const decisions = await findDecision(source, id);
+  const ids = new Set(decisions.map(({ event }) => event.decisionId));
+  const event = decisions.at(-1)?.event;
   if (event === undefined) throw usageError(`${id}: no decision has this id; see callgate tail`);
   if (ids.size > 1) throw usageError(`${id}: begins ${ids.size} ids; give more of it`);
   return event;
@@ -113,10 +113,10 @@ async function tell(
 ): Promise<ExitCode> {
   const ignored = whyNotRuled(events);
   const taken = events !== null && ignored === undefined;
-  const told = json
+  const text = json
     ? JSON.stringify({ taken, ...(ignored === undefined ? {} : { ignored }) })
     : `${what}: ${sentence(done, events, ignored)}`;
-  await terminal.out.write(`${told}\n`);
+  await terminal.out.write(`${text}\n`);
   return ignored === undefined ? EXIT_OK : EXIT_USAGE;
 }
 

@@ -1,7 +1,7 @@
 /** The scripted agent: makes one call after the other and shows what became of each. */
 import { type Callgate, isRefused, type Refused } from "../../library/callgate.ts";
 import { plainWords } from "./plain-words.ts";
-import { type DemoView, shortJson, type ToldDecision, type ToldKind } from "./view.ts";
+import { type DemoView, type ShownDecision, type ShownKind, shortJson } from "./view.ts";
 import { createWorld, type World, type WorldTools } from "./world.ts";
 
 type ToolName = keyof WorldTools & string;
@@ -9,18 +9,18 @@ type ArgumentsOf<Name extends ToolName> = Parameters<WorldTools[Name]>[0];
 
 export class DemoAgent {
   readonly world: World;
-  readonly totals: Record<ToldKind, number> = {
+  readonly totals: Record<ShownKind, number> = {
     ...{ allowed: 0, failed: 0, answered: 0, refused: 0, held: 0 },
   };
   readonly #view: DemoView;
   readonly #tools: ReturnType<typeof guarded>;
   #conversationId = "";
   #step = 0;
-  #ran = false;
+  #hasRun = false;
 
   constructor(gate: Callgate, view: DemoView) {
     const { world, tools } = createWorld(() => {
-      this.#ran = true;
+      this.#hasRun = true;
     });
     this.world = world;
     this.#view = view;
@@ -50,34 +50,34 @@ export class DemoAgent {
     name: Name,
     args: ArgumentsOf<Name>,
   ): Promise<Refused | undefined> {
-    this.#ran = false;
-    const run = this.#tools[name] as (given: object, options: object) => Promise<unknown>;
+    this.#hasRun = false;
+    const run = this.#tools[name] as (input: object, options: object) => Promise<unknown>;
     const call = { tool: name, args };
     try {
       const answer = await run(args, { callId: `call-${this.#step}` });
-      await this.#show({ ...call, ...this.#told(answer) });
+      await this.#show({ ...call, ...this.#describeAnswer(answer) });
       return isRefused(answer) ? answer : undefined;
     } catch (error) {
-      if (!this.#ran) throw error;
+      if (!this.#hasRun) throw error;
       const words = `failed: ${error instanceof Error ? error.message : String(error)}`;
       await this.#show({ ...call, kind: "failed", reason: null, words });
       return undefined;
     }
   }
 
-  #told(answer: unknown): Pick<ToldDecision, "kind" | "reason" | "words"> {
+  #describeAnswer(answer: unknown): Pick<ShownDecision, "kind" | "reason" | "words"> {
     if (isRefused(answer)) {
       const { outcome: kind, reason } = answer;
       return { kind, reason, words: plainWords(reason) };
     }
-    if (this.#ran) return { kind: "allowed", reason: null, words: `ran: ${shortJson(answer)}` };
+    if (this.#hasRun) return { kind: "allowed", reason: null, words: `ran: ${shortJson(answer)}` };
     const words = "read before: answered from memory";
     return { kind: "answered", reason: "duplicate_call", words };
   }
 
-  #show(told: ToldDecision): Promise<void> {
-    this.totals[told.kind] += 1;
-    return this.#view.decision(told);
+  #show(shown: ShownDecision): Promise<void> {
+    this.totals[shown.kind] += 1;
+    return this.#view.decision(shown);
   }
 }
 

@@ -18,8 +18,12 @@ export function executedElsewhere(gate: Callgate): Callgate {
     guard: ((tools: Tools, context: GuardContext | (() => GuardContext)) => {
       const guarded = Object.keys(tools).map((tool) => {
         const run = (args: object = {}, options: CallOptions = {}): Promise<unknown> => {
-          const given = typeof context === "function" ? context() : context;
-          return callElsewhere(gate, tools, { tool, args, given: { ...given, ...options } });
+          const guardContext = typeof context === "function" ? context() : context;
+          return callElsewhere(gate, tools, {
+            tool,
+            args,
+            context: { ...guardContext, ...options },
+          });
         };
         return [tool, run] as const;
       });
@@ -31,13 +35,13 @@ export function executedElsewhere(gate: Callgate): Callgate {
 type Call = {
   readonly tool: string;
   readonly args: object;
-  readonly given: GuardContext & CallOptions;
+  readonly context: GuardContext & CallOptions;
 };
 
 async function callElsewhere(gate: Callgate, tools: Tools, call: Call): Promise<unknown> {
-  const { tool, args, given } = call;
-  const { signal: _signal, onHeld: _onHeld, ...named } = given;
-  const decision = await gate.propose({ ...named, tool, arguments: args });
+  const { tool, args, context } = call;
+  const { signal: _signal, onHeld: _onHeld, ...fields } = context;
+  const decision = await gate.propose({ ...fields, tool, arguments: args });
   if (decision.outcome !== "allowed") return refusal(decision);
   const { status, output } = await gate.awaitResult(decision.decisionId, {
     timeoutMs: RESULT_WITHIN_MS,
@@ -46,7 +50,7 @@ async function callElsewhere(gate: Callgate, tools: Tools, call: Call): Promise<
     throw environmentError(`\`${tool}\` was allowed, and the executor reports \`${status}\``);
   }
   // Throws as it did over there.
-  Reflect.apply(tools[tool] as (...given: readonly unknown[]) => unknown, tools, [args]);
+  Reflect.apply(tools[tool] as (...input: readonly unknown[]) => unknown, tools, [args]);
   if (status === "succeeded") return output;
   throw environmentError(`\`${tool}\` failed at the executor, and should not have`);
 }

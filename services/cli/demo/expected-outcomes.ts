@@ -1,5 +1,5 @@
 /** What the gate must say to each call of the scenes, whatever it runs on. */
-import type { DemoView, ToldDecision } from "./view.ts";
+import type { DemoView, ShownDecision } from "./view.ts";
 
 const times = (count: number, text: string): readonly string[] =>
   Array.from({ length: count }, () => text);
@@ -30,7 +30,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "demo-deletion": ["held delete_customer", "allowed delete_customer"],
 };
 
-type TimedDecision = Pick<ToldDecision, "kind" | "tool"> & {
+type TimedDecision = Pick<ShownDecision, "kind" | "tool"> & {
   /** When it was shown, and when what was shown before it was. */
   readonly atMs: number;
   readonly beforeMs: number;
@@ -53,11 +53,11 @@ export class DemoRecorder {
         await view.scene(number, scene);
         this.#lastMs = performance.now();
       },
-      decision: async (told) => {
+      decision: async (shown) => {
         const atMs = performance.now();
-        this.#current.push({ kind: told.kind, tool: told.tool, atMs, beforeMs: this.#lastMs });
+        this.#current.push({ kind: shown.kind, tool: shown.tool, atMs, beforeMs: this.#lastMs });
         this.#lastMs = atMs;
-        await view.decision(told);
+        await view.decision(shown);
       },
     };
   }
@@ -82,13 +82,14 @@ export class DemoRecorder {
 function findDeviations(
   sceneId: string,
   wanted: readonly string[],
-  told: readonly TimedDecision[],
+  decisions: readonly TimedDecision[],
 ): readonly string[] {
-  const calls = Math.max(wanted.length, told.length);
+  const calls = Math.max(wanted.length, decisions.length);
   return Array.from({ length: calls }, (_, index) => index).flatMap((index) => {
-    const one = told[index];
+    const one = decisions[index];
     const got = one === undefined ? "nothing" : `${one.kind} ${one.tool}`;
-    if (got === wanted[index] || (wanted[index] === HASTY_POLL && wasSlow(told, index))) return [];
+    if (got === wanted[index] || (wanted[index] === HASTY_POLL && wasSlow(decisions, index)))
+      return [];
     const should = wanted[index] ?? "nothing";
     return [`${sceneId}, call ${index + 1}: \`${got}\` instead of \`${should}\``];
   });
@@ -98,9 +99,9 @@ function findDeviations(
  * Whether so long a time passed between the two that the agent in a hurry was in none: then the gate was
  * right to let it. Measured from before the earlier call to after the later one.
  */
-function wasSlow(told: readonly TimedDecision[], index: number): boolean {
-  const one = told[index];
-  const before = told[index - 1];
+function wasSlow(decisions: readonly TimedDecision[], index: number): boolean {
+  const one = decisions[index];
+  const before = decisions[index - 1];
   if (one?.kind !== "allowed" || before === undefined) return false;
   return one.atMs - before.beforeMs >= POLL_INTERVAL_MS;
 }

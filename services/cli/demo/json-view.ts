@@ -9,7 +9,7 @@ export function jsonView(out: Output): DemoView {
     start: nothing,
     scene: (number, { id, title, without }) =>
       print({ type: "scene", number, conversationId: id, title, without }),
-    decision: (told) => print({ type: "decision", ...told }),
+    decision: (shown) => print({ type: "decision", ...shown }),
     say: nothing,
     message: nothing,
     end: ({ totals, world }) => print({ type: "summary", totals, world }),

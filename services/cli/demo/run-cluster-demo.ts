@@ -30,7 +30,7 @@ export async function runClusterDemo(
     const person = terminal.isInteractive && !json ? terminal : null;
     await view.start();
     await view.say("Gate, executor and analytics are other processes, with Kafka between them.");
-    const stage = createStage(verdictsTold(gate, recorder), view, person);
+    const stage = createStage(recordVerdicts(gate, recorder), view, person);
     await playScenes(agent, view, stage);
     const { totals, world } = agent;
     await view.end({ totals, world, next: whatNext(file) });
@@ -52,7 +52,7 @@ function connectionOf({ sasl, ...kafka }: Config["kafka"]): KafkaConnection {
   return { ...kafka, sasl: { mechanism, username, password } };
 }
 
-function verdictsTold(gate: Callgate, recorder: DemoRecorder): Callgate {
+function recordVerdicts(gate: Callgate, recorder: DemoRecorder): Callgate {
   return {
     ...gate,
     deny: (approvalId, verdict) => {

@@ -4,7 +4,7 @@ import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import type { Output } from "../output/terminal.ts";
 import { wrapped } from "../output/wrapped.ts";
-import { type DemoSummary, type DemoView, shortJson, type ToldKind } from "./view.ts";
+import { type DemoSummary, type DemoView, type ShownKind, shortJson } from "./view.ts";
 
 /** A line of a decision has at most 100 columns. */
 const CALL_COLUMNS = 50;
@@ -22,7 +22,7 @@ interface Label {
   readonly paint: keyof Style;
 }
 
-const LABELS: Readonly<Record<ToldKind, Label>> = {
+const LABELS: Readonly<Record<ShownKind, Label>> = {
   allowed: { text: "✓ allowed ", paint: "good" },
   failed: { text: "✓ allowed ", paint: "good" },
   answered: { text: "= answered", paint: "good" },
@@ -55,11 +55,11 @@ export function textView(out: Output): DemoView {
 }
 
 function ending({ totals, world, next }: DemoSummary): readonly string[] {
-  const ran = totals.allowed + totals.failed;
-  const calls = ran + totals.answered + totals.refused;
+  const executed = totals.allowed + totals.failed;
+  const calls = executed + totals.answered + totals.refused;
   const { documents, bills, payments, deletions } = world;
   return [
-    `${calls} calls: ${ran} ran, ${totals.answered} answered from memory, ` +
+    `${calls} calls: ${executed} ran, ${totals.answered} answered from memory, ` +
       `${totals.refused} refused, ${totals.held} held for a person.`,
     `Done: ${counted(documents.length, "document")} instead of 14, ` +
       `${counted(bills.length, "bill")} instead of 3, ` +

@@ -10,23 +10,23 @@ export interface SceneTitle {
   readonly without: string;
 }
 
-export type ToldKind = "allowed" | "failed" | "answered" | "refused" | "held";
+export type ShownKind = "allowed" | "failed" | "answered" | "refused" | "held";
 
 /** What came of one call. `words` are for somebody who has never heard of this project. */
-export interface ToldDecision {
-  readonly kind: ToldKind;
+export interface ShownDecision {
+  readonly kind: ShownKind;
   readonly tool: string;
   readonly args: object;
   readonly reason: string | null;
   readonly words: string;
 }
 
-export type Totals = Readonly<Record<ToldKind, number>>;
+export type Totals = Readonly<Record<ShownKind, number>>;
 
 export interface DemoView {
   readonly start: () => Promise<void>;
   readonly scene: (number: number, scene: SceneTitle) => Promise<void>;
-  readonly decision: (told: ToldDecision) => Promise<void>;
+  readonly decision: (shown: ShownDecision) => Promise<void>;
   /** A remark between two calls. */
   readonly say: (text: string) => Promise<void>;
   /** What the model is told of a refusal. */

@@ -35,7 +35,7 @@ interface Payment {
 const EXPORT_STEPS = ["40 %", "80 %", "done"];
 
 /** `ran` is told before a tool does its work: the caller can tell a run from an answer. */
-export function createWorld(ran: () => void): {
+export function createWorld(onRun: () => void): {
   readonly world: World;
   readonly tools: WorldTools;
 } {
@@ -44,49 +44,49 @@ export function createWorld(ran: () => void): {
   let polls = 0;
   const tools: WorldTools = {
     create_document: () => {
-      ran();
+      onRun();
       // A new id in each result: comparing outputs would never find the repetition.
       const id = `doc-${world.documents.length + 1}`;
       world.documents.push(id);
       return { id };
     },
     get_order: () => {
-      ran();
+      onRun();
       return { total: "49.90" };
     },
     create_invoice: ({ order_id }) => {
-      ran();
+      onRun();
       world.bills.push(order_id);
       return { invoice: `inv-${order_id}` };
     },
     charge_card: ({ order_id }) => {
-      ran();
+      onRun();
       world.bills.push(order_id);
       return { charged: order_id };
     },
     pay: ({ to, amount }) => {
-      ran();
+      onRun();
       world.payments.push(to);
       return { sent: String(amount) };
     },
     poll_export: () => {
-      ran();
+      onRun();
       const progress = EXPORT_STEPS[polls] ?? "done";
       polls += 1;
       return { progress };
     },
     set_title: ({ page, title }) => {
-      ran();
+      onRun();
       titles.set(page, title);
       return { page, title };
     },
     publish_page: ({ page }) => {
-      ran();
+      onRun();
       if (!titles.has(page)) throw new Error("the page has no title");
       return { page, published: true };
     },
     delete_customer: ({ customer }) => {
-      ran();
+      onRun();
       world.deletions.push(customer);
       return { deleted: customer };
     },

@@ -100,8 +100,8 @@ export class DevSession {
       .awaitDecision(decisionId, { signal })
       .then((decision: Decision) => this.#print({ type: "decision", line, ...decision }))
       .catch((error: unknown) => {
-        const told = error instanceof CallgateError || signal.aborted;
-        if (!told) this.#failures.push(error);
+        const isExpected = error instanceof CallgateError || signal.aborted;
+        if (!isExpected) this.#failures.push(error);
       })
       .finally(() => this.#waiting.delete(wait));
     this.#waiting.add(wait);

@@ -2,7 +2,7 @@
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { RESULT_STATUSES } from "../../core/inputs.ts";
 import type { CallReport, ProposedCall } from "../../library/callgate.ts";
-import { placeOfJsonError } from "../output/json-problem.ts";
+import { locateJsonError } from "../output/json-problem.ts";
 
 /** The call that a result tells of: by its decision, or by the names it was proposed under. */
 export type CallReference =
@@ -62,7 +62,7 @@ export function parseLine(text: string): ParsedLine {
     return lineOf(JSON.parse(text), text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const { column } = placeOfJsonError(text, error);
+    const { column } = locateJsonError(text, error);
     return {
       type: "problem",
       message: `not JSON: ${error.message}; send one object a line`,
@@ -114,8 +114,8 @@ function resultOf(line: JsonMap): ParsedLine {
     return problem(`\`status\` must be one of ${RESULT_STATUSES.join(", ")}`);
   }
   const { decisionId, conversationId, callId } = line;
-  const named = typeof conversationId === "string" && typeof callId === "string";
-  if (typeof decisionId !== "string" && !named) {
+  const hasNames = typeof conversationId === "string" && typeof callId === "string";
+  if (typeof decisionId !== "string" && !hasNames) {
     return problem("a result must name its call: `decisionId`, or `conversationId` and `callId`");
   }
   const of = line as unknown as ProposedCall;

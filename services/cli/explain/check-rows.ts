@@ -12,12 +12,12 @@ export interface CheckRow extends ExplainRow {
   readonly reasons: readonly ReasonCode[];
 }
 
-const NAMED_ROWS = [
+const ROW_ENTRIES = [
   ...ENTRY_ORDER.map((name) => ({ name, row: ENTRY_ROWS[name] })),
   ...CHECKS.flatMap(({ name, row }) => (row === null ? [] : [{ name, row }])),
 ];
 
-export const CHECK_ROWS: readonly CheckRow[] = NAMED_ROWS.map(({ name, row }, at) => ({
+export const CHECK_ROWS: readonly CheckRow[] = ROW_ENTRIES.map(({ name, row }, at) => ({
   ...row,
   number: String(at + 1),
   name: name.replaceAll("_", " "),

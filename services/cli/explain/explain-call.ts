@@ -29,7 +29,7 @@ export interface ExplainedCheck {
   /** What the check looked at. */
   readonly value: string;
   /** `file:line:column` of the rule, or why there is none. */
-  readonly place: string;
+  readonly location: string;
   readonly rule: string;
 }
 
@@ -109,7 +109,7 @@ function explainRow(row: CheckRow, looked: ExplainedCall, explained: Explained):
     result: resultOf(row, reason, decides !== undefined, tool),
     reason,
     value: row.value(looked),
-    place: placeOfRule(rule, source),
+    location: locateRule(rule, source),
     rule,
   };
 }
@@ -168,7 +168,7 @@ function ruleOf(decision: DecisionEvent): string {
 }
 
 /** What nobody wrote comes from the preset; what no policy can change comes from the gate. */
-function placeOfRule(rule: string, source: PolicySource): string {
+function locateRule(rule: string, source: PolicySource): string {
   if (rule === "gate") return "always";
   const at = source.locate(rule);
   if (at === null || at.path === "") return "preset";

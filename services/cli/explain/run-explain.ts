@@ -91,8 +91,8 @@ function asRecorded(call: unknown, name: string): unknown {
   if (typeof call !== "object" || call === null || !("arguments" in call) || "args" in call) {
     return call;
   }
-  const { arguments: given, ...others } = call;
-  return { ...others, args: typeof given === "string" ? parseStrictly(given, name) : given };
+  const { arguments: args, ...others } = call;
+  return { ...others, args: typeof args === "string" ? parseStrictly(args, name) : args };
 }
 
 /** Which of several was meant is not for us to guess: the state before the call would be another. */
@@ -133,7 +133,7 @@ function render(explanation: Explanation, style: Style): string {
     check.check,
     resultText(check, style),
     wrapText(printable(check.value, VALUE_CHARACTERS), LINE_CHARACTERS),
-    check.place,
+    check.location,
   ]);
   return [
     `${style.bold(printable(tool, LINE_CHARACTERS))}, a ${isRead ? "read" : "write"}: ${paint(outcome)}${why}\n`,

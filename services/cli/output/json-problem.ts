@@ -2,7 +2,7 @@
 import { GREATEST_MAX_BYTES } from "../../core/canonical/limits.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 
-export interface JsonPlace {
+export interface JsonLocation {
   /** From 1. */
   readonly line: number;
   readonly column: number;
@@ -11,9 +11,9 @@ export interface JsonPlace {
 const DEPTH_MAX = 1_000;
 
 /** The parser of the platform does not always say; then our own, which does, is asked. */
-export function placeOfJsonError(text: string, error: SyntaxError): JsonPlace {
-  const told = /\bposition (\d+)/.exec(error.message)?.[1];
-  return placeAt(text, told === undefined ? strictOffset(text) : Number(told));
+export function locateJsonError(text: string, error: SyntaxError): JsonLocation {
+  const offsetText = /\bposition (\d+)/.exec(error.message)?.[1];
+  return locateOffset(text, offsetText === undefined ? strictOffset(text) : Number(offsetText));
 }
 
 function strictOffset(text: string): number {
@@ -23,7 +23,7 @@ function strictOffset(text: string): number {
   return parsed.ok ? text.length : parsed.at;
 }
 
-function placeAt(text: string, offset: number): JsonPlace {
+function locateOffset(text: string, offset: number): JsonLocation {
   const before = text.slice(0, offset).split("\n");
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

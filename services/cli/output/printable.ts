@@ -10,13 +10,13 @@ export function printable(text: string, charactersMax: number): string {
   if (plain.length <= charactersMax) return plain;
   let shown = "";
   let characters = 0;
-  let kept = 0;
+  let cutLength = 0;
   for (const character of line) {
     const unit = escapeHidden(character);
     characters += unit === character ? 1 : unit.length;
-    if (characters > charactersMax) return `${shown.slice(0, kept)}…`;
+    if (characters > charactersMax) return `${shown.slice(0, cutLength)}…`;
     shown += unit;
-    if (characters < charactersMax) kept = shown.length;
+    if (characters < charactersMax) cutLength = shown.length;
   }
   return plain;
 }

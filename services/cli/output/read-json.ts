@@ -1,6 +1,6 @@
 import { usageError } from "../../process/exit-error.ts";
 import { readTextFile } from "../../process/read-text.ts";
-import { placeOfJsonError } from "./json-problem.ts";
+import { locateJsonError } from "./json-problem.ts";
 
 /** @throws ExitError: unreadable file, or no JSON, with line and column. */
 export async function readJsonFile(path: string): Promise<unknown> {
@@ -13,7 +13,7 @@ export function parseJson(text: string, name: string): unknown {
     return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const { line, column } = placeOfJsonError(text, error);
+    const { line, column } = locateJsonError(text, error);
     throw usageError(`${name}:${line}:${column}: not JSON: ${error.message}; correct it there`);
   }
 }

@@ -1,7 +1,7 @@
 /** `callgate policy lint`: what a policy says that its author may not have meant. */
 import { type LoadedPolicy, loadPolicy } from "../../adapters/policy/load.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
-import { formatProblem, type PolicyProblem, placeOf } from "../../core/policy/problem.ts";
+import { describeLocation, formatProblem, type PolicyProblem } from "../../core/policy/problem.ts";
 import { capabilities } from "../../gate/capabilities.ts";
 import { compileGatePolicy } from "../../gate/gate-policy.ts";
 import { readPolicyFile } from "../../gate/open-policy.ts";
@@ -23,11 +23,11 @@ export async function runLint(
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const found = findingsOf(loadPolicy(await filesOf(paths, terminal)));
+  const findings = findingsOf(loadPolicy(await filesOf(paths, terminal)));
   const { style } = terminal.out;
-  const text = json ? `${JSON.stringify({ findings: found })}\n` : render(found, style);
+  const text = json ? `${JSON.stringify({ findings: findings })}\n` : render(findings, style);
   await terminal.out.write(text);
-  return found.some(({ severity }) => severity !== "info") ? EXIT_FINDINGS : EXIT_OK;
+  return findings.some(({ severity }) => severity !== "info") ? EXIT_FINDINGS : EXIT_OK;
 }
 
 async function filesOf(
@@ -64,15 +64,15 @@ function problemFinding(problem: PolicyProblem): Finding {
 function render(findings: readonly Finding[], style: Style): string {
   const lines = findings.map((finding) => {
     const { severity, code } = finding;
-    const [place, rest] = splitPlace(finding);
-    return `${place} ${mark(severity, style)} ${rest} ${style.dim(`(${code})`)}\n`;
+    const [location, rest] = splitLocation(finding);
+    return `${location} ${mark(severity, style)} ${rest} ${style.dim(`(${code})`)}\n`;
   });
   return `${lines.join("")}${verdict(findings)}\n`;
 }
 
-function splitPlace(finding: Finding): readonly [string, string] {
-  const place = `${placeOf(finding)}:`;
-  return [place, formatProblem(finding).slice(place.length + 1)];
+function splitLocation(finding: Finding): readonly [string, string] {
+  const location = `${describeLocation(finding)}:`;
+  return [location, formatProblem(finding).slice(location.length + 1)];
 }
 
 function mark(severity: Finding["severity"], style: Style): string {

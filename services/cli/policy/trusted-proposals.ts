@@ -11,8 +11,8 @@ export type Voidable = {
 /** Rules that stand on the word of the proposal's writer alone. */
 export function voidableRules(document: PolicyDocument): readonly Voidable[] {
   const { budgets, kill, authorization } = document;
-  const found: Voidable[] = [];
-  const add = (path: readonly PathSegment[], what: string) => found.push({ path, what });
+  const rules: Voidable[] = [];
+  const add = (path: readonly PathSegment[], what: string) => rules.push({ path, what });
   if (budgets !== undefined) {
     if (hasTurnLimit(budgets)) {
       add(["budgets"], "budgets per turn: a new `turn` in each proposal begins them anew");
@@ -39,7 +39,7 @@ export function voidableRules(document: PolicyDocument): readonly Voidable[] {
       "duplicates and exclusive effects: a made-up `confirmation` lets a call run again",
     );
   }
-  return found;
+  return rules;
 }
 
 function hasTurnLimit(budgets: NonNullable<PolicyDocument["budgets"]>): boolean {

@@ -3,7 +3,7 @@
  * are required. Everything else is optional, and null counts as absent.
  */
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
-import { placeOfJsonError } from "../output/json-problem.ts";
+import { locateJsonError } from "../output/json-problem.ts";
 import { rawItems, rawMembers } from "./raw-json.ts";
 
 export interface RecordedCall {
@@ -67,7 +67,7 @@ export function parseRecordedCall(json: unknown): ParsedCall {
 }
 
 function notJson(line: string, error: SyntaxError): ParsedRecording {
-  const { column } = placeOfJsonError(line, error);
+  const { column } = locateJsonError(line, error);
   return { ok: false, problem: `the line is not one JSON value (${error.message})`, column };
 }
 

@@ -7,7 +7,7 @@ import type { Summary } from "./summary.ts";
 
 const TOOLS_SHOWN = 15;
 const TOOL_CHARACTERS = 40;
-const PLACE_CHARACTERS = 60;
+const LOCATION_CHARACTERS = 60;
 
 export function renderSummary(summary: Summary, style: Style): string {
   const { total } = summary;
@@ -72,8 +72,8 @@ function tools(summary: Summary, style: Style): string {
 
 function worst(summary: Summary, style: Style): string {
   if (summary.worst.length === 0) return "";
-  const rows = summary.worst.map(({ place, calls, blocked, stopped, reasons: why }) => [
-    endOf(place, PLACE_CHARACTERS),
+  const rows = summary.worst.map(({ location, calls, blocked, stopped, reasons: why }) => [
+    endOf(location, LOCATION_CHARACTERS),
     calls,
     blocked,
     stopped ? "yes" : "",

@@ -60,7 +60,11 @@ export class ConversationRun {
   #state: ConversationState | undefined;
   #nowMs = 0;
   /** Calls of the present step that ran. */
-  #ran: { readonly call: RecordedCall; readonly index: number; readonly decisionId: string }[] = [];
+  #executedCalls: {
+    readonly call: RecordedCall;
+    readonly index: number;
+    readonly decisionId: string;
+  }[] = [];
 
   constructor(policy: ReplayPolicy, options: ReplayOptions) {
     this.#policy = policy;
@@ -79,7 +83,8 @@ export class ConversationRun {
     const decision = decisionIn(this.#decide(proposal, this.#policy.enforced));
     const stop = decision.type === "refused" && stops(decision);
     this.#apply(decision, proposal);
-    if (this.#runs(decision)) this.#ran.push({ call, index, decisionId: decision.decisionId });
+    if (this.#runs(decision))
+      this.#executedCalls.push({ call, index, decisionId: decision.decisionId });
     return { call, index, decision, stop };
   }
 
@@ -96,10 +101,10 @@ export class ConversationRun {
   }
 
   #reportResults(): void {
-    for (const { call, index, decisionId } of this.#ran) {
+    for (const { call, index, decisionId } of this.#executedCalls) {
       this.#evolve(this.#decide(resultOf(call, index, decisionId), this.#policy.enforced));
     }
-    this.#ran = [];
+    this.#executedCalls = [];
   }
 
   #decide(input: GateInput, policy: CompiledPolicy): readonly GateEvent[] {
@@ -140,9 +145,9 @@ export class ConversationRun {
       return;
     }
     // It ran all the same: it is judged once more with nothing enforced, and that decision counts.
-    const ran = this.#decide(proposal, this.#policy.shadowed);
+    const shadowEvents = this.#decide(proposal, this.#policy.shadowed);
     this.#evolve([{ ...applied, answered: null }]);
-    if (ran[0]?.type === "allowed") this.#evolve(ran);
+    if (shadowEvents[0]?.type === "allowed") this.#evolve(shadowEvents);
   }
 
   #approve(approvalId: string): void {

@@ -12,7 +12,7 @@ export interface ReplayedConversation {
   readonly conversation: RecordedConversation;
   readonly calls: readonly ReplayedCall[];
   /** `file:line`, where it was read. */
-  readonly place: string;
+  readonly location: string;
   /** The line itself: recordings carry more than the replay looks at. */
   readonly text: string;
 }
@@ -33,15 +33,20 @@ export async function* replayFiles(
   for (const path of paths) {
     const source = onBytes === undefined ? { path } : { path, onBytes };
     for await (const { text, number } of readLines(source)) {
-      const place = `${nameOfInput(path)}:${number}`;
+      const location = `${nameOfInput(path)}:${number}`;
       const parsed = parseRecording(text);
       if (!parsed.ok) {
-        const at = parsed.column === null ? place : `${place}:${parsed.column}`;
+        const at = parsed.column === null ? location : `${location}:${parsed.column}`;
         options.onBrokenLine(`${at}: ${parsed.problem}; correct the line or take it out`);
         continue;
       }
       const { conversation } = parsed;
-      yield { conversation, place, text, calls: replayConversation(conversation, policy, options) };
+      yield {
+        conversation,
+        location,
+        text,
+        calls: replayConversation(conversation, policy, options),
+      };
     }
   }
 }

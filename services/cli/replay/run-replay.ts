@@ -85,7 +85,7 @@ async function tellBroken(
   if (count === 0) return EXIT_OK;
   const more = count > shown.length ? [`and ${count - shown.length} more lines like these`] : [];
   const lines = count === 1 ? "1 line was" : `${count} lines were`;
-  const told = [...shown, ...more, `${lines} left out; everything else was replayed`];
-  await terminal.err.write(told.map((line) => `callgate: ${line}\n`).join(""));
+  const messages = [...shown, ...more, `${lines} left out; everything else was replayed`];
+  await terminal.err.write(messages.map((line) => `callgate: ${line}\n`).join(""));
   return EXIT_USAGE;
 }

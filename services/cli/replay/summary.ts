@@ -15,7 +15,7 @@ export interface Counts {
 
 export interface WorstConversation {
   readonly id: string;
-  readonly place: string;
+  readonly location: string;
   readonly calls: number;
   readonly blocked: number;
   readonly stopped: boolean;
@@ -51,7 +51,7 @@ export class ReplaySummary {
   readonly #tools = new Map<string, MutableCounts>();
   #worst: WorstConversation[] = [];
 
-  add({ conversation, place, calls }: ReplayedConversation): void {
+  add({ conversation, location, calls }: ReplayedConversation): void {
     this.#conversations += 1;
     const reasons: Record<string, number> = {};
     for (const replayed of calls) {
@@ -68,7 +68,7 @@ export class ReplaySummary {
     if (blocked === 0) return;
     this.#blockedConversations += 1;
     const { id } = conversation;
-    this.#keepWorst({ id, place, calls: calls.length, blocked, stopped, reasons });
+    this.#keepWorst({ id, location, calls: calls.length, blocked, stopped, reasons });
   }
 
   addBrokenLine(): number {
@@ -95,8 +95,8 @@ export class ReplaySummary {
 
   #ofTool(tool: string): MutableCounts {
     const name = this.#tools.has(tool) || this.#tools.size < TOOLS_MAX ? tool : OTHER_TOOLS;
-    const known = this.#tools.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#tools.get(name);
+    if (existing !== undefined) return existing;
     const made = noCounts();
     this.#tools.set(name, made);
     return made;

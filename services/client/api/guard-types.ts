@@ -30,7 +30,7 @@ type Answer<Result, Form extends AnswerForm> = [Result] extends [
  * that does not run gives `Refused`; what the function throws is thrown.
  */
 export type Guarded<T extends Tools, Form extends AnswerForm = "noted"> = {
-  readonly [Name in keyof T]: T[Name] extends (...given: infer Parameters) => infer Result
+  readonly [Name in keyof T]: T[Name] extends (...parameters: infer Parameters) => infer Result
     ? GuardedTool<Parameters, Answer<Result, Form>>
     : never;
 };

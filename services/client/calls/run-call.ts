@@ -69,12 +69,16 @@ export type Execution =
   | { readonly type: "succeeded"; readonly value: unknown }
   | { readonly type: "failed"; readonly error: unknown }
   /** Given up after its start (`reason` is the signal's). */
-  | { readonly type: "unknown"; readonly why: "time_limit" | GivenUp; readonly reason: unknown }
-  | { readonly type: "not_executed"; readonly why: "too_late" | GivenUp; readonly reason: unknown }
+  | { readonly type: "unknown"; readonly why: "time_limit" | AbortCause; readonly reason: unknown }
+  | {
+      readonly type: "not_executed";
+      readonly why: "too_late" | AbortCause;
+      readonly reason: unknown;
+    }
   | { readonly type: "not_claimed" };
 
 /** By the caller, or because the executor was closed. */
-type GivenUp = "aborted" | "closed";
+type AbortCause = "aborted" | "closed";
 
 /** The claim got no answer: the call has not run. */
 export class NotClaimedError extends Error {
@@ -188,31 +192,33 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
   async #execute(call: Call, handler: Handler, options: RunOptions): Promise<Execution> {
     const { signal: caller, claim } = options;
     const own = this.#abort.signal;
-    const { signal: given, unlink } = linkSignals(caller === undefined ? [own] : [own, caller]);
+    const { signal: abortSignal, unlink } = linkSignals(
+      caller === undefined ? [own] : [own, caller],
+    );
     try {
       if (claim !== undefined && !(await claimed(claim))) return { type: "not_claimed" };
-      const why = this.#whyNotStarted(call, given);
-      if (why !== null) return await this.#notExecuted(call, why, given);
-      return await this.#start(call, handler, given, options.reader);
+      const why = this.#whyNotStarted(call, abortSignal);
+      if (why !== null) return await this.#notExecuted(call, why, abortSignal);
+      return await this.#start(call, handler, abortSignal, options.reader);
     } finally {
       unlink();
     }
   }
 
-  #whyNotStarted(call: Call, given: AbortSignal): NotStarted | null {
-    if (given.aborted) return this.#givenUpBy(given);
+  #whyNotStarted(call: Call, abortSignal: AbortSignal): NotStarted | null {
+    if (abortSignal.aborted) return this.#findAbortCause(abortSignal);
     return this.#parts.clock.nowMs() > call.notAfterMs ? "too_late" : null;
   }
 
   /** A linked signal has the reason of the one that was first. */
-  #givenUpBy({ reason }: AbortSignal): GivenUp {
+  #findAbortCause({ reason }: AbortSignal): AbortCause {
     const { signal } = this.#abort;
     return signal.aborted && reason === signal.reason ? "closed" : "aborted";
   }
 
-  async #notExecuted(call: Call, why: NotStarted, given: AbortSignal): Promise<Execution> {
+  async #notExecuted(call: Call, why: NotStarted, abortSignal: AbortSignal): Promise<Execution> {
     const error = plainError(why, NOT_STARTED[why]);
-    const execution = { type: "not_executed", why, reason: given.reason } as const;
+    const execution = { type: "not_executed", why, reason: abortSignal.reason } as const;
     return this.#ended(call, execution, () => ({ status: "not_executed", error }));
   }
 
@@ -233,13 +239,13 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
   async #start(
     call: Call,
     handler: Handler,
-    given: AbortSignal,
+    abortSignal: AbortSignal,
     reader: StreamReader | undefined,
   ): Promise<Execution> {
     const startedMs = this.#parts.clock.nowMs();
     const limit = new AbortController();
     const stopTimer = startTimer(call.timeLimitMs, () => limit.abort(timeLimitError(call)));
-    const { signal, unlink } = linkSignals([given, limit.signal]);
+    const { signal, unlink } = linkSignals([abortSignal, limit.signal]);
     const { decisionId, callId, idempotencyKey } = call;
     const context = { decisionId, callId, idempotencyKey, signal };
     const handled = settled(async () =>
@@ -256,11 +262,11 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
       return this.#ended(call, execution, () => reportOf(execution, durationMs));
     }
     if (execution === null) void this.#reportLate(call, handled, startedMs);
-    const why = limit.signal.aborted ? "time_limit" : this.#givenUpBy(given);
+    const why = limit.signal.aborted ? "time_limit" : this.#findAbortCause(abortSignal);
     const message = why === "time_limit" ? timeLimitError(call).message : BROKEN_OFF[why];
-    const givenUp = { type: "unknown", why, reason: signal.reason } as const;
+    const unknownExecution = { type: "unknown", why, reason: signal.reason } as const;
     const error = plainError(why, message);
-    return this.#ended(call, givenUp, () => ({ status: "unknown", error, durationMs }));
+    return this.#ended(call, unknownExecution, () => ({ status: "unknown", error, durationMs }));
   }
 
   /** Its reader closed the generator before its end. */
@@ -291,7 +297,7 @@ const NOT_STARTED: Readonly<Record<NotStarted, string>> = {
   closed: "its executor was closed before its start",
 };
 
-const BROKEN_OFF: Readonly<Record<GivenUp, string>> = {
+const BROKEN_OFF: Readonly<Record<AbortCause, string>> = {
   aborted: "given up while it ran",
   closed: "its executor was closed while it ran",
 };

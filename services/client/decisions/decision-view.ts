@@ -162,7 +162,7 @@ function plainRefusal(
     resolution: { type: "none", retryAfterMs: null, approvalId: null },
     suggestedNext: [],
     problems: [],
-    known: null,
+    earlierResults: null,
     userMessage: null,
   };
 }

@@ -12,7 +12,7 @@ import { EarlierOutput, earlierOutputOf } from "./present-answer.ts";
 export type DecidedCall = {
   readonly decision: Decision;
   /** The caller named it, or its approval, so it may be proposed again. */
-  readonly isNamed: boolean;
+  readonly hasName: boolean;
   /** Revision of the policy, for refusals that are made here. */
   readonly policy: string;
 };
@@ -45,9 +45,9 @@ export function refuseKeyless({ decision, policy }: DecidedCall): Refused {
 }
 
 /** A named call is over under its id; one without a name has another id the next time. */
-export function refuseUnrun({ decision, isNamed, policy }: DecidedCall, why = "too_late"): Refused {
+export function refuseUnrun({ decision, hasName, policy }: DecidedCall, why = "too_late"): Refused {
   const refusal = notRun(decision, "gate_unavailable", policy);
-  const message = isNamed ? NOT_EXECUTED : refusal.message;
+  const message = hasName ? NOT_EXECUTED : refusal.message;
   const detail = why === "closed" ? "closed" : "timeout";
   return refusedOf(decision, { ...refusal, detail, message });
 }

@@ -64,7 +64,7 @@ export class GuardClaims {
   giveUp(decisionId: string): boolean {
     const isFirst = this.#unanswered.get(decisionId);
     if (isFirst === undefined) return false;
-    const start = this.#client.reader.knownStart(decisionId);
+    const start = this.#client.reader.findRecentStart(decisionId);
     if (start === undefined) return false;
     return (start === null && isFirst) || (start?.by != null && this.#take(start.by));
   }

@@ -48,15 +48,15 @@ import { presentAnswer, presentError } from "./present-answer.ts";
 import { SharedRuns } from "./shared-run.ts";
 import { UnrunCalls } from "./unrun-calls.ts";
 
-type NamedCall = ProposedCall & { readonly callId: string };
+type IdentifiedCall = ProposedCall & { readonly callId: string };
 
 /** One call through the gate. */
 type GuardedCall = {
-  readonly call: NamedCall;
+  readonly call: IdentifiedCall;
   readonly context: GuardContext;
   readonly handler: Handler;
   /** The caller named it, or its approval, so it may be proposed again. */
-  readonly named: boolean;
+  readonly hasName: boolean;
 };
 
 export class Guard {
@@ -81,16 +81,16 @@ export class Guard {
     tool: string,
     handler: Handler,
     args: object | string | undefined,
-    given: GuardContext & CallOptions,
+    callContext: GuardContext & CallOptions,
     { answers = "noted", onDecision }: GuardOptions = {},
   ): Promise<unknown> {
-    const { callId, signal, onHeld: _onHeld, ...named } = given;
+    const { callId, signal, onHeld: _onHeld, ...proposal } = callContext;
     checkSignal(signal);
     const guarded: GuardedCall = {
-      call: { ...named, callId: callId ?? randomUUID(), tool, arguments: args ?? {} },
-      context: given,
+      call: { ...proposal, callId: callId ?? randomUUID(), tool, arguments: args ?? {} },
+      context: callContext,
       handler,
-      named: callId !== undefined || given.approvalId !== undefined,
+      hasName: callId !== undefined || callContext.approvalId !== undefined,
     };
     const { decision, event } = await this.#asked(guarded);
     onDecision?.(decision);
@@ -114,7 +114,7 @@ export class Guard {
   /** Of a call that nobody else can ask for it is known that it does not run where its caller gets no decision. */
   async #asked(guarded: GuardedCall): Promise<Proposed> {
     const { callId } = guarded.call;
-    if (guarded.named) {
+    if (guarded.hasName) {
       this.#unrun.askedAgain(callId);
       return await this.#decide(guarded);
     }
@@ -168,9 +168,10 @@ export class Guard {
     reader: StreamReader,
   ): Promise<unknown> {
     const call = executableCall(decision, event);
-    const repeatable = guarded.named || decision.repeated || event.approval.approvalId !== null;
+    const repeatable = guarded.hasName || decision.repeated || event.approval.approvalId !== null;
     if (call === null) return this.#endKeyless(guarded, decision, repeatable);
-    if (this.#unrun.isTold(event.call.callId)) return refuseUnrun(this.#decided(guarded, decision));
+    if (this.#unrun.isReported(event.call.callId))
+      return refuseUnrun(this.#decided(guarded, decision));
     this.#unrun.begun(call.decisionId);
     let claimed: Claim = NO_CLAIM;
     const claim = async (): Promise<boolean> => {
@@ -262,8 +263,8 @@ export class Guard {
     }
   }
 
-  #decided({ named: isNamed }: GuardedCall, decision: Decision): DecidedCall {
-    return { decision, isNamed, policy: this.#client.policyRevision };
+  #decided({ hasName }: GuardedCall, decision: Decision): DecidedCall {
+    return { decision, hasName, policy: this.#client.policyRevision };
   }
 }
 

@@ -52,10 +52,10 @@ function shortNote(note: string | null): string | null {
   return `${sentence}. This is its earlier result.`;
 }
 
-type Known = { readonly duplicate: boolean; readonly warnings: readonly Warning[] };
+type AnswerFacts = { readonly duplicate: boolean; readonly warnings: readonly Warning[] };
 
 /** What is known of outputs that are objects, and of errors, for as long as they live. */
-const known = new WeakMap<object, Known>();
+const answerFacts = new WeakMap<object, AnswerFacts>();
 
 export function presentAnswer(value: unknown, { warnings }: Decision, form: AnswerForm): unknown {
   const earlier = value instanceof EarlierOutput ? value : null;
@@ -75,11 +75,11 @@ export function presentError(error: unknown, { warnings }: Decision): void {
   remember(error, { duplicate: false, warnings });
 }
 
-function remember(value: unknown, what: Known): void {
+function remember(value: unknown, what: AnswerFacts): void {
   if (typeof value !== "object" || value === null) return;
   // A function may return one object again and again: what was known of it earlier is not of this call.
-  if (what.duplicate || what.warnings.length > 0) known.set(value, what);
-  else known.delete(value);
+  if (what.duplicate || what.warnings.length > 0) answerFacts.set(value, what);
+  else answerFacts.delete(value);
 }
 
 function noted(output: string, note: string | null, warnings: readonly Warning[]): string {
@@ -93,13 +93,13 @@ function noted(output: string, note: string | null, warnings: readonly Warning[]
  */
 export function wasAnswered(answer: unknown): boolean {
   if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${ANSWERED}`);
-  return isObject(answer) && (known.get(answer)?.duplicate ?? false);
+  return isObject(answer) && (answerFacts.get(answer)?.duplicate ?? false);
 }
 
 /** The warnings of the decision on the call that gave this object, or threw this error. Those of a text are in its note. */
 export function warningsOf(answer: unknown): readonly Warning[] {
   if (isRefused(answer)) return answer.warnings ?? [];
-  return (isObject(answer) && known.get(answer)?.warnings) || [];
+  return (isObject(answer) && answerFacts.get(answer)?.warnings) || [];
 }
 
 function isObject(value: unknown): value is object {

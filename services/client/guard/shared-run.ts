@@ -30,7 +30,7 @@ export class SharedRuns {
       const current = this.#running.get(decisionId);
       if (current === undefined) return await this.#begin(request);
       if (this.#streaming.has(decisionId)) return whileStreamed();
-      if (!current.isGivenUp) return await current.join(signal);
+      if (!current.isAbandoned) return await current.join(signal);
       // It ends as those want who gave it up, for their reasons.
       await current.ended();
     }
@@ -84,7 +84,7 @@ class SharedRun {
   }
 
   /** Nobody waits for it any more: whoever comes now is answered by what comes after it. */
-  get isGivenUp(): boolean {
+  get isAbandoned(): boolean {
     return this.#abort.signal.aborted;
   }
 

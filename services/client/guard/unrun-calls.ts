@@ -82,15 +82,15 @@ export class UnrunCalls {
   }
 
   /** UNRUN-1 */
-  isTold(callId: string): boolean {
+  isReported(callId: string): boolean {
     return this.#calls.get(callId) === "told";
   }
 
   #committed(records: readonly CommittedRecord[]): void {
-    for (const { record } of records) for (const event of record.events) this.#met(event);
+    for (const { record } of records) for (const event of record.events) this.#handleEvent(event);
   }
 
-  #met(event: GateEvent): void {
+  #handleEvent(event: GateEvent): void {
     if (event.type === "allowed") {
       const asked = this.#asked.get(event.call.callId);
       if (asked === undefined) this.#allowed(event);
@@ -117,6 +117,6 @@ export class UnrunCalls {
   #takeUntold(decisionId: string): boolean {
     if (this.#untold.get(decisionId) !== true) return false;
     this.#untold.set(decisionId, false);
-    return this.#client.reader.knownStart(decisionId) === null;
+    return this.#client.reader.findRecentStart(decisionId) === null;
   }
 }

@@ -10,8 +10,8 @@ type Shared = Pick<
 >;
 
 /** What is wrong with members that both have, or with a name of a member; undefined: nothing. */
-export function optionsProblem(options: Shared, known: readonly string[]): string | undefined {
-  return memberProblem(options, known) ?? sharedProblem(options);
+export function optionsProblem(options: Shared, names: readonly string[]): string | undefined {
+  return memberProblem(options, names) ?? sharedProblem(options);
 }
 
 function sharedProblem({
@@ -86,15 +86,15 @@ function valueProblem(options: WaitOptions): string | undefined {
 }
 
 /** Of whatever make: programs bring their own. */
-function isSignal(given: unknown): boolean {
-  if (given === null) return true;
-  return typeof (given as Partial<AbortSignal>).addEventListener === "function";
+function isSignal(signal: unknown): boolean {
+  if (signal === null) return true;
+  return typeof (signal as Partial<AbortSignal>).addEventListener === "function";
 }
 
 /** What is wrong with its members, for those who write without types; undefined: nothing. A misspelled one would be lost. */
-export function memberProblem(given: unknown, known: readonly string[]): string | undefined {
-  if (typeof given !== "object" || given === null) return "it must be an object";
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
+export function memberProblem(input: unknown, names: readonly string[]): string | undefined {
+  if (typeof input !== "object" || input === null) return "it must be an object";
+  const unknown = Object.keys(input).find((name) => !names.includes(name));
   if (unknown === undefined) return undefined;
-  return `\`${unknown.slice(0, 40)}\` is not known; known are ${known.join(", ")}`;
+  return `\`${unknown.slice(0, 40)}\` is not known; known are ${names.join(", ")}`;
 }

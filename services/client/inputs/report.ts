@@ -110,14 +110,14 @@ const MEMBERS: Readonly<Record<keyof CallReport, true>> = {
 
 /** @throws CallgateError `invalid_input` */
 export function checkReport(report: CallReport): void {
-  const given: Partial<Record<keyof CallReport, unknown>> = report;
-  const unknown = memberProblem(given, Object.keys(MEMBERS));
+  const members: Partial<Record<keyof CallReport, unknown>> = report;
+  const unknown = memberProblem(members, Object.keys(MEMBERS));
   if (unknown !== undefined) throw invalid(unknown);
-  if (!(RESULT_STATUSES as readonly unknown[]).includes(given.status)) {
+  if (!(RESULT_STATUSES as readonly unknown[]).includes(members.status)) {
     throw invalid(`\`status\` must be one of ${RESULT_STATUSES.join(", ")}`);
   }
-  const { durationMs, cost, error, effect } = given;
-  if (effect !== undefined) checkEffect(effect, given.status);
+  const { durationMs, cost, error, effect } = members;
+  if (effect !== undefined) checkEffect(effect, members.status);
   if (durationMs !== undefined && !isDuration(durationMs)) {
     throw invalid("`durationMs` must be a number of milliseconds below 2^53");
   }

@@ -1,7 +1,7 @@
 /** Verdicts that a program gives on a held call, and what the gate says where one changes nothing. */
 import type { GateEvent } from "../../core/events.ts";
 import type { IgnoredWhy } from "../../core/ignored-why.ts";
-import { GIVEN_CALLS_MAX, type VerdictInput } from "../../core/inputs.ts";
+import { MANUAL_GRANT_CALLS_MAX, type VerdictInput } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
 import { CallgateError } from "../api/callgate-error.ts";
 import type { Approval } from "../api/gate-types.ts";
@@ -65,8 +65,11 @@ const THIS_CALL = { tool: null, calls: null, untilMs: null };
 function furtherCalls({ tool }: JournaledCall, { further }: Approval) {
   if (further === undefined) return THIS_CALL;
   const { calls = 1, untilMs = null } = further;
-  if (calls !== "any" && !(Number.isInteger(calls) && calls > 0 && calls <= GIVEN_CALLS_MAX)) {
-    const what = `a whole number from 1 to ${GIVEN_CALLS_MAX}, or \`any\``;
+  if (
+    calls !== "any" &&
+    !(Number.isInteger(calls) && calls > 0 && calls <= MANUAL_GRANT_CALLS_MAX)
+  ) {
+    const what = `a whole number from 1 to ${MANUAL_GRANT_CALLS_MAX}, or \`any\``;
     throw new CallgateError("invalid_input", `\`further.calls\` must be ${what}`);
   }
   if (untilMs !== null && !(Number.isInteger(untilMs) && untilMs <= TIME_MAX_MS)) {

@@ -57,8 +57,8 @@ export class CallReader {
     try {
       const { call, event } = await this.#decided(decisionId, options);
       if (event.type !== "allowed") throw noResult(decisionId);
-      const known = await this.#calls.endOf(call, wait);
-      return known === undefined ? await wait.ended() : known.stored;
+      const endedCall = await this.#calls.endOf(call, wait);
+      return endedCall === undefined ? await wait.ended() : endedCall.stored;
     } finally {
       wait.end();
     }
@@ -83,8 +83,8 @@ export class CallReader {
   }
 
   /** As `startOf`, from memory alone; undefined: it is not there. */
-  knownStart(decisionId: string): CallStart | null | undefined {
-    return this.#calls.known(decisionId)?.start;
+  findRecentStart(decisionId: string): CallStart | null | undefined {
+    return this.#calls.findRecent(decisionId)?.start;
   }
 
   /** The call, and what was decided of it in the end. */

@@ -71,8 +71,8 @@ export async function findResult(
 }
 
 /** Programs without types hand over anything. */
-function isOf(ids: RegExp, given: unknown): boolean {
-  return typeof given === "string" && ids.test(given);
+function isOf(ids: RegExp, id: unknown): boolean {
+  return typeof id === "string" && ids.test(id);
 }
 
 /** What is met of a call on the way back to its newest decision. */

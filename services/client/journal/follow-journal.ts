@@ -18,7 +18,7 @@ export type JournalFollowerParts = {
   readonly log: Log;
   readonly codec: Pick<Codec, "decodeJournal" | "pending">;
   readonly clock: Clock;
-  readonly told: JournalListener;
+  readonly notify: JournalListener;
   /** The log cannot be read any more, whatever is tried. */
   readonly lost: (error: unknown) => void;
 };
@@ -45,8 +45,8 @@ export class JournalFollower {
   /** @throws PipelineError where the journal's end cannot be asked for. */
   async follow(partition: number): Promise<void> {
     if (this.#next.has(partition)) return;
-    const known = this.#starting.get(partition);
-    if (known !== undefined) return await known;
+    const pending = this.#starting.get(partition);
+    if (pending !== undefined) return await pending;
     const starting = this.#start(partition);
     this.#starting.set(partition, starting);
     try {
@@ -88,7 +88,7 @@ export class JournalFollower {
   }
 
   async #readNew(partition: number): Promise<number> {
-    const { log, codec, told } = this.#parts;
+    const { log, codec, notify } = this.#parts;
     const from = this.#next.get(partition) ?? 0;
     const { records, nextOffset } = await log.read(JOURNAL_TOPIC, partition, from, READ_LIMITS);
     const committed: CommittedRecord[] = [];
@@ -99,7 +99,7 @@ export class JournalFollower {
       committed.push({ offset, appendTimeMs, record });
     }
     this.#next.set(partition, Math.max(from, nextOffset));
-    if (committed.length > 0) told(committed, partition);
+    if (committed.length > 0) notify(committed, partition);
     return nextOffset - from;
   }
 

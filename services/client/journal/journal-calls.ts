@@ -22,9 +22,9 @@ type Wait = Pick<JournalWait<unknown>, "search">;
 
 export class JournalCalls {
   readonly #link: GateLink;
-  readonly #known = new RecentCalls();
+  readonly #recentCalls = new RecentCalls();
   /** Where each partition's first record was that the gate has told of. */
-  readonly #told = new Map<number, number>();
+  readonly #firstOffsets = new Map<number, number>();
   #closed: CallgateError | undefined;
 
   constructor(link: GateLink) {
@@ -34,13 +34,14 @@ export class JournalCalls {
   /** To be called with everything that the gate commits. */
   committed(records: readonly CommittedRecord[], partition: number): void {
     const first = records[0];
-    if (first !== undefined && !this.#told.has(partition)) this.#told.set(partition, first.offset);
-    this.#known.committed(records, partition);
+    if (first !== undefined && !this.#firstOffsets.has(partition))
+      this.#firstOffsets.set(partition, first.offset);
+    this.#recentCalls.committed(records, partition);
   }
 
   /** Journaled before the gate has told of anything in this partition. */
   isBeforeOpening({ partition, offset }: JournalPosition): boolean {
-    return offset < (this.#told.get(partition) ?? Number.POSITIVE_INFINITY);
+    return offset < (this.#firstOffsets.get(partition) ?? Number.POSITIVE_INFINITY);
   }
 
   /** Nothing is read any more: who asks gets the error, searches that are under way included. */
@@ -49,30 +50,30 @@ export class JournalCalls {
   }
 
   /** From memory alone. */
-  known(decisionId: string): JournaledCall | undefined {
-    return this.#known.get(decisionId);
+  findRecent(decisionId: string): JournaledCall | undefined {
+    return this.#recentCalls.get(decisionId);
   }
 
   /** Undefined where nothing was decided under the id. */
   async get(decisionId: string, wait: Wait): Promise<JournaledCall | undefined> {
-    const known = this.#known.get(decisionId);
-    if (known !== undefined) return known;
+    const recentCall = this.#recentCalls.get(decisionId);
+    if (recentCall !== undefined) return recentCall;
     const match = await this.#readFor(wait, (search) => findCall(this.#link, decisionId, search));
     // What was decided while the journal was searched is known by now, and newer.
-    return this.#known.get(decisionId) ?? match;
+    return this.#recentCalls.get(decisionId) ?? match;
   }
 
   /** The call with what was told of it meanwhile. */
   latest(call: JournaledCall): JournaledCall {
-    return this.#known.get(call.decisionId) ?? call;
+    return this.#recentCalls.get(call.decisionId) ?? call;
   }
 
   /** The call that waits under the approval id; where memory has none, the one that did. */
   async held(approvalId: string, wait: Wait): Promise<JournaledCall | undefined> {
-    const known = this.#known.held(approvalId);
-    if (known !== undefined) return known;
+    const recentCall = this.#recentCalls.held(approvalId);
+    if (recentCall !== undefined) return recentCall;
     const match = await this.#readFor(wait, (search) => findHold(this.#link, approvalId, search));
-    return this.#known.held(approvalId) ?? match;
+    return this.#recentCalls.held(approvalId) ?? match;
   }
 
   async decisionOf(
@@ -119,7 +120,7 @@ export class JournalCalls {
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
   async previousResult(ref: string, wait: Wait): Promise<StoredResult | undefined> {
-    const call = this.#known.get(ref);
+    const call = this.#recentCalls.get(ref);
     return this.#readFor(wait, async (search) => {
       if (call === undefined) {
         const match = await findResult(this.#link, ref, search);

@@ -63,13 +63,13 @@ export class RecentCalls {
     for (const { offset, record } of records) {
       const position = { partition, offset };
       for (const event of record.events) this.learn(event, position);
-      this.#told(readStart(record, position));
+      this.#addNews(readStart(record, position));
     }
   }
 
   learn(event: GateEvent, position: JournalPosition): void {
     if (isDecision(event)) this.#decided(event, position);
-    else this.#told(readNews(event, position));
+    else this.#addNews(readNews(event, position));
   }
 
   #decided(event: DecisionEvent, position: JournalPosition): void {
@@ -78,7 +78,7 @@ export class RecentCalls {
     this.#put(callOfDecision(event, position));
   }
 
-  #told(news: CallNews | undefined): void {
+  #addNews(news: CallNews | undefined): void {
     const call = news === undefined ? undefined : this.get(news.decisionId);
     if (call !== undefined) this.#put({ ...call, ...news });
   }
@@ -87,9 +87,9 @@ export class RecentCalls {
     const gone = this.#calls.set(call.decisionId, call);
     if (gone === undefined) return;
     for (const one of gone) {
-      const known = this.#open.get(one.decisionId);
+      const openCall = this.#open.get(one.decisionId);
       // What has ended must not come back as open.
-      if (isOpen(one) || known !== undefined) this.#open.set(one.decisionId, one);
+      if (isOpen(one) || openCall !== undefined) this.#open.set(one.decisionId, one);
     }
   }
 }

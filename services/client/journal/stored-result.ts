@@ -71,11 +71,11 @@ function withoutOutput(decisionId: string, status: StoredResult["status"]): Stor
 }
 
 function withOutput(
-  known: Pick<StoredResult, "decisionId" | "status" | "effect" | "error" | "bytes" | "digest">,
+  result: Pick<StoredResult, "decisionId" | "status" | "effect" | "error" | "bytes" | "digest">,
   text: string | null,
 ): StoredResult {
-  if (text === null) return { ...known, output: undefined, whole: known.bytes === 0 };
-  if (isNearText(text)) return { ...known, output: readOutput(text), whole: false };
-  if (utf8Length(text) < known.bytes) return { ...known, output: text, whole: false };
-  return { ...known, output: readOutput(text), whole: true };
+  if (text === null) return { ...result, output: undefined, whole: result.bytes === 0 };
+  if (isNearText(text)) return { ...result, output: readOutput(text), whole: false };
+  if (utf8Length(text) < result.bytes) return { ...result, output: text, whole: false };
+  return { ...result, output: readOutput(text), whole: true };
 }

@@ -21,7 +21,8 @@ export function argumentText(tool: string, value: object | string | undefined): 
     if (excess !== null) return excess === "keys" ? TOO_MANY_KEYS : TOO_LARGE;
     return JSON.stringify(value, checked);
   } catch (cause) {
-    if (cause instanceof NoJsonForm) throw invalid(tool, sentence(cause.problem, placeOf(value)));
+    if (cause instanceof NoJsonForm)
+      throw invalid(tool, sentence(cause.problem, findProblemPath(value)));
     if (cause instanceof RangeError)
       throw invalid(tool, "are nested too deep or too large for JSON");
     throw invalid(tool, cause instanceof Error ? cause.message : "cannot be written as JSON");
@@ -56,7 +57,7 @@ function checked(this: unknown, _key: string, value: unknown): unknown {
 }
 
 /** Where `checked` stopped. It does not look after that itself: that would be paid for by every call. */
-function placeOf(value: object): readonly string[] {
+function findProblemPath(value: object): readonly string[] {
   /** What the value under way stands in, from the outside, and the key of each in the one before. */
   const holders: unknown[] = [];
   const keys: string[] = [];
@@ -76,26 +77,26 @@ function placeOf(value: object): readonly string[] {
   return keys.slice(1);
 }
 
-function sentence({ what, mend }: Problem, path: readonly string[]): string {
+function sentence({ what, remedy }: Problem, path: readonly string[]): string {
   const where =
     path.length === 0 ? `are ${what}` : `hold ${what} at \`${path.reduce(jsonMember, "$")}\``;
-  return `${where}, which JSON cannot carry: ${mend}`;
+  return `${where}, which JSON cannot carry: ${remedy}`;
 }
 
-type Problem = { readonly what: string; readonly mend: string };
+type Problem = { readonly what: string; readonly remedy: string };
 
 function problemOf(value: unknown, isItem: boolean): Problem | undefined {
   switch (typeof value) {
     case "number":
       if (Number.isFinite(value)) return undefined;
-      return { what: String(value), mend: "give a number, or null" };
+      return { what: String(value), remedy: "give a number, or null" };
     case "bigint":
-      return { what: "a bigint", mend: "give its digits as text" };
+      return { what: "a bigint", remedy: "give its digits as text" };
     case "function":
     case "symbol":
-      return { what: `a ${typeof value}`, mend: "leave it out" };
+      return { what: `a ${typeof value}`, remedy: "leave it out" };
     case "undefined":
-      return isItem ? { what: "undefined", mend: "give null, or leave it out" } : undefined;
+      return isItem ? { what: "undefined", remedy: "give null, or leave it out" } : undefined;
     case "object":
       return value === null ? undefined : problemOfObject(value);
     default:
@@ -107,10 +108,10 @@ function problemOfObject(value: object): Problem | undefined {
   const kind = ArrayBuffer.isView(value) ? value.constructor.name : kindLostInJson(value);
   if (kind === undefined) return undefined;
   const article = /^[AEIO]/i.test(kind) ? "an" : "a";
-  return { what: `${article} ${kind}`, mend: mendOf(value, kind) };
+  return { what: `${article} ${kind}`, remedy: describeRemedy(value, kind) };
 }
 
-function mendOf(value: object, kind: string): string {
+function describeRemedy(value: object, kind: string): string {
   if (kind === "Promise") return "await it first";
   if (value instanceof Error) return "give its message";
   if (value instanceof Map) return "give an object, as `Object.fromEntries` makes it";

@@ -65,15 +65,15 @@ function judgePart(part: Part, { rules, isSession }: Rules): readonly Verdict[] 
 /** Why a command is not free, whatever it does; null: nothing speaks against it. */
 function findProblem(part: CommandPart): string | null {
   if (part.form.problem !== null) return part.form.problem;
-  const odd = part.visits.find((one) => one.isSecret || !isFree(one.place, part));
+  const odd = part.visits.find((one) => one.isSecret || !isFree(one.position, part));
   return odd === undefined ? null : `${odd.path} ${whyNotFree(odd)}`;
 }
 
-function whyNotFree({ path, access, isSecret, place }: Visit): string {
+function whyNotFree({ path, access, isSecret, position }: Visit): string {
   if (isSecret) return "is a secret";
   if (access === "write" && /(?:^|\/)\.git(?:\/|$)/.test(path))
     return "is read by git, which runs what it names";
-  return place === "root_or_home"
+  return position === "root_or_home"
     ? "belongs to the system or a home directory"
     : "lies outside of the workspace";
 }

@@ -3,7 +3,7 @@ import { type Does, isReading, type Programs } from "../programs/program.ts";
 import { BLANK_FORM, type CommandForm, readCommand } from "../programs/read-command.ts";
 import type { PathUse } from "../programs/word-reader.ts";
 import type { ParsedLine, PlainCommand } from "../shell/plain-line.ts";
-import type { Place, Places } from "./place.ts";
+import type { Position, Positions } from "./position.ts";
 
 /** A command of a line. Directories are as a line has them: `.` is the workspace. */
 export interface CommandPart {
@@ -39,14 +39,14 @@ export type Part =
 
 /** A path that a command names or may name. */
 export interface Visit extends PathUse {
-  readonly place: Place;
+  readonly position: Position;
   readonly isSecret: boolean;
 }
 
 /** What a policy says of words and paths before any rule does. */
 export interface Vocabulary {
   readonly programs: Programs;
-  readonly places: Places;
+  readonly positions: Positions;
   readonly assignments: ReadonlySet<string>;
 }
 
@@ -89,7 +89,9 @@ function splitCommand(
   for (const { path, access } of command.redirections) {
     const program = access === "write" ? ">" : "<";
     if (path !== null)
-      parts.push(createPathPart(program, { path, access }, command.directory, vocabulary.places));
+      parts.push(
+        createPathPart(program, { path, access }, command.directory, vocabulary.positions),
+      );
   }
   return parts;
 }
@@ -102,20 +104,20 @@ export function createPathPart(
   program: string,
   use: PathUse,
   directory: string,
-  places: Places,
+  positions: Positions,
 ): CommandPart {
   const problem = use.path === "" ? "the path is empty" : null;
   const paths = { paths: [use], does: use.access, problem };
   const form: CommandForm = { ...BLANK_FORM, program, path: [program], ...paths };
-  return addVisits(form, { words: [program, use.path], directory, hasTable: true }, places);
+  return addVisits(form, { words: [program, use.path], directory, hasTable: true }, positions);
 }
 
 function addVisits(
   form: CommandForm,
   command: Pick<CommandPart, "words" | "directory" | "hasTable">,
-  places: Places,
+  positions: Positions,
 ): CommandPart {
-  const visits = form.paths.map((use) => visit(use, command.directory, places));
+  const visits = form.paths.map((use) => visit(use, command.directory, positions));
   const { words, directory, hasTable } = command;
   return {
     kind: "command",
@@ -129,21 +131,24 @@ function addVisits(
   };
 }
 
-function visit(use: PathUse, directory: string, places: Places): Visit {
+function visit(use: PathUse, directory: string, positions: Positions): Visit {
   const { path, access } = use;
-  const place = places.placeOf(path, directory, access);
-  return { path, access, place, isSecret: places.isSecret(path, directory) };
+  const position = positions.classify(path, directory, access);
+  return { path, access, position, isSecret: positions.isSecret(path, directory) };
 }
 
 function createPart(
   command: PlainCommand,
-  { programs, assignments, places }: Vocabulary,
+  { programs, assignments, positions }: Vocabulary,
 ): CommandPart {
   const { words, directory } = command;
   const [program, target = "~"] = words;
   // The shell itself moves; the parser of lines has seen to its words.
   if (program === "cd") {
-    return { ...createPathPart("cd", { path: target, access: "read" }, directory, places), words };
+    return {
+      ...createPathPart("cd", { path: target, access: "read" }, directory, positions),
+      words,
+    };
   }
   const form = readCommand(programs, command, assignments);
   const isPrinted = form.lists && isReading(form.does);
@@ -151,7 +156,7 @@ function createPart(
   const here = directory === "." ? [] : [HERE];
   const paths = [...form.paths, ...(isPrinted ? [] : openedFiles(form)), ...here];
   const hasTable = programs.has(form.program);
-  return addVisits({ ...form, paths }, { words, directory, hasTable }, places);
+  return addVisits({ ...form, paths }, { words, directory, hasTable }, positions);
 }
 
 const HERE = { path: ".", access: "read" } as const;
@@ -164,7 +169,7 @@ function openedFiles({ globs, does }: CommandForm, access?: PathUse["access"]): 
 }
 
 /** Further operands come from a pipe: those that a program lists are below its own paths, others are not seen. */
-function feed(part: CommandPart, pipe: CommandPart | null, { places }: Vocabulary): CommandPart {
+function feed(part: CommandPart, pipe: CommandPart | null, { positions }: Vocabulary): CommandPart {
   const { form } = part;
   const isListed = pipe?.form.lists === true && pipe.form.problem === null;
   if (!isListed || pipe.directory !== part.directory) {
@@ -178,15 +183,15 @@ function feed(part: CommandPart, pipe: CommandPart | null, { places }: Vocabular
     ...from.map(({ path }) => ({ path, access }) as const),
     ...openedFiles(pipe.form, access),
   ];
-  return addVisits({ ...form, paths: [...own, ...listed] }, part, places);
+  return addVisits({ ...form, paths: [...own, ...listed] }, part, positions);
 }
 
 /** What the command visits and, where its form is not understood, also what its words may name. */
-export function guessVisits(part: CommandPart, places: Places): readonly Visit[] {
+export function guessVisits(part: CommandPart, positions: Positions): readonly Visit[] {
   if (part.form.problem === null) return part.visits;
   const guessed = part.words.slice(1).flatMap(pathsIn);
   const uses = guessed.map((path) => ({ path, access: "write" }) as const);
-  return [...part.visits, ...uses.map((use) => visit(use, part.directory, places))];
+  return [...part.visits, ...uses.map((use) => visit(use, part.directory, positions))];
 }
 
 /** `--out=/etc/a`, `of=/dev/sda` and `host:/a` name paths, too. */

@@ -95,10 +95,10 @@ function readHttp(value: unknown, request: ReturnType<typeof requestParts>): Rea
   return { parts: [read], unread: null, identity: null };
 }
 
-function readFiles(value: unknown, access: "read" | "write", { places }: Vocabulary): ReadCall {
+function readFiles(value: unknown, access: "read" | "write", { positions }: Vocabulary): ReadCall {
   const paths: readonly unknown[] = isWords(value) ? value : [value];
   const parts = paths.flatMap((path) =>
-    typeof path === "string" ? [createPathPart(FILE, { path, access }, ".", places)] : [],
+    typeof path === "string" ? [createPathPart(FILE, { path, access }, ".", positions)] : [],
   );
   const isRead = parts.length === paths.length;
   return { parts, unread: isRead ? null : { text: "path", reason: NO_TEXT }, identity: null };

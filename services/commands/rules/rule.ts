@@ -3,15 +3,15 @@ import type { Programs } from "../programs/program.ts";
 import { matchesTable } from "../sql/read-sql.ts";
 import { fitsGlob } from "./glob.ts";
 import { type CommandPart, guessVisits, type Part, type Visit } from "./part.ts";
-import type { Place, Places } from "./place.ts";
+import type { Position, Positions } from "./position.ts";
 import { compileRun, type RunPattern } from "./run-pattern.ts";
 
 /** What a rule of the policy says of the commands that it is about. Lists are alternatives. */
 export interface RuleText {
   readonly run?: readonly string[];
   /** Where the paths of the command lie, or those that it writes. */
-  readonly paths?: RulePlace;
-  readonly writes?: RulePlace;
+  readonly paths?: RulePosition;
+  readonly writes?: RulePosition;
   readonly statement?: readonly string[];
   readonly tables?: readonly string[];
   readonly method?: readonly string[];
@@ -19,8 +19,8 @@ export interface RuleText {
   readonly path?: readonly string[];
 }
 
-export const RULE_PLACES = ["workspace", "inside", "outside", "root_or_home"] as const;
-export type RulePlace = (typeof RULE_PLACES)[number];
+export const RULE_POSITIONS = ["workspace", "inside", "outside", "root_or_home"] as const;
+export type RulePosition = (typeof RULE_POSITIONS)[number];
 
 /** `isStrict`: the rule holds or denies. It is about whatever may be meant; any other about what certainly is. */
 export type RuleTest = (part: Part, isStrict: boolean) => boolean;
@@ -34,7 +34,7 @@ export interface CompiledRule {
 export function compileRule(
   text: RuleText,
   programs: Programs,
-  places: Places,
+  positions: Positions,
   problem: (key: string, message: string) => void,
 ): CompiledRule {
   const runs = (text.run ?? []).flatMap((one) => {
@@ -55,7 +55,9 @@ export function compileRule(
     fits: (part, isStrict) => {
       switch (part.kind) {
         case "command":
-          return fitsWords(part, text, runs, isStrict) && fitsPlaces(part, text, places, isStrict);
+          return (
+            fitsWords(part, text, runs, isStrict) && fitsPositions(part, text, positions, isStrict)
+          );
         case "statement":
           return fitsOne(statements, part.statement) && fitsTables(part.tables, tables, isStrict);
         case "request": {
@@ -84,41 +86,44 @@ function fitsWords(
 }
 
 /** What holds or denies is about a command of which one path fits; what allows, of which all lie so. */
-function fitsPlaces(
+function fitsPositions(
   part: CommandPart,
   { run, paths, writes }: RuleText,
-  places: Places,
+  positions: Positions,
   isStrict: boolean,
 ): boolean {
   if (isStrict) {
     if (paths === undefined && writes === undefined) return true;
-    const visits = run === undefined ? part.visits : guessVisits(part, places);
-    const hasOne = (place: RulePlace | undefined, all: readonly Visit[]): boolean =>
-      place === undefined || all.some((one) => isIn(one.place, place));
+    const visits = run === undefined ? part.visits : guessVisits(part, positions);
+    const hasOne = (position: RulePosition | undefined, all: readonly Visit[]): boolean =>
+      position === undefined || all.some((one) => isIn(one.position, position));
     const written = visits.filter(({ access }) => access === "write");
     return hasOne(paths, visits) && hasOne(writes, written);
   }
-  const visits = guessVisits(part, places);
+  const visits = guessVisits(part, positions);
   // Without words it is about paths, so there must be some.
   const isAbout = ({ access }: Visit): boolean => access === "write" || writes === undefined;
   if (run === undefined && (part.does === "send" || !visits.some(isAbout))) return false;
-  return visits.every(({ place, access, isSecret }) => {
+  return visits.every(({ position, access, isSecret }) => {
     const asked = (access === "write" ? writes : undefined) ?? paths ?? "inside";
     if (isSecret) return false;
-    return asked === "inside" ? isFree(place, part) : asked === "outside" || isIn(place, asked);
+    return asked === "inside"
+      ? isFree(position, part)
+      : asked === "outside" || isIn(position, asked);
   });
 }
 
 /** Where a command may go without being asked about. What others left in a temporary directory is not run. */
-export function isFree(place: Place, { does }: CommandPart): boolean {
-  if (place === "scratch") return does !== "run" && does !== "unknown";
-  return place === "workspace" || place === "inside" || place === "readable";
+export function isFree(position: Position, { does }: CommandPart): boolean {
+  if (position === "scratch") return does !== "run" && does !== "unknown";
+  return position === "workspace" || position === "inside" || position === "readable";
 }
 
-function isIn(place: Place, asked: RulePlace): boolean {
-  if (asked === "inside") return place === "inside" || place === "workspace" || place === "scratch";
-  if (asked === "outside") return place === "outside" || place === "root_or_home";
-  return place === asked;
+function isIn(position: Position, asked: RulePosition): boolean {
+  if (asked === "inside")
+    return position === "inside" || position === "workspace" || position === "scratch";
+  if (asked === "outside") return position === "outside" || position === "root_or_home";
+  return position === asked;
 }
 
 /** `insert|update`, as globs in lower case. */

@@ -206,7 +206,7 @@ function identityOf(tokens: readonly Token[]): string {
   const pieces: string[] = [];
   let last = "(";
   for (const { kind, text, word, spaced } of tokens) {
-    if (spaced && isBlankKept(last, text.charAt(0))) pieces.push(" ");
+    if (spaced && isBlankNeeded(last, text.charAt(0))) pieces.push(" ");
     pieces.push(kind === "word" && KEYWORDS.has(word) ? word : text);
     last = text.slice(-1);
   }
@@ -214,7 +214,7 @@ function identityOf(tokens: readonly Token[]): string {
 }
 
 /** Two letters would be one word, two signs one operator. */
-function isBlankKept(last: string, first: string): boolean {
+function isBlankNeeded(last: string, first: string): boolean {
   const isAlone = /[(),]/.test(last) || /[(),]/.test(first);
   return !isAlone && isOfWord(last) === isOfWord(first);
 }

@@ -164,16 +164,16 @@ function walkMember(reader: Reader, members: Member[]): Member | undefined {
   const from = reader.at;
   const key = walkKey(reader);
   if (key === undefined) return undefined;
-  const place = placeOf(members, key);
-  if (place === -1) {
+  const index = findInsertionIndex(members, key);
+  if (index === -1) {
     const message = `key ${shown(key)} stands twice in one object, send it once`;
     stop(reader, "duplicate_key", message, from);
     return undefined;
   }
   const member = walkMemberValue(reader, key, from);
   if (member === undefined) return undefined;
-  if (place === members.length) members.push(member);
-  else members.splice(place, 0, member);
+  if (index === members.length) members.push(member);
+  else members.splice(index, 0, member);
   return member;
 }
 
@@ -230,7 +230,7 @@ function walkMemberValue(reader: Reader, key: string, from: number): Member | un
 }
 
 /** Where a key belongs among sorted members, by UTF-16 code units; -1 where it is there already. */
-function placeOf(members: readonly Member[], key: string): number {
+function findInsertionIndex(members: readonly Member[], key: string): number {
   let low = 0;
   let high = members.length;
   const last = members[high - 1];

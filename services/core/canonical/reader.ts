@@ -46,8 +46,8 @@ export function stop(reader: Reader, code: CanonicalCode, message: string, at = 
 
 export function stopUnexpected(reader: Reader, wanted: string): false {
   const unit = reader.text.charAt(reader.at);
-  const found = unit === "" ? "the end of the text" : shown(unit);
-  return stop(reader, "syntax", `found ${found} where ${wanted} must stand, send valid JSON`);
+  const unexpected = unit === "" ? "the end of the text" : shown(unit);
+  return stop(reader, "syntax", `found ${unexpected} where ${wanted} must stand, send valid JSON`);
 }
 
 /** Steps over white space and gives the unit behind it; NaN at the end of the text. */

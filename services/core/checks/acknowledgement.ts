@@ -5,8 +5,8 @@ import { askForAcknowledgement } from "./conversation.ts";
 export const acknowledgementCheck = defineCheck("acknowledgement", { find: findSameCall });
 
 function findSameCall(call: CallContext): readonly Finding[] {
-  const { policy, state, actionKey, covered, wasHeld } = call;
+  const { policy, state, actionKey, isConfirmed, wasHeld } = call;
   const asked = state.flags.acknowledge;
-  if (policy.acknowledgement !== "explicit" || wasHeld || covered) return NOTHING;
+  if (policy.acknowledgement !== "explicit" || wasHeld || isConfirmed) return NOTHING;
   return asked === actionKey ? [askForAcknowledgement(null)] : NOTHING;
 }

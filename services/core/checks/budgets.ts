@@ -1,7 +1,7 @@
 /** Check 6: calls, steps, seconds and money, per turn, conversation and tool. Refused calls use up nothing. */
 
 import { trieGet } from "../../collections/trie.ts";
-import type { KnownResult } from "../events.ts";
+import type { EarlierResult } from "../events.ts";
 import type { BudgetLimit } from "../policy/compiled.ts";
 import { heldUntil } from "../state/held-time.ts";
 import { NOTHING_SPENT, type Spent, withMoney } from "../state/spent.ts";
@@ -48,7 +48,7 @@ function findUsedUp(call: CallContext): readonly Finding[] {
       : over(call, conversation, ofConversation(call, own), "conversation"),
     isUnlimited(tool) ? NOTHING : over(call, tool, ofTool(call, own), "tool"),
   ];
-  return ofEach.every((found) => found === NOTHING) ? NOTHING : ofEach.flat();
+  return ofEach.every((findings) => findings === NOTHING) ? NOTHING : ofEach.flat();
 }
 
 /** A held call was counted when it was held: its second judgement leaves that out. */
@@ -86,8 +86,9 @@ function ofConversation(call: CallContext, own: OpenCall | undefined): Used {
 
 function ofTool(call: CallContext, own: OpenCall | undefined): Used {
   const { turn, tools } = call.state;
-  const known = trieGet(tools, call.proposal.tool);
-  const used: ToolTotals | undefined = known?.turnIndex === turn.index ? known : undefined;
+  const toolTotals = trieGet(tools, call.proposal.tool);
+  const used: ToolTotals | undefined =
+    toolTotals?.turnIndex === turn.index ? toolTotals : undefined;
   const here = own?.turnIndex === turn.index ? own : undefined;
   return {
     calls: (used?.turnCalls ?? 0) - (here === undefined ? 0 : 1),
@@ -110,15 +111,15 @@ function over(call: CallContext, limit: BudgetLimit, used: Used, scope: Scope): 
   const cost = call.proposal.estimatedCost;
   const spend = maxSpend === null ? null : overSpend(cost, maxSpend, used.spent);
   if (!(steps || calls || seconds) && spend === null) return NOTHING;
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   const add = (reason: BudgetReason, key: string, what: string): void => {
-    found.push(budgetFinding(call, reason, `${RULES[scope]}.${key}`, scope, what));
+    findings.push(budgetFinding(call, reason, `${RULES[scope]}.${key}`, scope, what));
   };
   if (steps) add("budget_steps", "max_steps", `${maxSteps} steps`);
   if (calls) add("budget_calls", "max_tool_calls", `${maxCalls} tool calls`);
   if (seconds) add("budget_seconds", "max_seconds", `${maxMs / 1_000} seconds`);
   if (spend !== null) add("budget_spend", "max_spend", spend);
-  return found;
+  return findings;
 }
 
 /** Gate time since the start, less the time that a person was waited for. */
@@ -143,35 +144,35 @@ function budgetFinding(
   scope: Scope,
   what: string,
 ): Finding {
-  const known = knownResults(call);
-  const partial = known.length === 0 ? "." : "; what I found so far is not lost.";
+  const earlierResults = listEarlierResults(call);
+  const partial = earlierResults.length === 0 ? "." : "; what I found so far is not lost.";
   return finding({
     reason,
     rule,
     disposition: "stop",
     detail: `The limit is ${what} for each ${scope}.`,
     resolution: scope === "conversation" ? "none" : "new_turn",
-    known,
+    earlierResults,
     userMessage: `${USER_SENTENCES[reason]} (${what})${partial}`,
   });
 }
 
-const KNOWN_RESULTS = 5;
+const EARLIER_RESULTS_MAX = 5;
 
 /**
  * The latest results of the conversation, by reference: enough to answer from. What memory answered
  * again is named by the call that ran.
  */
-function knownResults({ state }: CallContext): readonly KnownResult[] {
-  const first = new Map<string, KnownResult>();
-  for (const { status, decisionId: ref, actionKey, tool, atMs, digest } of state.ring) {
+function listEarlierResults({ state }: CallContext): readonly EarlierResult[] {
+  const first = new Map<string, EarlierResult>();
+  for (const { status, decisionId: ref, actionKey, tool, atMs, digest } of state.recentCalls) {
     if (status !== "succeeded") continue;
     const key = `${actionKey} ${digest}`;
-    const known = first.get(key) ?? { ref, tool, atMs, digest };
+    const earlierResult = first.get(key) ?? { ref, tool, atMs, digest };
     first.delete(key);
-    first.set(key, known);
+    first.set(key, earlierResult);
   }
-  return [...first.values()].slice(-KNOWN_RESULTS).reverse();
+  return [...first.values()].slice(-EARLIER_RESULTS_MAX).reverse();
 }
 
 function showUsed({ policy, state, proposal }: ExplainedCall): string {

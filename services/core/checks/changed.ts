@@ -52,9 +52,10 @@ type IsAround = (written: string) => boolean;
 function connected(graph: ResourceGraph, resources: readonly string[]): IsAround {
   const own = new Set(resources);
   const outer = new Set(
-    resources.flatMap((one) => [...graph.wholesOf(one), ...graph.equalsOf(one)]),
+    resources.flatMap((one) => [...graph.listAncestors(one), ...graph.equalsOf(one)]),
   );
-  return (written) => outer.has(written) || graph.wholesOf(written).some((whole) => own.has(whole));
+  return (written) =>
+    outer.has(written) || graph.listAncestors(written).some((whole) => own.has(whole));
 }
 
 function nested(resources: readonly string[]): IsAround {

@@ -3,7 +3,7 @@ import type {
   CallFacts,
   Conflict,
   Disposition,
-  KnownResult,
+  EarlierResult,
   PreviousCall,
   Refusal,
 } from "../events.ts";
@@ -12,7 +12,7 @@ import type { CompiledHold, CompiledPolicy, CompiledTool } from "../policy/compi
 import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
 import type { CheckName } from "../reasons/check-reasons.ts";
 import type { ReasonCode } from "../reasons/reasons.ts";
-import type { ConversationState, Twin } from "../state/state.ts";
+import type { ConversationState, PriorCall } from "../state/state.ts";
 import type { ExplainRow } from "./explain-row.ts";
 
 /** One call, read and identified, before the state it is judged in. */
@@ -28,11 +28,11 @@ export interface CallContext {
   /** Time of proposals, ms: what windows compare. */
   readonly nowMs: number;
   readonly facts: CallFacts;
-  readonly twin: Twin | undefined;
+  readonly priorCall: PriorCall | undefined;
   /** Resources on which it hangs whether a repeat is meant; null: on anything. */
   readonly dependsOn: readonly string[] | null;
   /** A verdict or a user's confirmation names this call: a repeat is meant. */
-  readonly covered: boolean;
+  readonly isConfirmed: boolean;
   /** A verdict approved the call as it is judged now: it is not held again. */
   readonly approved: boolean;
   /** The call was held: its own reservation is left out. */
@@ -48,7 +48,7 @@ export interface Finding {
   readonly detail: string | null;
   readonly retryAfterMs: number | null;
   /** The earlier call that the refusal names, with its result. */
-  readonly previous: Twin | null;
+  readonly previous: PriorCall | null;
   /** An earlier call of other arguments or another tool, which the refusal names alone. */
   readonly earlier: PreviousCall | null;
   /** A read that is answered from memory: no strike, and it stands in the ring. */
@@ -63,7 +63,7 @@ export interface Finding {
   /** Held instead of refused. */
   readonly hold: CompiledHold | null;
   readonly resolution: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
-  readonly known: readonly KnownResult[] | null;
+  readonly earlierResults: readonly EarlierResult[] | null;
   /** Everything wrong with the arguments. */
   readonly problems: Refusal["problems"];
   /** A sentence that may be shown to the user. */
@@ -106,9 +106,9 @@ export function defineCheck<Settings = null>(
 
 export const NOTHING: readonly Finding[] = [];
 
-type Given = Pick<Finding, "reason" | "rule" | "disposition"> & Partial<Finding>;
+type FindingParts = Pick<Finding, "reason" | "rule" | "disposition"> & Partial<Finding>;
 
-export function finding(given: Given): Finding {
+export function finding(parts: FindingParts): Finding {
   return {
     detail: null,
     retryAfterMs: null,
@@ -121,9 +121,9 @@ export function finding(given: Given): Finding {
     warnsOnly: false,
     hold: null,
     resolution: "none",
-    known: null,
+    earlierResults: null,
     problems: [],
     userMessage: null,
-    ...given,
+    ...parts,
   };
 }

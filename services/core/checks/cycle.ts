@@ -1,6 +1,6 @@
 /** A period of two to five different calls, over and over. */
 import { mayBeRecent } from "../state/recent-calls.ts";
-import type { RingEntry } from "../state/state.ts";
+import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
 const PERIODS = [2, 3, 4, 5] as const;
@@ -11,9 +11,9 @@ export function findCycle(call: CallContext, refused: readonly string[] | null):
   if (refused?.includes(call.actionKey) === true) return cycleFinding(call, refused);
   // A call that was not made before completes no round.
   if (!mayBeRecent(call.state, call.actionKey)) return null;
-  const { ring } = call.state;
+  const { recentCalls } = call.state;
   for (const period of PERIODS) {
-    const keys = completes(call, ring, period);
+    const keys = completes(call, recentCalls, period);
     if (keys !== null) return cycleFinding(call, keys);
   }
   return null;
@@ -22,37 +22,37 @@ export function findCycle(call: CallContext, refused: readonly string[] | null):
 /** The keys of the period if this call completes its last round, else null. */
 function completes(
   call: CallContext,
-  ring: readonly RingEntry[],
+  recentCalls: readonly RecentCall[],
   period: number,
 ): readonly string[] | null {
   const rounds = call.policy.loops.cycleRounds;
   const needed = rounds * period - 1;
-  if (ring.length < needed) return null;
+  if (recentCalls.length < needed) return null;
   // A new turn is new user input: what was asked for again is no cycle of the model's.
-  if (back(ring, needed).turnIndex !== call.state.turn.index) return null;
-  if (back(ring, period).actionKey !== call.actionKey) return null;
+  if (back(recentCalls, needed).turnIndex !== call.state.turn.index) return null;
+  if (back(recentCalls, period).actionKey !== call.actionKey) return null;
   for (let at = 1; at + period <= needed; at++) {
-    if (back(ring, at).actionKey !== back(ring, at + period).actionKey) return null;
+    if (back(recentCalls, at).actionKey !== back(recentCalls, at + period).actionKey) return null;
   }
   const keys = new Set([call.actionKey]);
-  for (let at = 1; at < period; at++) keys.add(back(ring, at).actionKey);
-  if (keys.size < 2 || excused(call, ring, period)) return null;
+  for (let at = 1; at < period; at++) keys.add(back(recentCalls, at).actionKey);
+  if (keys.size < 2 || excused(call, recentCalls, period)) return null;
   return [...keys];
 }
 
 /** A volatile tool whose last round gave new outputs is looking at a world that moves. */
-function excused(call: CallContext, ring: readonly RingEntry[], period: number): boolean {
+function excused(call: CallContext, recentCalls: readonly RecentCall[], period: number): boolean {
   if (!call.tool.volatile) return false;
   for (let at = 1; at <= period; at++) {
-    const now = back(ring, at).digest;
-    if (now === null || now === ring[ring.length - at - period]?.digest) return false;
+    const now = back(recentCalls, at).digest;
+    if (now === null || now === recentCalls[recentCalls.length - at - period]?.digest) return false;
   }
   return true;
 }
 
 /** The entry so many calls ago; 1: the latest. */
-function back(ring: readonly RingEntry[], distance: number): RingEntry {
-  return ring[ring.length - distance] as RingEntry;
+function back(recentCalls: readonly RecentCall[], distance: number): RecentCall {
+  return recentCalls[recentCalls.length - distance] as RecentCall;
 }
 
 function cycleFinding(call: CallContext, keys: readonly string[]): Finding {
@@ -61,7 +61,7 @@ function cycleFinding(call: CallContext, keys: readonly string[]): Finding {
     rule: "loops.cycle_rounds",
     disposition: "change_approach",
     detail: `The same ${keys.length} calls have been made in turn, over and over.`,
-    previous: call.twin ?? null,
+    previous: call.priorCall ?? null,
     cycle: keys,
     strikeKey: `cycle:${[...keys].sort()[0] ?? ""}`,
   });

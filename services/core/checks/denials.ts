@@ -40,8 +40,8 @@ export function likeDenied(call: CallContext): string | null {
 }
 
 /** A person's word for this very call came after the no. */
-export function isMeant({ state, covered, wasHeld }: CallContext): boolean {
-  return state.denials.length === 0 || covered || wasHeld;
+export function isMeant({ state, isConfirmed, wasHeld }: CallContext): boolean {
+  return state.denials.length === 0 || isConfirmed || wasHeld;
 }
 
 export function isOfTurn({ turnIndex, untilMs }: RememberedDenial, { state, nowMs }: CallContext) {
@@ -63,7 +63,7 @@ export function touchesSame({ resources }: RememberedDenial, call: CallContext):
 /** One thing, one within the other, or two names of it. */
 function hangTogether(graph: ResourceGraph, a: string, b: string): boolean {
   if (a === b || graph.equalsOf(a).includes(b)) return true;
-  return graph.wholesOf(a).includes(b) || graph.wholesOf(b).includes(a);
+  return graph.listAncestors(a).includes(b) || graph.listAncestors(b).includes(a);
 }
 
 export function deniedBefore(denied: RememberedDenial): string {

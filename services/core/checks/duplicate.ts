@@ -2,8 +2,9 @@
  * Check 7: the same call again. The question is not whether the arguments are equal but whether
  * anything changed since: a repeat is meant where it did (docs/engine.md, duplicates).
  */
-import type { Twin } from "../state/state.ts";
-import { findHeldTwin, findTwin } from "../state/twins.ts";
+
+import { findHeldPriorCall, findPriorCall } from "../state/prior-calls.ts";
+import type { PriorCall } from "../state/state.ts";
 import { hasChanged } from "./changed.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import type { ExplainedCall } from "./explain-row.ts";
@@ -19,49 +20,51 @@ export const duplicateCheck = defineCheck<Retries | null>("duplicate", {
 });
 
 function findDuplicate(call: CallContext, retries: Retries | null): readonly Finding[] {
-  const held = findHeldTwin(call.state, call.facts.twinKey, call.decisionId);
+  const held = findHeldPriorCall(call.state, call.facts.priorKey, call.decisionId);
   if (held?.held && !isBatch(call, held.held.call) && !isToggle(call)) return [waitForApproval()];
-  const { twin, tool } = call;
-  if (twin === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
-  switch (twin.status) {
+  const { priorCall, tool } = call;
+  if (priorCall === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
+  switch (priorCall.status) {
     case "in_flight":
-      return isBatch(call, twin) || isToggle(call) ? NOTHING : [inFlight(call, twin)];
+      return isBatch(call, priorCall) || isToggle(call) ? NOTHING : [inFlight(call, priorCall)];
     case "unknown":
-      return tool.isRead || tool.repeatable || call.covered ? NOTHING : [unknownOutcome(twin)];
+      return tool.isRead || tool.repeatable || call.isConfirmed
+        ? NOTHING
+        : [unknownOutcome(priorCall)];
     case "succeeded":
-      return repeated(call, twin);
+      return repeated(call, priorCall);
     case "failed":
-      return retries === null ? NOTHING : findRetry(call, twin, retries);
+      return retries === null ? NOTHING : findRetry(call, priorCall, retries);
     case "not_executed":
     case "held":
       return NOTHING;
   }
 }
 
-function repeated(call: CallContext, twin: Twin): readonly Finding[] {
-  if (call.covered) return NOTHING;
+function repeated(call: CallContext, priorCall: PriorCall): readonly Finding[] {
+  if (call.isConfirmed) return NOTHING;
   const { tool, nowMs } = call;
-  if (tool.isRead) return isAnswerable(call, twin) ? [answered(twin)] : NOTHING;
-  if (tool.answersAsRead && nowMs < twin.atMs + tool.cacheMs) {
-    if (twin.repeats + 1 < call.policy.answersFromRepeat) return NOTHING;
-    if (isAnswerable(call, twin)) return [answered(twin)];
+  if (tool.isRead) return isAnswerable(call, priorCall) ? [answered(priorCall)] : NOTHING;
+  if (tool.answersAsRead && nowMs < priorCall.atMs + tool.cacheMs) {
+    if (priorCall.repeats + 1 < call.policy.answersFromRepeat) return NOTHING;
+    if (isAnswerable(call, priorCall)) return [answered(priorCall)];
   }
-  return isDuplicateWrite(call, twin) ? [duplicate(call, twin)] : NOTHING;
+  return isDuplicateWrite(call, priorCall) ? [duplicate(call, priorCall)] : NOTHING;
 }
 
 /** The earlier output is fresh, whole, and nothing that it shows can have changed. */
-function isAnswerable(call: CallContext, twin: Twin): boolean {
+function isAnswerable(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, nowMs, policy } = call;
-  if (tool.volatile || !twin.whole || nowMs >= twin.windowUntilMs) return false;
-  if (twin.repeats + 1 < policy.answersFromRepeat) return false;
-  return !tool.changesMatter || !hasChanged(call, twin.n);
+  if (tool.volatile || !priorCall.whole || nowMs >= priorCall.windowUntilMs) return false;
+  if (priorCall.repeats + 1 < policy.answersFromRepeat) return false;
+  return !tool.changesMatter || !hasChanged(call, priorCall.n);
 }
 
-function isDuplicateWrite(call: CallContext, twin: Twin): boolean {
+function isDuplicateWrite(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, nowMs } = call;
-  if (tool.repeatable || tool.namesNoObject || nowMs >= twin.windowUntilMs) return false;
-  if (isBatch(call, twin)) return false;
-  return !tool.changesMatter || !hasChanged(call, twin.n);
+  if (tool.repeatable || tool.namesNoObject || nowMs >= priorCall.windowUntilMs) return false;
+  if (isBatch(call, priorCall)) return false;
+  return !tool.changesMatter || !hasChanged(call, priorCall.n);
 }
 
 /** Equal arguments prove nothing of a write that takes none: toggle, reboot, next, undo. */
@@ -72,43 +75,43 @@ function isToggle({ tool }: CallContext): boolean {
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */
 export function isBatch(
   { tool, proposal }: Pick<CallContext, "tool" | "proposal">,
-  twin: Pick<Twin, "turn" | "step">,
+  priorCall: Pick<PriorCall, "turn" | "step">,
 ): boolean {
   return (
     tool.batchable &&
     proposal.step !== null &&
-    proposal.step === twin.step &&
-    proposal.turn === twin.turn
+    proposal.step === priorCall.step &&
+    proposal.turn === priorCall.turn
   );
 }
 
-function answered(twin: Twin): Finding {
+function answered(priorCall: PriorCall): Finding {
   return finding({
     reason: "duplicate_call",
     rule: "deduplication",
     disposition: "use_previous_result",
-    previous: twin,
+    previous: priorCall,
     answered: true,
   });
 }
 
-function duplicate(call: CallContext, twin: Twin): Finding {
+function duplicate(call: CallContext, priorCall: PriorCall): Finding {
   return finding({
     reason: "duplicate_call",
     rule: "deduplication",
     disposition: "use_previous_result",
-    previous: twin,
+    previous: priorCall,
     resolution: call.proposal.turn === null ? "none" : "confirmation",
   });
 }
 
-function inFlight({ nowMs, tool }: CallContext, twin: Twin): Finding {
-  const untilLimit = twin.atMs + tool.timeLimitMs - nowMs;
+function inFlight({ nowMs, tool }: CallContext, priorCall: PriorCall): Finding {
+  const untilLimit = priorCall.atMs + tool.timeLimitMs - nowMs;
   return finding({
     reason: "duplicate_in_flight",
     rule: "deduplication",
     disposition: "wait",
-    previous: twin,
+    previous: priorCall,
     retryAfterMs: Math.max(0, Math.min(ASK_AGAIN_MS, untilLimit)) || ASK_AGAIN_MS,
     resolution: "retry_after",
   });
@@ -125,22 +128,22 @@ function waitForApproval(): Finding {
   });
 }
 
-function unknownOutcome(twin: Twin): Finding {
+function unknownOutcome(priorCall: PriorCall): Finding {
   return finding({
     reason: "outcome_unknown",
     rule: "deduplication",
     disposition: "ask_user",
-    previous: twin,
+    previous: priorCall,
     resolution: "confirmation",
   });
 }
 
 function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): string {
   if (state === undefined || unenforced.type !== "allowed") return "no such call before";
-  const twin = findTwin(state, unenforced.facts.twinKey, tool.isRead, nowMs);
-  if (twin === undefined) return "no such call before";
-  const ageS = ((nowMs - twin.atMs) / 1000).toFixed(0);
+  const priorCall = findPriorCall(state, unenforced.facts.priorKey, tool.isRead, nowMs);
+  if (priorCall === undefined) return "no such call before";
+  const ageS = ((nowMs - priorCall.atMs) / 1000).toFixed(0);
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   const what = tool.isRead ? "answered from memory for" : "a duplicate for";
-  return `call ${twin.callId} ${twin.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
+  return `call ${priorCall.callId} ${priorCall.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
 }

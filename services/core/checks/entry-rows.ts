@@ -14,9 +14,9 @@ export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRo
     value: () => "a call id that was not used before",
   },
   tool: {
-    rule: ({ known, rule }) => (known ? rule : "unknown_tools"),
+    rule: ({ isDeclared, rule }) => (isDeclared ? rule : "unknown_tools"),
     value: ({ tool, commands }) =>
-      `${tool.known ? "known" : "not known"}, a ${tool.isRead ? "read" : "write"}${commands.length > 0 ? "" : variant(tool)}`,
+      `${tool.isDeclared ? "known" : "not known"}, a ${tool.isRead ? "read" : "write"}${commands.length > 0 ? "" : variant(tool)}`,
   },
   arguments: {
     rule: ({ rule }) => `${rule}.input_schema`,

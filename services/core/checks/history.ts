@@ -6,7 +6,7 @@
 import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../../collections/ledger.ts";
 import { trieGet, trieVisit } from "../../collections/trie.ts";
 import { LIMITS } from "../limits.ts";
-import type { ConversationState, Twin } from "../state/state.ts";
+import type { ConversationState, PriorCall } from "../state/state.ts";
 import { roomForTool } from "../state/turn.ts";
 import { isUnlimited } from "./budgets.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
@@ -39,31 +39,31 @@ function fullCollection(state: ConversationState, isRead: boolean, nowMs: number
   if (isRead) return null;
   if (fullNames(state, nowMs)) return "call names";
   if (fullEffects(state)) return "exclusive effects";
-  if (ledgerIsFull(state.writeTwins, LIMITS.writeTwins, Infinity, nowMs)) {
-    const first = firstOf(state.writeTwins, nowMs);
+  if (ledgerIsFull(state.priorWrites, LIMITS.priorWrites, Infinity, nowMs)) {
+    const first = firstOf(state.priorWrites, nowMs);
     if (first !== undefined && mustStay(first, nowMs)) return "writes";
   }
   return fullResources(state, nowMs) ? "changed resources" : null;
 }
 
 /** Neither a decision nor the bare name of another write could be kept. */
-function fullNames({ kept, forgotten }: ConversationState, nowMs: number): boolean {
+function fullNames({ retained, forgotten }: ConversationState, nowMs: number): boolean {
   if (forgotten.size < LIMITS.forgottenNames) return false;
-  return ledgerIsFull(kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs);
+  return ledgerIsFull(retained, LIMITS.callNames, LIMITS.callNameBytes, nowMs);
 }
 
 /** Effects that results will still name need their room too; they are counted once it may run short. */
 function fullEffects({ effects, open }: ConversationState): boolean {
-  let standing = effects.size;
-  if (2 * standing < LIMITS.exclusiveEffects) return false;
+  let effectCount = effects.size;
+  if (2 * effectCount < LIMITS.exclusiveEffects) return false;
   trieVisit(open, ({ call }) => {
-    standing += call.more?.pending.filter(({ exclusive }) => exclusive).length ?? 0;
+    effectCount += call.more?.pending.filter(({ exclusive }) => exclusive).length ?? 0;
     return false;
   });
-  return standing >= LIMITS.exclusiveEffects;
+  return effectCount >= LIMITS.exclusiveEffects;
 }
 
-function mustStay({ status, windowUntilMs }: Twin, nowMs: number): boolean {
+function mustStay({ status, windowUntilMs }: PriorCall, nowMs: number): boolean {
   return status === "in_flight" || status === "unknown" || windowUntilMs > nowMs;
 }
 

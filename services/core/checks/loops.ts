@@ -5,7 +5,7 @@
 
 import { trieGet } from "../../collections/trie.ts";
 import { mayBeRecent } from "../state/recent-calls.ts";
-import type { ConversationState, RingEntry } from "../state/state.ts";
+import type { ConversationState, RecentCall } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { hasChanged } from "./changed.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
@@ -21,29 +21,29 @@ export const loopsCheck = defineCheck("loops", {
 });
 
 function findLoops(call: CallContext): readonly Finding[] {
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   const frequency = tooFrequent(call);
-  if (frequency !== null) found.push(frequency);
-  const { ring, cycle } = call.state;
-  if (ring.length === 0) return found;
+  if (frequency !== null) findings.push(frequency);
+  const { recentCalls, cycle } = call.state;
+  if (recentCalls.length === 0) return findings;
   const same = sameIn(call.state, call.actionKey);
   const repeat = loopRepeat(call, same);
-  if (repeat !== null) found.push(repeat);
+  if (repeat !== null) findings.push(repeat);
   const streak = failureStreak(call, same);
-  if (streak !== null) found.push(streak);
+  if (streak !== null) findings.push(streak);
   const round = findCycle(call, cycle);
-  if (round !== null) found.push(round);
-  findStalls(call, found);
-  return found.length === 0 ? NOTHING : found;
+  if (round !== null) findings.push(round);
+  findStalls(call, findings);
+  return findings.length === 0 ? NOTHING : findings;
 }
 
-const NONE: readonly RingEntry[] = [];
+const NONE: readonly RecentCall[] = [];
 
 /** What became of the calls with this action key that ran, oldest first. */
-function sameIn(state: ConversationState, actionKey: string): readonly RingEntry[] {
+function sameIn(state: ConversationState, actionKey: string): readonly RecentCall[] {
   if (!mayBeRecent(state, actionKey)) return NONE;
-  let same: RingEntry[] | undefined;
-  for (const entry of state.ring) {
+  let same: RecentCall[] | undefined;
+  for (const entry of state.recentCalls) {
     if (entry.actionKey !== actionKey || entry.status === "not_executed") continue;
     same ??= [];
     same.push(entry);
@@ -52,11 +52,11 @@ function sameIn(state: ConversationState, actionKey: string): readonly RingEntry
 }
 
 function tooFrequent(call: CallContext): Finding | null {
-  const { tool, state, twin, nowMs } = call;
+  const { tool, state, priorCall, nowMs } = call;
   const interval = tool.polling?.min_interval_ms ?? 0;
-  const sinceTwin = twin === undefined ? Infinity : nowMs - twin.atMs;
-  if (interval > 0 && sinceTwin < interval) {
-    return frequencyFinding(`${tool.rule}.polling.min_interval_ms`, interval - sinceTwin);
+  const sincePriorCall = priorCall === undefined ? Infinity : nowMs - priorCall.atMs;
+  if (interval > 0 && sincePriorCall < interval) {
+    return frequencyFinding(`${tool.rule}.polling.min_interval_ms`, interval - sincePriorCall);
   }
   if (tool.frequency === null) return null;
   const waitMs = overRate(trieGet(state.rates, `tool:${tool.name}`), tool.frequency, nowMs);
@@ -73,16 +73,16 @@ function frequencyFinding(rule: string, retryAfterMs: number): Finding {
   });
 }
 
-function loopRepeat(call: CallContext, same: readonly RingEntry[]): Finding | null {
-  const { tool, policy, twin } = call;
+function loopRepeat(call: CallContext, same: readonly RecentCall[]): Finding | null {
+  const { tool, policy, priorCall } = call;
   if (tool.polling !== null) {
     const most = tool.polling.max_calls ?? Infinity;
-    if (twin === undefined || twin.turnIndex !== call.state.turn.index) return null;
-    if (twin.sameOutputs < most || mayDiffer(call, twin.n)) return null;
-    return repeatFinding(call, `${tool.rule}.polling.max_calls`, twin.sameOutputs);
+    if (priorCall === undefined || priorCall.turnIndex !== call.state.turn.index) return null;
+    if (priorCall.sameOutputs < most || mayDiffer(call, priorCall.n)) return null;
+    return repeatFinding(call, `${tool.rule}.polling.max_calls`, priorCall.sameOutputs);
   }
   // However many a step has, and whether the first are back already, they are one batch.
-  if (tool.batchable && twin !== undefined && isBatch(call, twin)) return null;
+  if (tool.batchable && priorCall !== undefined && isBatch(call, priorCall)) return null;
   const { sameOutput, anyOutput } = policy.loops;
   const rule = "deduplication.loop_threshold";
   if (sameOutput !== null && !tool.emptyOutput && sameOutputs(call, same, sameOutput - 1)) {
@@ -95,7 +95,7 @@ function loopRepeat(call: CallContext, same: readonly RingEntry[]): Finding | nu
 }
 
 /** The latest `count` calls like this one succeeded with one output, and nothing changed since. */
-function sameOutputs(call: CallContext, same: readonly RingEntry[], count: number): boolean {
+function sameOutputs(call: CallContext, same: readonly RecentCall[], count: number): boolean {
   if (!unchanged(call, same, count)) return false;
   const latest = same.slice(-count);
   const digest = latest[0]?.digest ?? null;
@@ -106,7 +106,7 @@ function sameOutputs(call: CallContext, same: readonly RingEntry[], count: numbe
 }
 
 /** There are `count` calls like this one with nothing changed since the first of them. */
-function unchanged(call: CallContext, same: readonly RingEntry[], count: number): boolean {
+function unchanged(call: CallContext, same: readonly RecentCall[], count: number): boolean {
   const { tool, state } = call;
   const first = same[same.length - count];
   if (count < 1 || first === undefined) return false;
@@ -126,12 +126,12 @@ function repeatFinding(call: CallContext, rule: string, times: number): Finding 
     rule,
     disposition: "change_approach",
     detail: `It has been made ${times} times already and nothing has changed since.`,
-    previous: call.twin ?? null,
+    previous: call.priorCall ?? null,
   });
 }
 
 /** The latest calls like this one failed with one error, and nothing was written since. */
-function failureStreak(call: CallContext, same: readonly RingEntry[]): Finding | null {
+function failureStreak(call: CallContext, same: readonly RecentCall[]): Finding | null {
   const latest = same[same.length - 1];
   if (latest === undefined || latest.status !== "failed") return null;
   const { failureSame, failureTransient } = call.policy.loops;
@@ -148,12 +148,12 @@ function failureStreak(call: CallContext, same: readonly RingEntry[]): Finding |
     rule: "loops.failure_streak",
     disposition: "change_approach",
     detail: `It failed ${need} times in the same way.`,
-    previous: call.twin ?? null,
+    previous: call.priorCall ?? null,
   });
 }
 
 function showEqualCalls({ state, unenforced, policy, tool }: ExplainedCall): string {
-  const same = (state?.ring ?? []).filter(
+  const same = (state?.recentCalls ?? []).filter(
     ({ actionKey }) => actionKey === unenforced.arguments.actionKey,
   );
   if (tool.polling !== null) return `polling, ${same.length} calls so far`;

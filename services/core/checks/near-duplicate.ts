@@ -19,7 +19,7 @@ export const nearDuplicateCheck = defineCheck("near_duplicate", {
 
 function findNearDuplicate(call: CallContext): readonly Finding[] {
   const { more } = call.facts;
-  if (more === null || more.sketches.length === 0 || call.covered) return NOTHING;
+  if (more === null || more.sketches.length === 0 || call.isConfirmed) return NOTHING;
   if (call.tool.modes.near_duplicate === "off") return NOTHING;
   for (const { key, values } of more.sketches) {
     const declared = call.tool.similarity[Number.parseInt(key, 10)];

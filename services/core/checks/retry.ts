@@ -4,7 +4,7 @@
  */
 import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
 import { looksTransient } from "../policy/failure-text.ts";
-import type { Twin } from "../state/state.ts";
+import type { PriorCall } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
@@ -34,25 +34,30 @@ export function compileRetries(document: PolicyDocument, entry: ToolDocument): R
   };
 }
 
-export function findRetry(call: CallContext, twin: Twin, retries: Retries): readonly Finding[] {
-  const { failure } = twin;
-  if (failure === null || call.covered) return NOTHING;
+export function findRetry(
+  call: CallContext,
+  priorCall: PriorCall,
+  retries: Retries,
+): readonly Finding[] {
+  const { failure } = priorCall;
+  if (failure === null || call.isConfirmed) return NOTHING;
   // New user input: the user may want it tried again.
-  if (twin.turnIndex !== call.state.turn.index) return NOTHING;
+  if (priorCall.turnIndex !== call.state.turn.index) return NOTHING;
   // Something was written since: it may have removed what made it fail.
   const repeat = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
-  if (anyWriteSince(call.state, repeat, twin.n)) return NOTHING;
-  if (!isRetryable(retries, twin)) return [exhausted(twin, "It would fail in the same way again.")];
+  if (anyWriteSince(call.state, repeat, priorCall.n)) return NOTHING;
+  if (!isRetryable(retries, priorCall))
+    return [exhausted(priorCall, "It would fail in the same way again.")];
   if (failure.count >= retries.maxAttempts) {
-    return [exhausted(twin, `It was tried ${failure.count} times.`)];
+    return [exhausted(priorCall, `It was tried ${failure.count} times.`)];
   }
   const waitMs = failure.atMs + backoffMs(retries, failure.count) - call.nowMs;
-  return waitMs > 0 ? [tooSoon(twin, waitMs)] : NOTHING;
+  return waitMs > 0 ? [tooSoon(priorCall, waitMs)] : NOTHING;
 }
 
 /** What the executor says counts first, then the code against the list, then the words. */
-export function isRetryable(retries: Retries, twin: Twin): boolean {
-  const { failure, errorMessage, output } = twin;
+export function isRetryable(retries: Retries, priorCall: PriorCall): boolean {
+  const { failure, errorMessage, output } = priorCall;
   if (failure === null) return false;
   if (failure.retryable !== null) return failure.retryable;
   if (failure.code !== null && retries.retryableStatus.has(failure.code)) return true;
@@ -64,22 +69,22 @@ export function backoffMs({ backoffMs: written }: Retries, failures: number): nu
   return written === null ? 0 : Math.min(written.max, written.min * 2 ** (failures - 1));
 }
 
-function exhausted(twin: Twin, detail: string): Finding {
+function exhausted(priorCall: PriorCall, detail: string): Finding {
   return finding({
     reason: "retry_exhausted",
     rule: "retries",
     disposition: "change_approach",
     detail,
-    previous: twin,
+    previous: priorCall,
   });
 }
 
-function tooSoon(twin: Twin, retryAfterMs: number): Finding {
+function tooSoon(priorCall: PriorCall, retryAfterMs: number): Finding {
   return finding({
     reason: "retry_too_soon",
     rule: "retries.backoff_ms",
     disposition: "wait",
-    previous: twin,
+    previous: priorCall,
     retryAfterMs,
     resolution: "retry_after",
   });

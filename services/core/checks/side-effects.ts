@@ -24,22 +24,22 @@ export const sideEffectsCheck = defineCheck("side_effects", {
 });
 
 function findConflicts(call: CallContext): readonly Finding[] {
-  if (call.facts.exclusive.length === 0 || call.covered) return NOTHING;
+  if (call.facts.exclusive.length === 0 || call.isConfirmed) return NOTHING;
   const held = heldEffects(call.state);
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   for (const effect of call.facts.exclusive) {
     const conflict =
       anywhere({ call, effect, held, weight: "conflict" }) ??
       (call.state.doubts.length === 0
         ? null
         : anywhere({ call, effect, held: NOTHING_HELD, weight: "warn" }));
-    if (conflict !== null) found.push(conflict);
+    if (conflict !== null) findings.push(conflict);
   }
-  return found;
+  return findings;
 }
 
 function anywhere(asked: Asked): Finding | null {
-  return onOneThing(asked) ?? onWholes(asked) ?? onParts(asked);
+  return onOneThing(asked) ?? findAncestorConflict(asked) ?? onParts(asked);
 }
 
 interface Asked {
@@ -74,23 +74,23 @@ function mayBeHeld({ held }: Asked, resource: string): boolean {
 function onOneThing(asked: Asked): Finding | null {
   const { call, effect } = asked;
   const { resource } = effect;
-  const own = standing(asked, resource, false);
+  const own = findHolder(asked, resource, false);
   if (own !== null) return conflict(call, effect, own, [resource]);
   const { graph } = call.policy;
   for (const equal of graph.equalsOf(resource)) {
-    const holder = standing(asked, equal, false);
+    const holder = findHolder(asked, equal, false);
     if (holder === null) continue;
     return conflict(call, effect, holder, graph.pathToEqual(resource, equal).toReversed());
   }
   return null;
 }
 
-function onWholes(asked: Asked): Finding | null {
+function findAncestorConflict(asked: Asked): Finding | null {
   const { call, effect } = asked;
   const { graph } = call.policy;
-  const wholes = effect.wholes ?? pathPrefixes(effect.resource);
-  for (const whole of wholes) {
-    const holder = standing(asked, whole, true);
+  const ancestors = effect.ancestors ?? pathPrefixes(effect.resource);
+  for (const whole of ancestors) {
+    const holder = findHolder(asked, whole, true);
     if (holder === null) continue;
     return conflict(call, effect, holder, graph.pathToWhole(effect.resource, whole).toReversed());
   }
@@ -102,26 +102,26 @@ function onParts(asked: Asked): Finding | null {
   if (!removes(effect.kind)) return null;
   const { state, policy } = call;
   const parts = trieGet(state.effectIndex.parts, effect.resource);
-  const found: string[] = [];
+  const conflictingParts: string[] = [];
   const look = (part: string): boolean => {
-    if (standing(asked, part, true) !== null) found.push(part);
+    if (findHolder(asked, part, true) !== null) conflictingParts.push(part);
     return false;
   };
   if (parts !== undefined) trieVisit(parts, look);
-  if (found.length === 0) {
-    for (const { resource, wholes } of asked.held) {
-      if ((wholes ?? pathPrefixes(resource)).includes(effect.resource)) look(resource);
+  if (conflictingParts.length === 0) {
+    for (const { resource, ancestors } of asked.held) {
+      if ((ancestors ?? pathPrefixes(resource)).includes(effect.resource)) look(resource);
     }
   }
   // The first by name: they come in no order, and a state that was restored must name the same one.
-  const part = found.sort()[0];
-  const holder = part === undefined ? null : standing(asked, part, true);
+  const part = conflictingParts.sort()[0];
+  const holder = part === undefined ? null : findHolder(asked, part, true);
   if (part === undefined || holder === null) return null;
   return conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
 }
 
 /** What an effect there conflicts with; `tree`: it holds the other resource, or lies in it. */
-function standing(asked: Asked, resource: string, tree: boolean): EffectHolder | null {
+function findHolder(asked: Asked, resource: string, tree: boolean): EffectHolder | null {
   const { call, effect } = asked;
   const { effects, effectIndex } = call.state;
   const holders = mayStand(effectIndex, resource) ? trieGet(effects, resource) : undefined;
@@ -173,8 +173,19 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
   const effect = open?.call.exclusive.find((other) => other.resource === resource);
   if (open === undefined || effect === undefined) return undefined;
   const { decisionId, callId, tool, actionKey, n, atMs } = open;
-  const { kind, wholes, onFailure } = effect;
-  return { decisionId, callId, tool, kind, actionKey, n, atMs, status: "held", wholes, onFailure };
+  const { kind, ancestors, onFailure } = effect;
+  return {
+    decisionId,
+    callId,
+    tool,
+    kind,
+    actionKey,
+    n,
+    atMs,
+    status: "held",
+    ancestors,
+    onFailure,
+  };
 }
 
 /** `way`: from the resource of the earlier call to that of this one. */

@@ -2,23 +2,23 @@
  * Check 10, its wider loops: not the same call again, but calls that bring nothing new. They count
  * within the turn. A new call is never harmless to refuse, so `balanced` only warns of them.
  */
-import { toldAtMost } from "../state/recent-calls.ts";
-import type { RingEntry } from "../state/state.ts";
+import { settledAtMost } from "../state/recent-calls.ts";
+import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
-export function findStalls(call: CallContext, found: Finding[]): void {
+export function findStalls(call: CallContext, findings: Finding[]): void {
   const { modes } = call.tool;
-  if (modes.loop_no_progress !== "off") add(found, noProgress(call));
-  if (modes.loop_rotation !== "off") add(found, rotation(call));
-  if (modes.failure_run !== "off") add(found, failureRun(call));
+  if (modes.loop_no_progress !== "off") add(findings, noProgress(call));
+  if (modes.loop_rotation !== "off") add(findings, rotation(call));
+  if (modes.failure_run !== "off") add(findings, failureRun(call));
 }
 
-function add(found: Finding[], one: Finding | null): void {
-  if (one !== null) found.push(one);
+function add(findings: Finding[], one: Finding | null): void {
+  if (one !== null) findings.push(one);
 }
 
 /** Whether the outcome of a call is known and says something. */
-function isTold({ status }: RingEntry): boolean {
+function isReported({ status }: RecentCall): boolean {
   return status === "succeeded" || status === "failed";
 }
 
@@ -26,7 +26,7 @@ function isTold({ status }: RingEntry): boolean {
 function noProgress(call: CallContext): Finding | null {
   const { tool, policy } = call;
   const need = policy.loops.noProgress;
-  if (tool.emptyOutput || toldAtMost(call.state) < need) return null;
+  if (tool.emptyOutput || settledAtMost(call.state) < need) return null;
   if (!gaveOneOutput(call, need)) return null;
   return finding({
     reason: "loop_no_progress",
@@ -38,14 +38,14 @@ function noProgress(call: CallContext): Finding | null {
 }
 
 function gaveOneOutput({ tool, state }: CallContext, need: number): boolean {
-  const { ring, turn, writes } = state;
+  const { recentCalls, turn, writes } = state;
   const sinceN = tool.changesMatter ? writes.any.doneN : 0;
   const keys: string[] = [];
   let digest: string | null = null;
-  for (let at = ring.length - 1; at >= 0; at--) {
-    const entry = ring[at] as RingEntry;
+  for (let at = recentCalls.length - 1; at >= 0; at--) {
+    const entry = recentCalls[at] as RecentCall;
     if (entry.turnIndex !== turn.index || entry.n < sinceN) return false;
-    if (entry.tool !== tool.name || !isTold(entry)) continue;
+    if (entry.tool !== tool.name || !isReported(entry)) continue;
     digest ??= entry.digest;
     if (entry.status === "failed" || entry.digest === null || entry.digest !== digest) return false;
     if (!keys.includes(entry.actionKey)) keys.push(entry.actionKey);
@@ -57,18 +57,18 @@ function gaveOneOutput({ tool, state }: CallContext, need: number): boolean {
 /** Many calls of few actions, the latter half of which brought nothing that was not there before. */
 function rotation(call: CallContext): Finding | null {
   const { calls, keys: most } = call.policy.loops.rotation;
-  const { ring, turn } = call.state;
-  if (ring.length < calls || (call.tool.polling !== null && call.tool.isRead)) return null;
+  const { recentCalls, turn } = call.state;
+  if (recentCalls.length < calls || (call.tool.polling !== null && call.tool.isRead)) return null;
   const keys = [call.actionKey];
-  for (let at = ring.length - 1; at >= ring.length - calls; at--) {
-    const entry = ring[at] as RingEntry;
+  for (let at = recentCalls.length - 1; at >= recentCalls.length - calls; at--) {
+    const entry = recentCalls[at] as RecentCall;
     if (entry.turnIndex !== turn.index) return null;
     if (keys.includes(entry.actionKey)) continue;
     keys.push(entry.actionKey);
     if (keys.length > most) return null;
   }
-  for (let at = ring.length - Math.floor(calls / 2); at < ring.length; at++) {
-    if (bringsNews(ring, at)) return null;
+  for (let at = recentCalls.length - Math.floor(calls / 2); at < recentCalls.length; at++) {
+    if (bringsNews(recentCalls, at)) return null;
   }
   return finding({
     reason: "loop_rotation",
@@ -80,12 +80,12 @@ function rotation(call: CallContext): Finding | null {
 }
 
 /** An output that is nowhere before in the ring, or a write that was not made before. */
-function bringsNews(ring: readonly RingEntry[], at: number): boolean {
-  const entry = ring[at] as RingEntry;
+function bringsNews(recentCalls: readonly RecentCall[], at: number): boolean {
+  const entry = recentCalls[at] as RecentCall;
   let newOutput = entry.digest !== null;
   let newWrite = !entry.isRead && entry.status === "succeeded";
   for (let before = 0; before < at && (newOutput || newWrite); before++) {
-    const other = ring[before] as RingEntry;
+    const other = recentCalls[before] as RecentCall;
     if (other.digest === entry.digest) newOutput = false;
     if (other.actionKey === entry.actionKey) newWrite = false;
   }
@@ -96,7 +96,7 @@ function bringsNews(ring: readonly RingEntry[], at: number): boolean {
 function failureRun(call: CallContext): Finding | null {
   const { sameTool, any } = call.policy.loops.failureRun;
   const { name } = call.tool;
-  if (toldAtMost(call.state) < Math.min(sameTool, any)) return null;
+  if (settledAtMost(call.state) < Math.min(sameTool, any)) return null;
   if (failedLast(call, any, null)) return runFinding(call, `${any} calls in a row failed.`);
   if (!failedLast(call, sameTool, name)) return null;
   return runFinding(call, `${sameTool} calls of \`${name}\` failed in the same way.`);
@@ -104,13 +104,13 @@ function failureRun(call: CallContext): Finding | null {
 
 /** The latest so many calls of the turn failed; of one tool alone they did with one error. */
 function failedLast({ state }: CallContext, need: number, tool: string | null): boolean {
-  const { ring, turn } = state;
+  const { recentCalls, turn } = state;
   let count = 0;
   let error: string | null = null;
-  for (let at = ring.length - 1; at >= 0; at--) {
-    const entry = ring[at] as RingEntry;
+  for (let at = recentCalls.length - 1; at >= 0; at--) {
+    const entry = recentCalls[at] as RecentCall;
     if (entry.turnIndex !== turn.index) return false;
-    if (!isTold(entry) || (tool !== null && entry.tool !== tool)) continue;
+    if (!isReported(entry) || (tool !== null && entry.tool !== tool)) continue;
     error ??= entry.digest;
     if (entry.status !== "failed" || (tool !== null && entry.digest !== error)) return false;
     count += 1;

@@ -2,7 +2,7 @@
 import { trieGet } from "../../collections/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
-import { givenKey, hasLeft, ruleKey } from "../state/given.ts";
+import { hasLeft, manualGrantKey, ruleKey } from "../state/manual-grants.ts";
 import {
   type CallContext,
   defineCheck,
@@ -22,9 +22,9 @@ export const tierCheck = defineCheck("tier", {
 
 function findTierLimits(call: CallContext): readonly Finding[] {
   const { tier, limits } = call.tool;
-  const found = ofTier(call, tier);
-  if (limits.length === 0) return found;
-  return [...limits.flatMap((limit) => rateLimit(call, limit)), ...found];
+  const findings = ofTier(call, tier);
+  if (limits.length === 0) return findings;
+  return [...limits.flatMap((limit) => rateLimit(call, limit)), ...findings];
 }
 
 function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
@@ -84,7 +84,7 @@ function grant(
   tier: Extract<CompiledTier, { action: "grant" }>,
 ): readonly Finding[] {
   const problem = grantProblem(call, tier);
-  if (problem === null || givenFor(call) !== null) return NOTHING;
+  if (problem === null || findManualGrantKey(call) !== null) return NOTHING;
   const { detail, key } = problem;
   if (tier.onExceeded !== null) return hold(call, tier.rule, tier.onExceeded, detail);
   return [
@@ -111,10 +111,10 @@ function grantProblem(
     const detail = `Nobody has granted calls of tier \`${tier.name}\`, or they are used up.`;
     return { detail, key: "granted_by" };
   }
-  if (isRevoked(state, givenKey("tool", tool.name))) {
+  if (isRevoked(state, manualGrantKey("tool", tool.name))) {
     return { detail: `Calls of \`${tool.name}\` were revoked.`, key: "ceiling" };
   }
-  if (isRevoked(state, givenKey("tier", tier.name))) {
+  if (isRevoked(state, manualGrantKey("tier", tier.name))) {
     return { detail: `The grant of tier \`${tier.name}\` was revoked.`, key: "ceiling" };
   }
   if (tier.ttlMs !== null && nowMs >= state.startedAtMs + tier.ttlMs) {
@@ -126,8 +126,8 @@ function grantProblem(
   return { detail, key: "ceiling" };
 }
 
-function isRevoked({ given }: CallContext["state"], key: string): boolean {
-  return trieGet(given, key)?.revoked === true;
+function isRevoked({ manualGrants }: CallContext["state"], key: string): boolean {
+  return trieGet(manualGrants, key)?.revoked === true;
 }
 
 /**
@@ -140,17 +140,17 @@ export function heldInstead(tier: CompiledTier): CompiledHold | null {
 }
 
 /** The key under which verdicts gave calls of the tool's rule or its tier, of which one is left; or null. */
-function givenFor(call: CallContext): string | null {
+function findManualGrantKey(call: CallContext): string | null {
   const { state, tool } = call;
-  if (state.given.size === 0) return null;
+  if (state.manualGrants.size === 0) return null;
   const terms = heldInstead(tool.tier);
   if ((terms?.approvals ?? 1) > 1) return null;
   const ofRule = ruleKey(tool.name, tool.ruleDigest);
   if (serves(call, ofRule, terms)) return ofRule;
   // Who takes a tool away means it, whatever is granted of its tier.
-  const isTaken = isRevoked(state, givenKey("tool", tool.name));
+  const isTaken = isRevoked(state, manualGrantKey("tool", tool.name));
   if (tool.tier.name === null || isTaken || isApart(tool.tier)) return null;
-  const ofTier = givenKey("tier", tool.tier.name);
+  const ofTier = manualGrantKey("tier", tool.tier.name);
   return serves(call, ofTier, terms) ? ofTier : null;
 }
 
@@ -165,18 +165,20 @@ function serves(
   key: string,
   terms: CompiledHold | null,
 ): boolean {
-  const given = trieGet(state.given, key);
-  if (given === undefined || !hasLeft(given, nowMs)) return false;
-  if (proposal.agentId !== null && isSameSpeaker(given.by, proposal.agentId)) return false;
-  return given.reasoned || terms === null || !terms.requireReason;
+  const manualGrant = trieGet(state.manualGrants, key);
+  if (manualGrant === undefined || !hasLeft(manualGrant, nowMs)) return false;
+  if (proposal.agentId !== null && isSameSpeaker(manualGrant.by, proposal.agentId)) return false;
+  return manualGrant.reasoned || terms === null || !terms.requireReason;
 }
 
 /** What the call uses up as it runs: of a verdict's grant, where the policy's does not cover it. */
-export function givenUsed(call: CallContext): string | null {
+export function manualGrantUsed(call: CallContext): string | null {
   const { tier } = call.tool;
-  if (call.approved || call.state.given.size === 0) return null;
-  if (tier.action === "hitl") return givenFor(call);
-  return tier.action === "grant" && grantProblem(call, tier) !== null ? givenFor(call) : null;
+  if (call.approved || call.state.manualGrants.size === 0) return null;
+  if (tier.action === "hitl") return findManualGrantKey(call);
+  return tier.action === "grant" && grantProblem(call, tier) !== null
+    ? findManualGrantKey(call)
+    : null;
 }
 
 function hold(
@@ -185,7 +187,7 @@ function hold(
   terms: CompiledHold,
   detail: string | null,
 ): readonly Finding[] {
-  if (call.approved || givenFor(call) !== null) return NOTHING;
+  if (call.approved || findManualGrantKey(call) !== null) return NOTHING;
   return [
     finding({
       reason: "approval_required",
@@ -206,19 +208,19 @@ function showTier({ tool, commands }: ExplainedCall): string {
   return [nameTier(tool.tier), ...each].join("; ");
 }
 
-function nameTier(found: CompiledTier): string {
-  switch (found.action) {
+function nameTier(tier: CompiledTier): string {
+  switch (tier.action) {
     case "allow":
       return "none: allowed";
     case "allowlist":
-      return found.rate === null
-        ? `\`${found.name}\`: allowed`
-        : `\`${found.name}\`: ${found.rate.count} in ${found.rate.windowMs / 1000} s`;
+      return tier.rate === null
+        ? `\`${tier.name}\`: allowed`
+        : `\`${tier.name}\`: ${tier.rate.count} in ${tier.rate.windowMs / 1000} s`;
     case "grant":
-      return `\`${found.name}\`: ${found.ceiling} calls for each conversation`;
+      return `\`${tier.name}\`: ${tier.ceiling} calls for each conversation`;
     case "hitl":
-      return `${found.name === null ? "a person" : `\`${found.name}\`: a person`} must approve`;
+      return `${tier.name === null ? "a person" : `\`${tier.name}\`: a person`} must approve`;
     case "deny":
-      return `\`${found.name}\`: denied`;
+      return `\`${tier.name}\`: denied`;
   }
 }

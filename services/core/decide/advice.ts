@@ -1,5 +1,5 @@
 /** Reasons that fired without being enforced: notes for the model (`warn`) or the record (`shadow`). */
-import { toldText } from "../hidden-text.ts";
+import { joinSentences } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import type { Mode, ReasonCode } from "../reasons/reasons.ts";
 import { REASONS } from "../reasons/reasons.ts";
@@ -17,7 +17,7 @@ export class Advice {
     const list = mode === "warn" ? this.notices.warnings : this.notices.shadow;
     if (list.length >= LIMITS.noticesPerDecision) return;
     const { model } = REASONS[reason];
-    const message = toldText([mode === "warn" ? RUNS : null, model, detail]);
+    const message = joinSentences([mode === "warn" ? RUNS : null, model, detail]);
     const longer = [...list, { reason, rule, message }];
     this.notices = { ...this.notices, [mode === "warn" ? "warnings" : "shadow"]: longer };
   }

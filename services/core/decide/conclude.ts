@@ -2,37 +2,37 @@
 
 import { trieGet } from "../../collections/trie.ts";
 import type { CallContext, Finding } from "../checks/check.ts";
-import { givenUsed } from "../checks/tier.ts";
-import type { CallAllowed, CallHeld, CallRefused, DecisionEvent, Occurrence } from "../events.ts";
+import { manualGrantUsed } from "../checks/tier.ts";
+import type { CallAllowed, CallHeld, CallRefused, DecisionEvent, Execution } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
-import { toldText } from "../hidden-text.ts";
+import { joinSentences } from "../hidden-text.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
 import { REASONS } from "../reasons/reasons.ts";
 import { sealValues } from "../seal/seal-arguments.ts";
 import type { Approval } from "./approval.ts";
 import type { DecisionDraft } from "./draft-decision.ts";
+import { findExecution } from "./execution.ts";
 import { runningFacts } from "./facts.ts";
 import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
-import { occurrenceOf } from "./occurrence.ts";
 import { refusalOf } from "./refusal.ts";
 
 export function conclude(
   call: CallContext,
   draft: DecisionDraft,
-  found: Finding | null,
+  finding: Finding | null,
   approval: Approval | null,
 ): DecisionEvent {
   draft.arguments.actionKey = call.actionKey;
   if (approval === null) {
-    draft.conversation.confirmation = call.covered ? call.proposal.confirmation : null;
+    draft.conversation.confirmation = call.isConfirmed ? call.proposal.confirmation : null;
   } else {
     draft.approval = { approvalId: approval.approvalId, approvedBy: approval.by };
   }
-  if (found === null) return allow(call, draft);
-  return found.hold === null
-    ? refuse(call, draft, found)
-    : hold(call, draft, found, { ...found.hold, number: holdsBefore(call, draft) + 1 });
+  if (finding === null) return allow(call, draft);
+  return finding.hold === null
+    ? refuse(call, draft, finding)
+    : hold(call, draft, finding, { ...finding.hold, number: holdsBefore(call, draft) + 1 });
 }
 
 /**
@@ -45,42 +45,45 @@ function holdsBefore({ state }: CallContext, draft: DecisionDraft): number {
 
 function allow(call: CallContext, draft: DecisionDraft): CallAllowed {
   const { policy, tool } = call;
-  const occurrence = occurrenceOf(call);
+  const execution = findExecution(call);
   draft.conversation.evicted = makeRoom(call, tool.isRead ? "read" : "write");
   draft.arguments.sealed = sealValues(draft, call.proposal.clear, policy);
   return {
     ...draft,
     type: "allowed",
-    keyId: keyIdOf(call, occurrence, policy.keyId),
-    occurrence,
+    keyId: keyIdOf(call, execution, policy.keyId),
+    execution,
     notAfterMs: draft.times.atMs + tool.startWithinMs,
     timeLimitMs: tool.timeLimitMs,
     idempotencyArgument: tool.idempotencyArgument,
-    facts: runningFacts(call, givenUsed(call)),
+    facts: runningFacts(call, manualGrantUsed(call)),
   };
 }
 
-/** A retry keeps the secret of its occurrence: under another one its idempotency key would be another. */
-function keyIdOf({ twin }: CallContext, { attempt }: Occurrence, current: string): string {
-  return attempt > 1 && twin !== undefined ? twin.keyId : current;
+/** A retry keeps the secret of its execution: under another one its idempotency key would be another. */
+function keyIdOf({ priorCall }: CallContext, { attempt }: Execution, current: string): string {
+  return attempt > 1 && priorCall !== undefined ? priorCall.keyId : current;
 }
 
-function refuse(call: CallContext, draft: DecisionDraft, found: Finding): CallRefused {
-  const rung = climb(call, found);
-  const { twin, facts } = call;
+function refuse(call: CallContext, draft: DecisionDraft, finding: Finding): CallRefused {
+  const escalation = climb(call, finding);
+  const { priorCall, facts } = call;
   const answered =
-    found.answered && twin !== undefined
-      ? { facts: { ...facts, repeats: twin.repeats + 1 }, outputDigest: twin.outputDigest }
+    finding.answered && priorCall !== undefined
+      ? {
+          facts: { ...facts, repeats: priorCall.repeats + 1 },
+          outputDigest: priorCall.outputDigest,
+        }
       : null;
   draft.conversation.evicted = makeRoom(call, "refusal");
   return {
     ...draft,
     type: "refused",
-    refusal: refusalOf(call, draft, found, rung),
-    strike: rung.strike,
-    raised: rung.raised,
-    cycle: found.cycle,
-    counted: REASONS[found.reason].usesBudget === true && !call.wasHeld,
+    refusal: refusalOf(call, draft, finding, escalation),
+    strike: escalation.strike,
+    raised: escalation.raised,
+    cycle: finding.cycle,
+    counted: REASONS[finding.reason].usesBudget === true && !call.wasHeld,
     denial: null,
     answered,
   };
@@ -89,7 +92,7 @@ function refuse(call: CallContext, draft: DecisionDraft, found: Finding): CallRe
 function hold(
   call: CallContext,
   draft: DecisionDraft,
-  found: Finding,
+  finding: Finding,
   terms: NonNullable<Finding["hold"]> & { readonly number: number },
 ): CallHeld {
   const { policy, tool } = call;
@@ -106,8 +109,8 @@ function hold(
     holdNumber: terms.number,
     ruleDigest: tool.ruleDigest,
     scope: scopeOf(tool, policy.tool(tool.name)),
-    message: toldText([model, found.detail]),
-    rule: found.rule,
+    message: joinSentences([model, finding.detail]),
+    rule: finding.rule,
     facts: runningFacts(call, null),
   };
 }

@@ -13,14 +13,14 @@ import type {
   ResourceGraph,
   SealArguments,
 } from "../policy/compiled.ts";
-import { identitySeal, sealProposal, toldProblems } from "../seal/seal-arguments.ts";
+import { identitySeal, redactProblems, sealProposal } from "../seal/seal-arguments.ts";
 import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
-import { recallDecision } from "../state/kept-decision.ts";
-import { callNameOf, findNamed, isForgotten } from "../state/names.ts";
-import { type ConversationState, initialState, type Twin } from "../state/state.ts";
+import { callNameOf, findByName, isForgotten } from "../state/names.ts";
+import { findPriorCall } from "../state/prior-calls.ts";
+import { recallDecision } from "../state/retained-decision.ts";
+import { type ConversationState, initialState, type PriorCall } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
-import { findTwin } from "../state/twins.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
@@ -30,45 +30,48 @@ import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decisi
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { makeRoomForName } from "./make-room.ts";
-import { type NamedCall, nameCall } from "./name-call.ts";
+import { type IdentifiedCall, nameCall } from "./name-call.ts";
 import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
 
 export function decideProposal(
   state: ConversationState | undefined,
-  given: ProposalInput,
+  input: ProposalInput,
   policy: CompiledPolicy,
   nowMs: number,
 ): GateEvent {
-  const proposal = sealProposal(state, withReadName(given), policy);
+  const proposal = sealProposal(state, withReadName(input), policy);
   const clear = proposal.clear ?? null;
-  const named = nameCall(proposal, policy);
-  const draft = draftDecision(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
-  const unread = unreadable(proposal, named);
+  const identifiedCall = nameCall(proposal, policy);
+  const draft = draftDecision(state, proposal, identifiedCall, policy, {
+    at: nowMs,
+    proposals: nowMs,
+  });
+  const unread = unreadable(proposal, identifiedCall);
   // Whoever wrote it may have used another agent's names: it is told nothing of that one's calls.
   if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
-  const known = state && findNamed(state, name);
-  if (known?.decisionId === named.decisionId) {
-    return repeatedOf(recallDecision(known, draft.arguments.text));
+  const retainedDecision = state && findByName(state, name);
+  if (retainedDecision?.decisionId === identifiedCall.decisionId) {
+    return repeatedOf(recallDecision(retainedDecision, draft.arguments.text));
   }
-  if (known !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
+  if (retainedDecision !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
     return refusePlainly(draft, unread ?? FORGOTTEN);
   }
   if (unread !== null) return refuseText(state, proposal, draft, unread, policy, nowMs);
   const asked = state && askedAgain(state, proposal, draft);
   if (asked !== undefined) return repeatedOf(asked);
-  const args = (clear ?? named.parsed) as Given;
-  return decideRead(state, proposal, draft, args, policy, nowMs, null);
+  const args = (clear ?? identifiedCall.parsed) as LazyArguments;
+  return decideParsed(state, proposal, draft, args, policy, nowMs, null);
 }
 
 /** NAME-1, also of a proposal that came by no envelope. */
-function withReadName(given: ProposalInput): ProposalInput {
-  const read = readToolName(given.tool);
-  if (read.ok) return read.name === given.tool ? given : { ...given, tool: read.name };
-  const rejected = given.rejected ?? { reason: "malformed", message: read.problem };
-  return { ...given, tool: shownTool(given.tool), rejected };
+function withReadName(input: ProposalInput): ProposalInput {
+  const read = readToolName(input.tool);
+  if (read.ok) return read.name === input.tool ? input : { ...input, tool: read.name };
+  const rejected = input.rejected ?? { reason: "malformed", message: read.problem };
+  return { ...input, tool: shownTool(input.tool), rejected };
 }
 
 const CONFLICT = {
@@ -97,16 +100,16 @@ function askedAgain(
 ): DecisionEvent | undefined {
   const { callId } = draft.call;
   const argumentsDigest = draft.arguments.digest;
-  const found = findAsked(state, { callId, approvalId: approvalId ?? null, argumentsDigest });
-  if (found === undefined) return undefined;
-  const { turn, step } = found.asked;
-  const known = findNamed(state, callNameOf(turn, step, found.callId));
-  if (known?.decisionId !== found.decisionId) return undefined;
-  return recallDecision(known, draft.arguments.text);
+  const openCall = findAsked(state, { callId, approvalId: approvalId ?? null, argumentsDigest });
+  if (openCall === undefined) return undefined;
+  const { turn, step } = openCall.asked;
+  const retainedDecision = findByName(state, callNameOf(turn, step, openCall.callId));
+  if (retainedDecision?.decisionId !== openCall.decisionId) return undefined;
+  return recallDecision(retainedDecision, draft.arguments.text);
 }
 
 /** Check 1: what cannot be read is not looked at further. */
-function unreadable({ rejected }: ProposalInput, { parsed }: NamedCall): PlainRefusal | null {
+function unreadable({ rejected }: ProposalInput, { parsed }: IdentifiedCall): PlainRefusal | null {
   const plain = { rule: "gate", disposition: "change_approach" } as const;
   if (rejected !== null) {
     return { ...plain, reason: rejected.reason, detail: sentence(rejected.message) };
@@ -150,7 +153,7 @@ function refuseText(
 }
 
 /** A call's arguments, which are made when somebody looks into them. */
-export interface Given {
+export interface LazyArguments {
   readonly value: JsonObject;
 }
 
@@ -158,18 +161,18 @@ export interface Given {
  * Checks 3 and 4, then the rest. `given`: as it was sent, also where the proposal has `clear`.
  * `approval`: of the hold that a verdict ends, if one does.
  */
-export function decideRead(
+export function decideParsed(
   state: ConversationState | undefined,
   proposal: Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">,
   draft: DecisionDraft,
-  given: Given,
+  lazyArguments: LazyArguments,
   policy: CompiledPolicy,
   nowMs: number,
   approval: Approval | null,
 ): DecisionEvent {
   // As `toolOfCall`, which would have the arguments made for every tool.
-  const named = policy.tool(proposal.tool);
-  const tool = named.variantOf === null ? named : named.variantOf(given.value);
+  const baseTool = policy.tool(proposal.tool);
+  const tool = baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value);
   draft.conversation.entersTurn = approval === null;
   draft.policy = decidedPolicy(policy, tool);
   const killed = policy.killedBy(proposal);
@@ -191,7 +194,7 @@ export function decideRead(
   const clear = proposal.clear ?? null;
   const read =
     clear === null
-      ? readArguments(tool, given, draft.arguments.text, policy.graph)
+      ? parseArguments(tool, lazyArguments, draft.arguments.text, policy.graph)
       : readSealed(tool, clear, draft, policy);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
@@ -213,9 +216,9 @@ export function decideRead(
     );
   }
   const context = contextOf(state, proposal, draft, tool, read, policy, nowMs, approval);
-  const found = judge(context, advice);
+  const finding = judge(context, advice);
   draft.notices = advice.notices;
-  return conclude(context, draft, found, approval);
+  return conclude(context, draft, finding, approval);
 }
 
 function killedBy(rule: string): PlainRefusal {
@@ -225,7 +228,7 @@ function killedBy(rule: string): PlainRefusal {
 /** `unknown_tools` set to a tier (or to allow) makes check 3 pass, and the tier judges the call; no name that is like a declared one. */
 function isUnknownRefused(policy: CompiledPolicy, tool: CompiledTool): boolean {
   if (tool.likeTool !== null) return true;
-  return policy.unknownTools === "deny" && !tool.known;
+  return policy.unknownTools === "deny" && !tool.isDeclared;
 }
 
 function unknownTool({ name, likeTool }: CompiledTool): PlainRefusal {
@@ -239,7 +242,7 @@ function unknownTool({ name, likeTool }: CompiledTool): PlainRefusal {
 
 const NONE: readonly never[] = [];
 
-interface ReadArguments {
+interface ParsedArguments {
   readonly identityText: string;
   readonly touched: Touched;
   readonly sketches: readonly Sketch[];
@@ -247,7 +250,7 @@ interface ReadArguments {
 }
 
 /** Nobody has looked into the arguments: all of them are what the call is known by. */
-function unreadArguments(draft: DecisionDraft): ReadArguments {
+function unreadArguments(draft: DecisionDraft): ParsedArguments {
   return {
     identityText: draft.arguments.text,
     touched: UNDECLARED,
@@ -257,17 +260,17 @@ function unreadArguments(draft: DecisionDraft): ReadArguments {
 }
 
 /** Check 4: every problem is listed. Where it does not enforce, all arguments are the identity. */
-function readArguments(
+function parseArguments(
   tool: CompiledTool,
-  given: Given,
+  lazyArguments: LazyArguments,
   text: string,
   graph: ResourceGraph,
   sealed?: SealArguments,
-): ReadArguments {
+): ParsedArguments {
   if (sealed === undefined && !looksInside(tool)) {
     return { identityText: text, touched: UNDECLARED, sketches: NO_SKETCHES, problems: NONE };
   }
-  const args = given.value;
+  const args = lazyArguments.value;
   const invalid = tool.validate === null ? [] : tool.validate(args);
   const identity = tool.identity(args, text, sealed);
   if (!identity.ok) {
@@ -286,7 +289,7 @@ function looksInside({ validate, identity, effects, reads, similarity }: Compile
   return effects.length > 0 || reads !== null || similarity.length > 0;
 }
 
-function unnamedProblems(names: readonly string[]): ReadArguments["problems"] {
+function unnamedProblems(names: readonly string[]): ParsedArguments["problems"] {
   const message = "is missing, and says what the call would change";
   return [...new Set(names)].map((name) => ({ path: `$.${name}`, message }));
 }
@@ -297,11 +300,11 @@ function readSealed(
   clear: ClearArguments,
   draft: DecisionDraft,
   policy: CompiledPolicy,
-): ReadArguments {
+): ParsedArguments {
   const { text } = clear;
   const sealed = identitySeal(clear, draft.tenantId, policy);
-  const read = readArguments(tool, clear, text, policy.graph, sealed);
-  const problems = toldProblems(read.problems, clear);
+  const read = parseArguments(tool, clear, text, policy.graph, sealed);
+  const problems = redactProblems(read.problems, clear);
   // Where the arguments have no identity, all of them are, as they are journaled.
   const identityText = read.identityText === text ? draft.arguments.text : read.identityText;
   return { ...read, identityText, problems };
@@ -312,19 +315,21 @@ function contextOf(
   proposal: CallContext["proposal"],
   draft: DecisionDraft,
   tool: CompiledTool,
-  read: ReadArguments,
+  read: ParsedArguments,
   policy: CompiledPolicy,
   nowMs: number,
   approval: Approval | null,
 ): CallContext {
-  const known = before ?? initialState(proposal.tenantId, proposal.conversationId, nowMs);
-  const state = draft.conversation.entersTurn ? enterTurn(known, proposal.turn, nowMs) : known;
+  const conversation = before ?? initialState(proposal.tenantId, proposal.conversationId, nowMs);
+  const state = draft.conversation.entersTurn
+    ? enterTurn(conversation, proposal.turn, nowMs)
+    : conversation;
   const actionKey =
     read.identityText === draft.arguments.text
       ? draft.arguments.digest
       : actionDigest(tool.name, read.identityText);
   const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read.sketches, nowMs);
-  const twin = twinOf(state, tool, facts, actionKey, nowMs);
+  const priorCall = findPriorCallAcrossTurns(state, tool, facts, actionKey, nowMs);
   return {
     policy,
     tool,
@@ -334,35 +339,35 @@ function contextOf(
     actionKey,
     nowMs,
     facts,
-    twin,
-    dependsOn: dependsOn(facts, twin),
-    covered: approval?.stands === true || isConfirmed(state, proposal, draft),
+    priorCall,
+    dependsOn: dependsOn(facts, priorCall),
+    isConfirmed: approval?.stands === true || isConfirmed(state, proposal, draft),
     approved: approval?.stands === true,
     wasHeld: approval !== null,
   };
 }
 
 /** What may have taken effect in an earlier turn goes on, of a tool that compares within turns too. */
-function twinOf(
+function findPriorCallAcrossTurns(
   state: ConversationState,
   { isRead }: CompiledTool,
-  { twinKey }: CallFacts,
+  { priorKey }: CallFacts,
   actionKey: string,
   nowMs: number,
-): Twin | undefined {
-  const twin = findTwin(state, twinKey, isRead, nowMs);
-  const doubt = twin === undefined && !isRead ? findDoubtOf(state, actionKey) : undefined;
-  return doubt === undefined ? twin : findTwin(state, doubt.call.twinKey, false, nowMs);
+): PriorCall | undefined {
+  const priorCall = findPriorCall(state, priorKey, isRead, nowMs);
+  const doubt = priorCall === undefined && !isRead ? findDoubtOf(state, actionKey) : undefined;
+  return doubt === undefined ? priorCall : findPriorCall(state, doubt.call.priorKey, false, nowMs);
 }
 
 /**
  * A repeat of a call whose result names what it writes is about what its twin wrote. Where that named
  * nothing, an exclusive effect is not done again for what was written elsewhere.
  */
-function dependsOn(facts: CallFacts, twin: Twin | undefined): readonly string[] | null {
+function dependsOn(facts: CallFacts, priorCall: PriorCall | undefined): readonly string[] | null {
   const pending = facts.more?.pending ?? NOTHING_PENDING;
   if (pending.length === 0) return facts.resources;
-  const wrote = twin?.wrote ?? null;
+  const wrote = priorCall?.wrote ?? null;
   return wrote === null && pending.some(({ exclusive }) => exclusive) ? facts.resources : wrote;
 }
 

@@ -14,9 +14,9 @@ import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
 import { hasSpoken, isSameSpeaker } from "../speaker.ts";
 import { findDoubt } from "../state/doubts.ts";
-import { hasRoom, isBlank, isGivenOf, rulingKey } from "../state/given.ts";
+import { hasManualGrantOf, hasRoom, isBlank, rulingKey } from "../state/manual-grants.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
-import { decideRead } from "./decide-proposal.ts";
+import { decideParsed } from "./decide-proposal.ts";
 import { draftOfHeld, proposalOfHeld, refuseHeld } from "./refuse-held.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
 
@@ -62,33 +62,39 @@ function rule(
   if (input.kind === "revoke") {
     // What was given can be taken, whatever the policy has become since.
     const key = rulingKey({ ...input, ruleDigest: null });
-    const isThere = trieGet(state.given, key) !== undefined || isGivenTo(state, input);
-    const isKnown = tier !== undefined && hasRoom(state.given, key);
-    return isThere || isKnown ? ruled(input, nowMs, null) : ignored(input, "unknown_grant");
+    const isThere = trieGet(state.manualGrants, key) !== undefined || hasManualGrant(state, input);
+    const isRevocable = tier !== undefined && hasRoom(state.manualGrants, key);
+    return isThere || isRevocable ? ruled(input, nowMs, null) : ignored(input, "unknown_grant");
   }
   if (tier === undefined) return ignored(input, "unknown_grant");
   const wrong = wrongGrant(heldInstead(tier), input);
   return wrong === null ? give(state, input, ruleOf(input, policy), nowMs) : ignored(input, wrong);
 }
 
-function isGivenTo(state: ConversationState, { tool }: Ruling): boolean {
-  return tool !== null && isGivenOf(state.given, tool);
+function hasManualGrant(state: ConversationState, { tool }: Ruling): boolean {
+  return tool !== null && hasManualGrantOf(state.manualGrants, tool);
 }
 
 /** The one rule that calls are given of; null: they are of a tier. */
-type GivenRule = Pick<VerdictRuled, "ruleDigest" | "scope"> | null;
+type ManualGrantRule = Pick<VerdictRuled, "ruleDigest" | "scope"> | null;
 
-function ruleOf({ tool }: Ruling, policy: CompiledPolicy): GivenRule {
+function ruleOf({ tool }: Ruling, policy: CompiledPolicy): ManualGrantRule {
   if (tool === null) return null;
-  const named = policy.tool(tool);
-  return { ruleDigest: named.ruleDigest, scope: scopeOf(named, named) };
+  const compiledTool = policy.tool(tool);
+  return { ruleDigest: compiledTool.ruleDigest, scope: scopeOf(compiledTool, compiledTool) };
 }
 
-function give(state: ConversationState, input: Ruling, rule: GivenRule, nowMs: number): GateEvent {
+function give(
+  state: ConversationState,
+  input: Ruling,
+  rule: ManualGrantRule,
+  nowMs: number,
+): GateEvent {
   const key = rulingKey({ ...input, ruleDigest: rule?.ruleDigest ?? null });
   const calls = input.calls ?? 1;
   const over = input.untilMs !== null && input.untilMs <= nowMs;
-  if (calls < 1 || over || !hasRoom(state.given, key)) return ignored(input, "unknown_grant");
+  if (calls < 1 || over || !hasRoom(state.manualGrants, key))
+    return ignored(input, "unknown_grant");
   return ruled(input, nowMs, null, rule);
 }
 
@@ -97,10 +103,10 @@ function give(state: ConversationState, input: Ruling, rule: GivenRule, nowMs: n
  * arguments choose among several rules are given by the tier, or by the approval of one of them; they are taken all at once.
  */
 function tierOf({ kind, tier, tool }: Ruling, policy: CompiledPolicy): CompiledTier | undefined {
-  if (tool === null) return tier === null ? undefined : (policy.tierNamed(tier) ?? undefined);
-  const named = policy.tool(tool);
-  const isOne = kind === "revoke" || named.variantOf === null;
-  return tier === null && named.known && isOne ? named.tier : undefined;
+  if (tool === null) return tier === null ? undefined : (policy.findTier(tier) ?? undefined);
+  const compiledTool = policy.tool(tool);
+  const isOne = kind === "revoke" || compiledTool.variantOf === null;
+  return tier === null && compiledTool.isDeclared && isOne ? compiledTool.tier : undefined;
 }
 
 /** Calls that would be held are given by no less than what lets one of them run. */
@@ -114,7 +120,7 @@ function ruled(
   input: Ruling,
   nowMs: number,
   decisionId: string | null,
-  rule: GivenRule = null,
+  rule: ManualGrantRule = null,
 ): VerdictRuled {
   return {
     type: "ruled",
@@ -226,7 +232,7 @@ function approve(
   draft.arguments.text = text;
   const approval = { approvalId: held.holdId, by, stands };
   const at = draft.times.proposalsAtMs;
-  const decision = decideRead(state, proposal, draft, reopened, policy, at, approval);
+  const decision = decideParsed(state, proposal, draft, reopened, policy, at, approval);
   // What was said of the old rule gives no further calls under the new one either.
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;

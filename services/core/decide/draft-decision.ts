@@ -9,7 +9,7 @@ import type {
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
-import type { NamedCall } from "./name-call.ts";
+import type { IdentifiedCall } from "./name-call.ts";
 
 export type Proposed = Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">;
 
@@ -31,7 +31,7 @@ const NONE_SEALED: readonly SealedValue[] = [];
 export function draftDecision(
   state: ConversationState | undefined,
   proposal: Proposed,
-  named: Pick<NamedCall, "text" | "argumentsDigest" | "decisionId">,
+  identifiedCall: Pick<IdentifiedCall, "text" | "argumentsDigest" | "decisionId">,
   policy: CompiledPolicy,
   times: { readonly at: number; readonly proposals: number },
 ): DecisionDraft {
@@ -39,14 +39,14 @@ export function draftDecision(
   const { maxAgeMs, idleMs } = policy.conversation;
   const startedAtMs = state?.startedAtMs ?? times.proposals;
   return {
-    decisionId: named.decisionId,
+    decisionId: identifiedCall.decisionId,
     // The same texts as the state's: those of each proposal would be kept with its call.
     tenantId: state?.tenantId ?? proposal.tenantId,
     conversationId: state?.conversationId ?? proposal.conversationId,
     call: { callId, agentId, turn, step, tool },
     arguments: {
-      text: named.text,
-      digest: named.argumentsDigest,
+      text: identifiedCall.text,
+      digest: identifiedCall.argumentsDigest,
       actionKey: "",
       sealed: NONE_SEALED,
     },

@@ -16,7 +16,7 @@ import type {
 } from "../policy/compiled.ts";
 import { namesThing } from "../policy/segment.ts";
 import { sketchOf } from "../similarity/sketch.ts";
-import { twinKeyOf } from "../state/twins.ts";
+import { makePriorKey } from "../state/prior-calls.ts";
 
 type Identified = Extract<IdentityResult, { ok: true }>;
 
@@ -54,21 +54,27 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
     }
     resources.push(resource);
     if (effect.exclusive) {
-      exclusive.push({ resource, kind, rule, wholes: wholesOf(graph, resource), onFailure });
+      exclusive.push({
+        resource,
+        kind,
+        rule,
+        ancestors: listAncestors(graph, resource),
+        onFailure,
+      });
     }
   }
   return {
-    resources: declared ? kept(resources) : null,
-    exclusive: kept(exclusive),
-    unnamed: kept(unnamed),
-    pending: kept(pending),
+    resources: declared ? trimCapacity(resources) : null,
+    exclusive: trimCapacity(exclusive),
+    unnamed: trimCapacity(unnamed),
+    pending: trimCapacity(pending),
   };
 }
 
 const NONE: readonly never[] = [];
 
 /** Without the room that a list has to spare after its first push: it is kept as long as its call. */
-function kept<T>(list: readonly T[]): readonly T[] {
+function trimCapacity<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? NONE : list.slice();
 }
 
@@ -77,8 +83,8 @@ function missingOf(effect: CompiledEffect, { normalized }: Identified): readonly
 }
 
 /** What the resource lies in by edges; null: its path alone says it. */
-export function wholesOf(graph: ResourceGraph, resource: string): readonly string[] | null {
-  return graph.hasEdges ? graph.wholesOf(resource) : null;
+export function listAncestors(graph: ResourceGraph, resource: string): readonly string[] | null {
+  return graph.hasEdges ? graph.listAncestors(resource) : null;
 }
 
 function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
@@ -89,7 +95,7 @@ function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
     if (resource === null) return UNDECLARED;
     resources.push(resource);
   }
-  return { resources: kept(resources), exclusive: NONE, unnamed: NONE, pending: NONE };
+  return { resources: trimCapacity(resources), exclusive: NONE, unnamed: NONE, pending: NONE };
 }
 
 export function factsOf(
@@ -103,12 +109,12 @@ export function factsOf(
 ): CallFacts {
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   return {
-    twinKey: twinKeyOf(actionKey, tool.scope, proposal.turn),
+    priorKey: makePriorKey(actionKey, tool.scope, proposal.turn),
     resources: touched.resources,
     exclusive: touched.exclusive,
     windowUntilMs: nowMs + windowMs,
-    dropAtMs: nowMs + keptForMs(tool, policy, touched),
-    ringSize: policy.ringSize,
+    dropAtMs: nowMs + computeRetentionMs(tool, policy, touched),
+    recentCallsMax: policy.recentCallsMax,
     repeats: 0,
     rates: ratesOf(tool),
     grant: null,
@@ -117,7 +123,11 @@ export function factsOf(
 }
 
 /** For how long the twin is remembered, and what it wrote. */
-function keptForMs(tool: CompiledTool, policy: CompiledPolicy, { resources }: Touched): number {
+function computeRetentionMs(
+  tool: CompiledTool,
+  policy: CompiledPolicy,
+  { resources }: Touched,
+): number {
   const { idleMs, maxAgeMs } = policy.conversation;
   if (tool.isRead) return idleMs;
   const repeatsMs = Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
@@ -133,7 +143,7 @@ function moreOf(
   pending: readonly PendingEffect[],
 ): CallMore | null {
   if (cost === null && sketches.length === 0 && pending.length === 0) return null;
-  return { cost, given: null, pending, sketches };
+  return { cost, manualGrant: null, pending, sketches };
 }
 
 export const NO_SKETCHES: readonly Sketch[] = [];
@@ -173,16 +183,17 @@ function ratesOf(tool: CompiledTool): CallFacts["rates"] {
 }
 
 /** Facts as the call runs: how often it was repeated, and the grant that it uses up. */
-export function runningFacts(call: CallContext, given: string | null): CallFacts {
-  const { facts, twin } = call;
-  const grant = given === null ? grantOf(call) : null;
-  const repeats = twin !== undefined && twin.status === "succeeded" ? twin.repeats + 1 : 0;
-  if (grant === null && repeats === 0 && given === null) return facts;
-  const more = given === null ? facts.more : { ...(facts.more ?? NOTHING_MORE), given };
+export function runningFacts(call: CallContext, manualGrant: string | null): CallFacts {
+  const { facts, priorCall } = call;
+  const grant = manualGrant === null ? grantOf(call) : null;
+  const repeats =
+    priorCall !== undefined && priorCall.status === "succeeded" ? priorCall.repeats + 1 : 0;
+  if (grant === null && repeats === 0 && manualGrant === null) return facts;
+  const more = manualGrant === null ? facts.more : { ...(facts.more ?? NOTHING_MORE), manualGrant };
   return { ...facts, grant, repeats, more };
 }
 
-const NOTHING_MORE: CallMore = { cost: null, given: null, pending: [], sketches: [] };
+const NOTHING_MORE: CallMore = { cost: null, manualGrant: null, pending: [], sketches: [] };
 
 function grantOf({ tool: { tier }, state, policy }: CallContext): CallFacts["grant"] {
   if (tier.action !== "grant") return null;

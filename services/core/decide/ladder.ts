@@ -7,20 +7,20 @@ import { REASONS } from "../reasons/reasons.ts";
 /** 0 none, 1 ask, 2 options, 3 user input, 4 end. */
 export type Level = 0 | 1 | 2 | 3 | 4;
 
-export interface Rung {
+export interface EscalationLevel {
   readonly strike: Strike | null;
   readonly level: Level;
   readonly count: number;
   readonly raised: Raised | null;
 }
 
-const NO_RUNG: Rung = { strike: null, level: 0, count: 0, raised: null };
+const NO_ESCALATION: EscalationLevel = { strike: null, level: 0, count: 0, raised: null };
 
 /** A read answered from memory is no strike: nothing was asked of anybody. */
-export function climb(call: CallContext, found: Finding): Rung {
-  if (found.answered || (REASONS[found.reason].isStrike !== true && found.strikeKey === null))
-    return NO_RUNG;
-  const key = found.strikeKey ?? call.actionKey;
+export function climb(call: CallContext, finding: Finding): EscalationLevel {
+  if (finding.answered || (REASONS[finding.reason].isStrike !== true && finding.strikeKey === null))
+    return NO_ESCALATION;
+  const key = finding.strikeKey ?? call.actionKey;
   const { step, turn } = call.proposal;
   const before = call.state.strikes.find((strike) => strike.key === key);
   // Strikes of one step count once: its calls were issued before any of them was answered.

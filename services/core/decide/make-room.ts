@@ -8,7 +8,7 @@ import { trieGet } from "../../collections/trie.ts";
 import type { CallContext } from "../checks/check.ts";
 import type { Evicted } from "../decision.ts";
 import { LIMITS } from "../limits.ts";
-import type { KeptDecision } from "../state/kept-decision.ts";
+import type { RetainedDecision } from "../state/retained-decision.ts";
 import type { ConversationState } from "../state/state.ts";
 
 const NONE: readonly string[] = [];
@@ -24,19 +24,19 @@ export function makeRoom(call: CallContext, adds: "write" | "read" | "refusal"):
     reads:
       adds !== "read"
         ? NONE
-        : ledgerOverflow(state.readTwins, LIMITS.readTwins, LIMITS.readTwinBytes, nowMs),
+        : ledgerOverflow(state.priorReads, LIMITS.priorReads, LIMITS.priorReadBytes, nowMs),
     names: isWrite ? oldestWrites(state, nowMs) : oldestLoose(state, nowMs),
-    writes: isWrite ? ledgerOverflow(state.writeTwins, LIMITS.writeTwins, Infinity, nowMs) : NONE,
+    writes: isWrite ? ledgerOverflow(state.priorWrites, LIMITS.priorWrites, Infinity, nowMs) : NONE,
     resources: isWrite ? oldestResources(state, facts.resources?.length ?? 0, nowMs) : NONE,
   };
   return isNothing(evicted) ? null : evicted;
 }
 
 /** A call that is open is answered, and resumed, under its name. */
-function oldestWrites({ kept, open }: ConversationState, nowMs: number): readonly string[] {
+function oldestWrites({ retained, open }: ConversationState, nowMs: number): readonly string[] {
   const { callNames, callNameBytes } = LIMITS;
-  const isOpen = ({ decisionId }: KeptDecision) => trieGet(open, decisionId) !== undefined;
-  return ledgerOverflow(kept, callNames, callNameBytes, nowMs, isOpen);
+  const isOpen = ({ decisionId }: RetainedDecision) => trieGet(open, decisionId) !== undefined;
+  return ledgerOverflow(retained, callNames, callNameBytes, nowMs, isOpen);
 }
 
 function oldestLoose({ loose }: ConversationState, nowMs: number): readonly string[] {
@@ -55,7 +55,7 @@ export function makeRoomForOutput(
   bytes: number,
   nowMs: number,
 ): Evicted | null {
-  const reads = ledgerOverflow(state.readTwins, Infinity, LIMITS.readTwinBytes - bytes, nowMs);
+  const reads = ledgerOverflow(state.priorReads, Infinity, LIMITS.priorReadBytes - bytes, nowMs);
   return reads.length === 0 ? null : { reads, names: NONE, writes: NONE, resources: NONE };
 }
 

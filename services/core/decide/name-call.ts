@@ -4,7 +4,7 @@ import { actionDigest, decisionIdOf, rawDigest } from "../hash.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 
-export interface NamedCall {
+export interface IdentifiedCall {
   readonly parsed: CanonicalResult;
   /** Canonical text of the arguments; empty where they do not parse. */
   readonly text: string;
@@ -12,7 +12,7 @@ export interface NamedCall {
   readonly decisionId: string;
 }
 
-export function nameCall(proposal: ProposalInput, policy: CompiledPolicy): NamedCall {
+export function nameCall(proposal: ProposalInput, policy: CompiledPolicy): IdentifiedCall {
   const parsed = parseCanonical(proposal.arguments, policy.canonicalLimits);
   const argumentsDigest = parsed.ok
     ? actionDigest(proposal.tool, parsed.text)

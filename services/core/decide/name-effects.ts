@@ -5,9 +5,9 @@ import { parseCanonical } from "../canonical/parse-canonical.ts";
 import type { ExclusiveEffect, PendingEffect, ResultEffects } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import type { ResourceGraph } from "../policy/compiled.ts";
-import { namedByResult } from "../policy/pending-resource.ts";
+import { nameFromResult } from "../policy/pending-resource.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
-import { wholesOf } from "./facts.ts";
+import { listAncestors } from "./facts.ts";
 
 /**
  * Null where the call left nothing to its result, or has no effect yet. `output`: all of it, as text; null
@@ -26,7 +26,7 @@ export function nameEffects(
     ({ kind, rule, exclusive: once, onFailure }, at): ExclusiveEffect[] => {
       const resource = names[at] ?? null;
       if (!once || resource === null) return [];
-      return [{ resource, kind, rule, wholes: wholesOf(graph, resource), onFailure }];
+      return [{ resource, kind, rule, ancestors: listAncestors(graph, resource), onFailure }];
     },
   );
   return { resources: resourcesOf(state, open, names), exclusive };
@@ -38,7 +38,7 @@ function namesOf(
 ): readonly (string | null)[] {
   const parsed = output === null ? null : parseCanonical(output);
   return pending.map(({ resource }) =>
-    parsed?.ok === true ? namedByResult(resource, parsed.value) : null,
+    parsed?.ok === true ? nameFromResult(resource, parsed.value) : null,
   );
 }
 
@@ -49,8 +49,8 @@ function resourcesOf(
   names: readonly (string | null)[],
 ): readonly string[] | null {
   if (call.resources === null || names.includes(null)) return null;
-  const named = names.filter((name) => name !== null);
-  const most = LIMITS.resources - named.length + 1;
+  const resources = names.filter((name) => name !== null);
+  const most = LIMITS.resources - resources.length + 1;
   if (ledgerIsFull(writes.byResource, most, Infinity, lastAtMs)) return null;
-  return [...new Set([...call.resources, ...named])];
+  return [...new Set([...call.resources, ...resources])];
 }

@@ -19,10 +19,10 @@ export function refuseEarly(
   advice: Advice,
 ): DecisionEvent {
   // A confirmation that it carries is not spent on it.
-  const own = { ...call, covered: false };
-  const found = stopOf(own, plain, advice) ?? foundIn(own, plain);
+  const own = { ...call, isConfirmed: false };
+  const earlyFinding = stopOf(own, plain, advice) ?? makeFinding(own, plain);
   draft.notices = advice.notices;
-  return conclude(own, draft, found, null);
+  return conclude(own, draft, earlyFinding, null);
 }
 
 /** What an operator has switched off is refused as that, whatever else stands in the way. */
@@ -31,7 +31,7 @@ function stopOf(call: CallContext, { reason }: PlainRefusal, advice: Advice): Fi
   return enforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
 }
 
-function foundIn(call: CallContext, plain: PlainRefusal): Finding {
+function makeFinding(call: CallContext, plain: PlainRefusal): Finding {
   const { reason, rule, disposition, detail, problems = [] } = plain;
   const strikeKey = strikeKeyOf(call, reason);
   return finding({ reason, rule, disposition, detail, problems, strikeKey });

@@ -41,8 +41,12 @@ export function draftOfHeld(
   nowMs: number,
 ): DecisionDraft {
   const { decisionId } = held;
-  const named = { text: held.arguments.text, argumentsDigest: held.arguments.digest, decisionId };
-  const draft = draftDecision(state, proposalOfHeld(held), named, policy, {
+  const identifiedCall = {
+    text: held.arguments.text,
+    argumentsDigest: held.arguments.digest,
+    decisionId,
+  };
+  const draft = draftDecision(state, proposalOfHeld(held), identifiedCall, policy, {
     at: nowMs,
     proposals: state.lastAtMs,
   });

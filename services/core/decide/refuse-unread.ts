@@ -1,14 +1,14 @@
 /** Refusals of calls that were not judged: envelope, tool, arguments, name, a defect of ours. */
 import { cutText } from "../cut-text.ts";
 import type { CallRefused, Disposition, Refusal } from "../events.ts";
-import { escapeHidden, quoteTicks, toldText } from "../hidden-text.ts";
+import { escapeHidden, joinSentences, quoteTicks } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ReasonCode } from "../reasons/reasons.ts";
 import { REASONS } from "../reasons/reasons.ts";
 import { type DecisionDraft, draftDecision } from "./draft-decision.ts";
-import { type NamedCall, nameCall } from "./name-call.ts";
+import { type IdentifiedCall, nameCall } from "./name-call.ts";
 
 export interface PlainRefusal {
   readonly reason: ReasonCode;
@@ -20,28 +20,28 @@ export interface PlainRefusal {
 }
 
 /** A refusal with nothing earlier to tell of. */
-export function refusePlainly(draft: DecisionDraft, given: PlainRefusal): CallRefused {
-  const sentences = REASONS[given.reason];
+export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRefused {
+  const sentences = REASONS[plain.reason];
   return {
     ...draft,
     type: "refused",
     refusal: {
-      reason: given.reason,
-      message: toldText([sentences.model, given.detail, ...problemLines(given.problems)]),
+      reason: plain.reason,
+      message: joinSentences([sentences.model, plain.detail, ...problemLines(plain.problems)]),
       duplicate: false,
       note: null,
-      rule: given.rule,
+      rule: plain.rule,
       level: 0,
       count: 0,
       retryable: sentences.isRetryable === true,
-      disposition: given.disposition,
+      disposition: plain.disposition,
       previousCall: null,
       previousResult: null,
       conflict: null,
       resolution: { type: "none", retryAfterMs: null, approvalId: null },
-      suggestedNext: given.suggestedNext ?? [],
-      problems: shownProblems(given.problems),
-      known: null,
+      suggestedNext: plain.suggestedNext ?? [],
+      problems: shownProblems(plain.problems),
+      earlierResults: null,
       userMessage: null,
     },
     strike: null,
@@ -73,8 +73,11 @@ export function internalError(
   nowMs: number,
   what: string,
 ): CallRefused {
-  const named = nameSafely(proposal, policy);
-  const draft = draftDecision(undefined, proposal, named, policy, { at: nowMs, proposals: nowMs });
+  const identifiedCall = nameSafely(proposal, policy);
+  const draft = draftDecision(undefined, proposal, identifiedCall, policy, {
+    at: nowMs,
+    proposals: nowMs,
+  });
   draft.conversation.fresh = fresh;
   return refusePlainly(draft, {
     reason: "internal_error",
@@ -88,7 +91,7 @@ export function internalError(
 function nameSafely(
   proposal: ProposalInput,
   policy: CompiledPolicy,
-): Pick<NamedCall, "text" | "argumentsDigest" | "decisionId"> {
+): Pick<IdentifiedCall, "text" | "argumentsDigest" | "decisionId"> {
   try {
     return nameCall(proposal, policy);
   } catch {

@@ -6,15 +6,15 @@ import type { CompiledTool } from "../policy/compiled.ts";
 const MOST = 5;
 
 export function suggestNext({ tool, policy, proposal }: CallContext): readonly string[] {
-  const named = tool.suggest.length > 0 ? tool.suggest : policy.readersOf(tool.name);
-  if (named.length === 0) return named;
+  const names = tool.suggest.length > 0 ? tool.suggest : policy.readersOf(tool.name);
+  if (names.length === 0) return names;
   const { agentId, tenantId } = proposal;
-  return named
+  return names
     .filter((name) => isCallable(policy.tool(name)))
     .filter((name) => policy.killedBy({ tool: name, agentId, tenantId }) === null)
     .slice(0, MOST);
 }
 
 function isCallable(tool: CompiledTool): boolean {
-  return tool.known && tool.tier.action !== "deny";
+  return tool.isDeclared && tool.tier.action !== "deny";
 }

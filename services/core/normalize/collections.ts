@@ -56,8 +56,8 @@ export const json: Normalizer = (value) => {
  * Leaves the argument out where it has its default: `omit_if_default(10)`, or the default of the tool's
  * schema where none is written. What is written is JSON, else text.
  */
-export const omitIfDefault: MakeNormalizer = (given, { schemaDefault }) => {
-  const [written] = given;
+export const omitIfDefault: MakeNormalizer = (parameters, { schemaDefault }) => {
+  const [written] = parameters;
   const value = written === undefined ? schemaDefault : readDefault(written);
   if (value === undefined) {
     const problem =

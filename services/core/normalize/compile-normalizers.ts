@@ -10,7 +10,7 @@ import {
   type MakeNormalizer,
   type Normalized,
   type Normalizer,
-  type NormalizerPlace,
+  type NormalizerContext,
   normalized,
 } from "./normalizer.ts";
 import { decimal, toInt, toNumber } from "./numbers.ts";
@@ -85,43 +85,43 @@ export function normalizerArgumentsMax(name: string): number {
 /** Compiles a chain, or names the first step that cannot be. */
 export function compileNormalizers(
   chain: readonly NormalizerStep[],
-  place: NormalizerPlace,
+  context: NormalizerContext,
 ): CompiledNormalizers | CapabilityProblem {
   const steps: Normalizer[] = [];
   for (const written of chain) {
-    const { name, arguments: given } =
+    const { name, arguments: parameters } =
       typeof written === "string" ? { name: written, arguments: [] } : written;
     const made = isCustomName(name)
-      ? customNormalizer(name, given, place)
-      : builtIn(name, given, place);
+      ? customNormalizer(name, parameters, context)
+      : builtIn(name, parameters, context);
     if (typeof made !== "function") return made;
     steps.push(made);
   }
-  return { ok: true, run: (value, args) => runChain(steps, value, place, args) };
+  return { ok: true, run: (value, args) => runChain(steps, value, context, args) };
 }
 
 function builtIn(
   name: string,
-  given: readonly string[],
-  place: NormalizerPlace,
+  parameters: readonly string[],
+  context: NormalizerContext,
 ): Normalizer | CapabilityProblem {
   const entry = NORMALIZERS.get(name);
   if (entry === undefined) {
-    const known = NORMALIZER_NAMES.join(", ");
-    return { ok: false, problem: `unknown normalizer \`${name}\`, use one of ${known}` };
+    const names = NORMALIZER_NAMES.join(", ");
+    return { ok: false, problem: `unknown normalizer \`${name}\`, use one of ${names}` };
   }
   const { most, make } = entry;
-  if (given.length > most) {
+  if (parameters.length > most) {
     const takes = ["no argument", "at most one argument"][most] ?? `at most ${most} arguments`;
     return { ok: false, problem: `normalizer \`${name}\` takes ${takes}` };
   }
-  return make(given, place);
+  return make(parameters, context);
 }
 
 function runChain(
   steps: readonly Normalizer[],
   value: JsonValue,
-  { capabilities }: NormalizerPlace,
+  { capabilities }: NormalizerContext,
   args: JsonObject | undefined,
 ): Normalized {
   let current = value;

@@ -1,7 +1,7 @@
 /** Normalizers that the program brings along. Their names begin with `x_`, so that none hides a built-in one. */
 import type { JsonValue } from "../canonical/json-value.ts";
 import type { CapabilityProblem, CustomNormalizer } from "../capabilities.ts";
-import { cannot, type Normalizer, type NormalizerPlace, normalized } from "./normalizer.ts";
+import { cannot, type Normalizer, type NormalizerContext, normalized } from "./normalizer.ts";
 
 export function isCustomName(name: string): boolean {
   return name.startsWith("x_");
@@ -9,8 +9,8 @@ export function isCustomName(name: string): boolean {
 
 export function customNormalizer(
   name: string,
-  given: readonly string[],
-  { capabilities }: NormalizerPlace,
+  parameters: readonly string[],
+  { capabilities }: NormalizerContext,
 ): Normalizer | CapabilityProblem {
   const custom = capabilities.customNormalizers?.get(name);
   if (custom === undefined) {
@@ -18,19 +18,19 @@ export function customNormalizer(
     return { ok: false, problem };
   }
   return (value) => {
-    const found = attempt(custom, value, given);
-    return found === undefined ? cannot(`\`${name}\` cannot take the value`) : normalized(found);
+    const form = attempt(custom, value, parameters);
+    return form === undefined ? cannot(`\`${name}\` cannot take the value`) : normalized(form);
   };
 }
 
 function attempt(
   custom: CustomNormalizer,
   value: JsonValue,
-  given: readonly string[],
+  parameters: readonly string[],
 ): JsonValue | undefined {
   try {
-    const found = custom(value, given);
-    return isJson(found) ? found : undefined;
+    const form = custom(value, parameters);
+    return isJson(form) ? form : undefined;
   } catch {
     return undefined;
   }

@@ -19,7 +19,7 @@ export type Normalizer = (
 ) => Normalized;
 
 /** What a normalizer may be made with, beside the arguments that a policy writes. */
-export type NormalizerPlace = {
+export type NormalizerContext = {
   readonly capabilities: ValueCapabilities;
   /** The default that the tool's schema gives the argument; undefined: none. */
   readonly schemaDefault: JsonValue | undefined;
@@ -27,8 +27,8 @@ export type NormalizerPlace = {
 
 /** Makes a normalizer of what the policy writes in parentheses, or says what is wrong with it. */
 export type MakeNormalizer = (
-  given: readonly string[],
-  place: NormalizerPlace,
+  parameters: readonly string[],
+  context: NormalizerContext,
 ) => Normalizer | CapabilityProblem;
 
 export function normalized(value: JsonValue): Normalized {
@@ -65,7 +65,7 @@ export function textOr(
   map: (text: string, capabilities: ValueCapabilities) => string | null,
 ): Normalizer {
   return ofText(name, (text, capabilities) => {
-    const found = map(text, capabilities);
-    return found === null ? cannot(`\`${name}\` needs ${wanted}`) : normalized(found);
+    const form = map(text, capabilities);
+    return form === null ? cannot(`\`${name}\` needs ${wanted}`) : normalized(form);
   });
 }

@@ -4,8 +4,8 @@ import { type MakeNormalizer, textOr } from "./normalizer.ts";
  * `e164(US)`: a telephone number as `+` and digits, national ones read as numbers of that region. Whether such a number
  * exists is asked by `e164(US, valid)` alone. Without a region only international spellings are taken.
  */
-export const e164: MakeNormalizer = (given, { capabilities }) => {
-  const [region = null, check] = given;
+export const e164: MakeNormalizer = (parameters, { capabilities }) => {
+  const [region = null, check] = parameters;
   if (check !== undefined && check !== "valid") {
     return { ok: false, problem: `\`e164\` knows no \`${check}\`: write e164(US, valid)` };
   }

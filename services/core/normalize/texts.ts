@@ -58,14 +58,15 @@ export const hash: Normalizer = (value) =>
 export const path: Normalizer = textOr("path", "a path", (text) => {
   if (text === "" || text.includes("\0")) return null;
   const absolute = text.startsWith("/");
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const segment of text.split("/")) {
     if (segment === "" || segment === ".") continue;
-    const resolves = segment === ".." && kept.length > 0 && kept[kept.length - 1] !== "..";
-    if (resolves) kept.pop();
-    else if (segment !== ".." || !absolute) kept.push(segment);
+    const resolves =
+      segment === ".." && segments.length > 0 && segments[segments.length - 1] !== "..";
+    if (resolves) segments.pop();
+    else if (segment !== ".." || !absolute) segments.push(segment);
   }
-  const short = kept.join("/");
+  const short = segments.join("/");
   if (absolute) return `/${short}`;
   return short === "" ? "." : short;
 });

@@ -2,7 +2,11 @@
 
 import { type Deed, judgeCall, type Rules, type Verdict } from "../../commands/rules/judge.ts";
 import type { Vocabulary } from "../../commands/rules/part.ts";
-import { createPlaces, DEFAULT_READABLE, DEFAULT_SECRETS } from "../../commands/rules/place.ts";
+import {
+  createPositions,
+  DEFAULT_READABLE,
+  DEFAULT_SECRETS,
+} from "../../commands/rules/position.ts";
 import {
   type CallReader,
   createReader,
@@ -68,12 +72,12 @@ export function createCommandsReader(
   { programs }: Capabilities,
 ): CommandsReader {
   const { workspace = ".", readable = [], secrets = DEFAULT_SECRETS, assignments = [] } = document;
-  const places = createPlaces({
+  const positions = createPositions({
     workspace,
     readable: [...DEFAULT_READABLE, ...readable],
     secrets,
   });
-  const vocabulary = { programs: programs(), places, assignments: new Set(assignments) };
+  const vocabulary = { programs: programs(), positions, assignments: new Set(assignments) };
   const settings = settingsOf(entry, document);
   const read = createReader(settings, vocabulary);
   if (settings.language === "http" || settings.language === "files")
@@ -108,7 +112,7 @@ export function compileCommands(
   const path = [...at, "commands"];
   checkTiers(document, path, tiers, problems);
   // Keys of the tool itself were looked at with the tool: only those of the rules count here.
-  const found: CompileProblem[] = problems.length > 0 ? [] : problems;
+  const ruleProblems: CompileProblem[] = problems.length > 0 ? [] : problems;
   const byDeed = (
     variant: ChosenVariant,
     keys: VariantKeys,
@@ -116,7 +120,7 @@ export function compileCommands(
   ): ByDeed => {
     const made = DEEDS.map((deed) => {
       // Every deed has the same keys, so the same problems: one of them reports them.
-      const into = deed === "write" ? found : [];
+      const into = deed === "write" ? ruleProblems : [];
       return [
         deed,
         ranked(compile(variant, { ...DEED_KEYS[deed], ...keys }, where, into)),
@@ -170,10 +174,10 @@ function keysOf(rule: CommandRule): VariantKeys {
 function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
   if (tier !== undefined) return { tier };
   if (rules.length === 0) return {};
-  const named = rules.flatMap((rule) =>
-    rule.tier === undefined ? [] : (tiers.named(rule.tier) ?? []),
+  const ruleTiers = rules.flatMap((rule) =>
+    rule.tier === undefined ? [] : (tiers.findByName(rule.tier) ?? []),
   );
-  const strictest = named.reduce<CompiledTier | null>(
+  const strictest = ruleTiers.reduce<CompiledTier | null>(
     (most, one) =>
       most !== null && STRICTNESS[most.action] >= STRICTNESS[one.action] ? most : one,
     null,
@@ -190,14 +194,14 @@ function compileRules(
   { rules = [], session = true }: CommandsDocument,
   outcomes: Outcomes,
   path: readonly PathSegment[],
-  { programs, places }: Vocabulary,
+  { programs, positions }: Vocabulary,
   problems: CompileProblem[],
 ): Rules {
   const compiled = rules.map((rule, index) => {
     const report = (key: string, message: string): void => {
       problems.push({ path: policyPath([...path, "rules", index, key]), message });
     };
-    const { fits } = compileRule(rule, programs, places, report);
+    const { fits } = compileRule(rule, programs, positions, report);
     return { fits, isStrict: isStrict((outcomes.rules[index] as ByDeed).write.tool.tier) };
   });
   return { rules: compiled, isSession: session };
@@ -250,8 +254,8 @@ function callJudge(
     commandsOf: (args) => judgeCall(readOf(args), rules).map(noteOf),
     variantOf: (args) => {
       const call = readOf(args);
-      const known = chosen.get(call);
-      if (known !== undefined) return known;
+      const cached = chosen.get(call);
+      if (cached !== undefined) return cached;
       const tool = choose(judgeCall(call, rules));
       chosen.set(call, tool);
       return tool;
@@ -263,9 +267,9 @@ function callJudge(
 function askedAlone(tool: CompiledTool, verdicts: readonly Verdict[]): CompiledTool {
   const texts = verdicts.filter(({ by }) => typeof by !== "number").map(({ text }) => text);
   if (texts.length === 0) return tool;
-  const named = JSON.stringify([tool.ruleDigest, ...new Set(texts)]);
+  const digestInput = JSON.stringify([tool.ruleDigest, ...new Set(texts)]);
   const variant = cutText(texts.join("; "), SHOWN_COMMANDS);
-  return { ...tool, variant, ruleDigest: sha256Hex("callgate.commands.v1", named) };
+  return { ...tool, variant, ruleDigest: sha256Hex("callgate.commands.v1", digestInput) };
 }
 
 /** UTF-16 units of the commands that a person is shown as what further calls are of. */
@@ -299,7 +303,7 @@ function checkTiers(
   problems: CompileProblem[],
 ): void {
   const check = (name: string | undefined, key: readonly PathSegment[]): void => {
-    if (name === undefined || tiers.named(name) !== null) return;
+    if (name === undefined || tiers.findByName(name) !== null) return;
     const message = `\`${name}\` is not the name of a tier of this policy`;
     problems.push({ path: policyPath([...path, ...key]), message });
   };
@@ -327,13 +331,13 @@ function checkExamples(
   for (const [wanted, texts] of Object.entries(document.examples ?? {})) {
     texts.forEach((text, index) => {
       const args = exampleArguments(document, text);
-      const found = ENDS[variantOf?.(args).tier.action ?? "allow"];
-      if (found === wanted) return;
-      const notes = (commandsOf?.(args) ?? []).filter(({ tier }) => ENDS[tier.action] === found);
+      const outcome = ENDS[variantOf?.(args).tier.action ?? "allow"];
+      if (outcome === wanted) return;
+      const notes = (commandsOf?.(args) ?? []).filter(({ tier }) => ENDS[tier.action] === outcome);
       const by = notes.map(
         ({ text: part, rule, why }) => `\`${part}\` by ${rule}${why === null ? "" : ` (${why})`}`,
       );
-      const message = `\`${text}\` is ${found}, not ${wanted}: ${by.join(", ")}`;
+      const message = `\`${text}\` is ${outcome}, not ${wanted}: ${by.join(", ")}`;
       problems.push({ path: policyPath([...path, "examples", wanted, index]), message });
     });
   }

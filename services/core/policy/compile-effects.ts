@@ -48,7 +48,7 @@ export function compileEffects(
     if (effect.kind === "read") return;
     const exclusive = isExclusive(effect);
     const { template, byResult, placeholders } = resource;
-    const named = placeholders.filter((name) => !isOfResult(name));
+    const argumentNames = placeholders.filter((name) => !isOfResult(name));
     const { kind } = effect;
     const onFailure = effect.on_failure ?? onFailureOf(kind);
     effects.push({
@@ -57,7 +57,7 @@ export function compileEffects(
       onFailure,
       rule: path,
       resource: template,
-      arguments: named,
+      arguments: argumentNames,
       byResult,
     });
   });

@@ -39,14 +39,19 @@ export function compileIdentity(
   if (isWhole && drop === undefined) return allArguments;
   return (args, text, sealed) => {
     const filled = defaults === null ? args : (defaults(args) as JsonObject);
-    const bare = bareOf(filled, drop);
-    if (!bare.ok) return bare;
-    const done = steps.length === 0 ? bare : normalize(bare.value, steps, sealed);
+    const prepared = removeKey(filled, drop);
+    if (!prepared.ok) return prepared;
+    const done = steps.length === 0 ? prepared : normalize(prepared.value, steps, sealed);
     if (!done.ok) return done;
     const normalized = sealedIf(sealed, done.value);
-    const named = members === null ? "" : namedText(normalized, members);
-    if (named !== "") {
-      return { ok: true, text: `{${named}}`, normalized, fields: valuesOf(normalized, fields) };
+    const membersText = members === null ? "" : printMembers(normalized, members);
+    if (membersText !== "") {
+      return {
+        ok: true,
+        text: `{${membersText}}`,
+        normalized,
+        fields: valuesOf(normalized, fields),
+      };
     }
     const same = normalized === args;
     return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
@@ -65,7 +70,7 @@ type Prepared =
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
 /** Where the key has no place the call is refused: a tool without it would do again what is tried again. */
-function bareOf(args: JsonObject, key: string | undefined): Prepared {
+function removeKey(args: JsonObject, key: string | undefined): Prepared {
   if (key === undefined) return { ok: true, value: args };
   const path = inWayOfKey(args, key);
   if (path === null) return { ok: true, value: withoutKey(args, key) };
@@ -139,7 +144,7 @@ function membersOf(fields: readonly string[]): readonly Member[] {
 }
 
 /** The members whose fields are there; empty where none is: then all arguments count. */
-function namedText(args: JsonObject, members: readonly Member[]): string {
+function printMembers(args: JsonObject, members: readonly Member[]): string {
   let text = "";
   for (const { field, key } of members) {
     const value = getArgument(args, field);

@@ -20,9 +20,9 @@ export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["kille
   return ({ tool, agentId, tenantId }) => {
     if (kill.all === true) return "kill.all";
     return (
-      found("tools", tools, tool) ??
-      found("agents", agents, agentId) ??
-      found("tenants", tenants, tenantId)
+      findKillRule("tools", tools, tool) ??
+      findKillRule("agents", agents, agentId) ??
+      findKillRule("tenants", tenants, tenantId)
     );
   };
 }
@@ -32,7 +32,11 @@ function speakerGlobs(glob: string): GlobMatcher {
   return (name) => fits(foldedName(name));
 }
 
-function found(key: string, globs: readonly GlobMatcher[], name: string | null): string | null {
+function findKillRule(
+  key: string,
+  globs: readonly GlobMatcher[],
+  name: string | null,
+): string | null {
   if (name === null) return null;
   for (let at = 0; at < globs.length; at += 1) {
     if (globs[at]?.(name) === true) return policyPath(["kill", key, at]);

@@ -83,7 +83,7 @@ export function compilePolicy(
       graph,
       readersOf: compileReaders(document, tool),
       declaredTools,
-      tierNamed: tiers.named,
+      findTier: tiers.findByName,
       longestWindowMs: windows.reduce((longest, ms) => Math.max(longest, ms), 0),
       longestHoldMs: tiers.longestHoldMs,
     },
@@ -97,8 +97,8 @@ function rememberingTools(
   let others = new Map<string, CompiledTool>();
   const byLikeness = new Map([...declared].map(([name, tool]) => [likenessOf(name), tool]));
   return (name) => {
-    const known = declared.get(name) ?? others.get(name);
-    if (known !== undefined) return known;
+    const cached = declared.get(name) ?? others.get(name);
+    if (cached !== undefined) return cached;
     const compiled = compileTool(name, context, []);
     const like = byLikeness.get(likenessOf(name));
     const tool = like === undefined ? compiled : lookAlike(compiled, like);
@@ -110,7 +110,7 @@ function rememberingTools(
 
 /** Whatever else would make it known: where `unknown_tool` does not enforce, it is judged no milder than the declared one. */
 function lookAlike(tool: CompiledTool, { name, tier }: CompiledTool): CompiledTool {
-  return { ...tool, known: false, likeTool: name, tier: stricter(tool.tier, tier) };
+  return { ...tool, isDeclared: false, likeTool: name, tier: stricter(tool.tier, tier) };
 }
 
 /** A conversation outlives every window and hold, or it would forget what it must refuse. */

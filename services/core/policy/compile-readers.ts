@@ -13,10 +13,10 @@ export function compileReaders(
   const reads = entries.flatMap(([name, entry]) =>
     (entry.reads ?? []).map((resource) => ({ name, shape: shapeOf(resource) })),
   );
-  const known = new Map(
+  const readersByName = new Map(
     entries.map(([name, entry]) => [name, readersOf(entry, reads, tool)] as const),
   );
-  return (name) => known.get(name) ?? NONE;
+  return (name) => readersByName.get(name) ?? NONE;
 }
 
 interface Reader {
@@ -37,7 +37,7 @@ function readersOf(
   const names = ["get_", "read_", "list_"].map((verb) => `${verb}${resource}`);
   return [...names, `list_${resource}s`].filter((name) => {
     const candidate = tool(name);
-    return candidate.known && candidate.isRead;
+    return candidate.isDeclared && candidate.isRead;
   });
 }
 

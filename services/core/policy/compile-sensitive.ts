@@ -1,5 +1,5 @@
 /** Arguments whose values are nowhere kept in clear. */
-import { inOrder, type SensitivePath } from "../seal/sensitive-places.ts";
+import { inOrder, type SensitivePath } from "../seal/sensitive-values.ts";
 import { commandArgument } from "./compile-commands.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { ToolDocument } from "./document.ts";

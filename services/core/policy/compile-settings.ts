@@ -28,7 +28,8 @@ export function compileSettings(
       maxBytes: limits?.arguments_bytes ?? DEFAULT_CANONICAL_LIMITS.maxBytes,
     },
     outputBytes: limits?.output_bytes ?? LIMITS.outputBytesDefault,
-    ringSize: limits?.ring ?? document.deduplication?.max_history ?? LIMITS.ringDefault,
+    recentCallsMax:
+      limits?.recent_calls ?? document.deduplication?.max_history ?? LIMITS.recentCallsDefault,
     ladder: ladderOf(document),
     ...compileAcknowledgement(document, capabilities, problems),
     idempotencyTtlMs: idempotency?.ttl_ms ?? IDEMPOTENCY_TTL_MS,

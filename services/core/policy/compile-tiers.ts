@@ -12,7 +12,7 @@ const DEFAULT_HOLD: CompiledHold = { expiresMs: 900_000, requireReason: false, a
 export interface Tiers {
   /** The first tier whose pattern matches, or null. */
   readonly matching: (tool: string) => CompiledTier | null;
-  readonly named: (name: string) => CompiledTier | null;
+  readonly findByName: (name: string) => CompiledTier | null;
   readonly forRisk: (risk: RiskLevel, rule: string) => CompiledTier;
   /** The hold used where no hitl tier is written, or the first written one. */
   readonly hitl: (rule: string) => CompiledTier;
@@ -41,7 +41,7 @@ export function compileTiers(document: PolicyDocument): Tiers {
       const at = matchers.findIndex((matcher) => matcher(tool));
       return at < 0 ? null : (compiled[at] ?? null);
     },
-    named: (name) => compiled.find((tier) => tier.name === name) ?? null,
+    findByName: (name) => compiled.find((tier) => tier.name === name) ?? null,
     forRisk: (risk, rule) => {
       if (risk === "LOW") return { action: "allow", name: null, rule };
       if (risk === "HIGH") return hitl(rule);

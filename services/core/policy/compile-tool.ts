@@ -53,10 +53,10 @@ export function compileTool(
   if (variants === undefined && reader === null) {
     return compileEntry(base, context, problems);
   }
-  const compileVariant: CompileVariant = ({ name: variant, rule }, keys, path, found) => {
+  const compileVariant: CompileVariant = ({ name: variant, rule }, keys, path, variantProblems) => {
     const { tier = null, ...own } = keys;
     const chosen = { entry: merge(entry, own), at: path, variant, chosenBy: rule, tier };
-    return compileEntry({ ...base, ...chosen }, context, found);
+    return compileEntry({ ...base, ...chosen }, context, variantProblems);
   };
   const strictest = { ...base, entry: { ...entry, read_only: false } };
   const tool = compileEntry(strictest, context, problems);
@@ -110,11 +110,11 @@ function compileEntry(
   problems: CompileProblem[],
 ): CompiledTool {
   const { document, tiers, windows } = context;
-  const named = asked === null ? null : tiers.named(asked);
-  const matching = named ?? tiers.matching(name);
-  const known = declared || matching !== null || context.declaresNothing;
+  const askedTier = asked === null ? null : tiers.findByName(asked);
+  const matching = askedTier ?? tiers.matching(name);
+  const isDeclared = declared || matching !== null || context.declaresNothing;
   const read = isRead(entry, matching);
-  const tier = named ?? tierOf(entry, name, known, read, matching, context);
+  const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
   const aliased = aliasesOf(document.aliases, name);
   const effects = compileEffects(entry, at, aliased, problems);
   const modes = withChecks(context.modes, entry.checks);
@@ -128,7 +128,7 @@ function compileEntry(
     variant,
     why: null,
     commandsOf: null,
-    known,
+    isDeclared,
     likeTool: null,
     isRead: read,
     modes: document.mode === "shadow" ? inShadow(modes) : modes,
@@ -200,12 +200,12 @@ function isRead(entry: ToolDocument, matching: CompiledTier | null): boolean {
 function tierOf(
   entry: ToolDocument,
   name: string,
-  known: boolean,
+  isDeclared: boolean,
   read: boolean,
   matching: CompiledTier | null,
   context: ToolContext,
 ): CompiledTier {
-  if (!known) return unknownTier(context);
+  if (!isDeclared) return unknownTier(context);
   const rule = policyPath(["tool_schemas", name, "risk_level"]);
   const risk = entry.risk_level;
   const byRisk = risk === undefined ? null : context.tiers.forRisk(risk, rule);
@@ -221,8 +221,8 @@ function unknownTier({ document, tiers }: ToolContext): CompiledTier {
   const rule = "unknown_tools";
   const setting = document.unknown_tools ?? "deny";
   if (setting === "hitl") return tiers.hitl(rule);
-  const named = setting === "deny" || setting === "allow" ? null : tiers.named(setting);
-  return named ?? { action: "allow", name: null, rule };
+  const tier = setting === "deny" || setting === "allow" ? null : tiers.findByName(setting);
+  return tier ?? { action: "allow", name: null, rule };
 }
 
 function compileSchema(

@@ -47,8 +47,15 @@ export function compileVariants(
   }
   checkTiers(variants, path, context.tiers, problems);
   // Keys of the tool itself were looked at with the tool: only those of the variants count here.
-  const found: CompileProblem[] = problems.length > 0 ? [] : problems;
-  const choices = compileChoices(base, variants, path, context.capabilities, compile, found);
+  const variantProblems: CompileProblem[] = problems.length > 0 ? [] : problems;
+  const choices = compileChoices(
+    base,
+    variants,
+    path,
+    context.capabilities,
+    compile,
+    variantProblems,
+  );
   const all = [...choices.rules.map(({ variant }) => variant), choices.otherwise];
   const preset = defaultOf(entry.input_schema, argument);
   const merged = merger();
@@ -150,7 +157,7 @@ function checkTiers(
   problems: CompileProblem[],
 ): void {
   const check = (keys: VariantKeys | undefined, at: readonly PathSegment[]): void => {
-    if (keys?.tier === undefined || tiers.named(keys.tier) !== null) return;
+    if (keys?.tier === undefined || tiers.findByName(keys.tier) !== null) return;
     const message = `\`${keys.tier}\` is not the name of a tier of this policy`;
     problems.push({ path: policyPath([...path, ...at, "tier"]), message });
   };
@@ -173,12 +180,12 @@ interface Choices {
 
 /** The first rule that is about it; and before it each that may be. */
 function choose(name: string, { rules, otherwise }: Choices): readonly Ranked[] {
-  const found: Ranked[] = [];
+  const variants: Ranked[] = [];
   for (const { matches, mayMatch, variant } of rules) {
-    if (mayMatch(name)) found.push(variant);
-    if (matches(name)) return found;
+    if (mayMatch(name)) variants.push(variant);
+    if (matches(name)) return variants;
   }
-  return [...found, otherwise];
+  return [...variants, otherwise];
 }
 
 /** What cannot be read may be what any of the rules is about. */

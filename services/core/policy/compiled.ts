@@ -7,7 +7,7 @@ import type { OnFailure } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons/reasons.ts";
 import type { Sealing } from "../seal/sealing.ts";
-import type { SensitivePath } from "../seal/sensitive-places.ts";
+import type { SensitivePath } from "../seal/sensitive-values.ts";
 import type { PollingLimits, Rate } from "./document.ts";
 
 export interface CompiledPolicy {
@@ -23,7 +23,7 @@ export interface CompiledPolicy {
   readonly canonicalLimits: CanonicalLimits;
   /** Outputs up to this many bytes are kept. */
   readonly outputBytes: number;
-  readonly ringSize: number;
+  readonly recentCallsMax: number;
   readonly ladder: Ladder;
   readonly acknowledgement: "off" | "implicit" | "explicit";
   /** Under `explicit`: true where what the model said shows that it goes another way. */
@@ -49,7 +49,7 @@ export interface CompiledPolicy {
   /** Reads that show what the tool changes, by declaration or by name. */
   readonly readersOf: (name: string) => readonly string[];
   /** A tier that is written, or null. */
-  readonly tierNamed: (name: string) => CompiledTier | null;
+  readonly findTier: (name: string) => CompiledTier | null;
   /** Names in `tool_schemas`, in the order of the document. */
   readonly declaredTools: readonly string[];
   /** The longest window or cache time of any tool, ms: writes are remembered at least so long. */
@@ -69,11 +69,11 @@ export interface Ladder {
 export interface ResourceGraph {
   /** False: no edges are written, so only the tree counts. */
   readonly hasEdges: boolean;
-  /** Everything that the resource lies in, nearest first: path prefixes, and wholes by `contains`. */
-  readonly wholesOf: (resource: string) => readonly string[];
+  /** Everything that the resource lies in, nearest first: path prefixes, and ancestors by `contains`. */
+  readonly listAncestors: (resource: string) => readonly string[];
   /** Everything that stands for the same effect by `derives`, in either direction, nearest first. */
   readonly equalsOf: (resource: string) => readonly string[];
-  /** The shortest way from a resource to one of its wholes, both included; just both where none leads there. */
+  /** The shortest way from a resource to one of its ancestors, both included; just both where none leads there. */
   readonly pathToWhole: (resource: string, whole: string) => readonly string[];
   readonly pathToEqual: (resource: string, equal: string) => readonly string[];
 }
@@ -135,7 +135,7 @@ export interface CompiledTool {
   readonly why: string | null;
   /** What each command of a call is judged by; null: the tool has no `commands`. */
   readonly commandsOf: ((args: JsonObject) => readonly JudgedCommand[]) | null;
-  readonly known: boolean;
+  readonly isDeclared: boolean;
   /** The declared tool that this name differs from by case and separators alone; null: none. Such a name is unknown. */
   readonly likeTool: string | null;
   readonly isRead: boolean;

@@ -80,7 +80,7 @@ export type PolicyDocument = {
   readonly limits?: {
     readonly arguments_bytes?: number;
     readonly output_bytes?: number;
-    readonly ring?: number;
+    readonly recent_calls?: number;
   };
   readonly aliases?: readonly ResourceAlias[];
   readonly edges?: {

@@ -9,24 +9,24 @@ export type GlobMatcher = (name: string) => boolean;
 export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatcher {
   const globs = pattern.split("|").map((glob) => glob.trim());
   const whole = globs.map((glob) => glob.split("*"));
-  const bare = onLastSegment
+  const endingGlobs = onLastSegment
     ? globs.filter((glob) => !/[/.]/.test(glob)).map((glob) => glob.split("*"))
     : [];
   return (name) => {
     if (matchesAny(whole, name)) return true;
-    if (bare.length === 0) return false;
-    return endings(name).some((ending) => matchesAny(bare, ending));
+    if (endingGlobs.length === 0) return false;
+    return endings(name).some((ending) => matchesAny(endingGlobs, ending));
   };
 }
 
 /** What follows each separator, the longest first. */
 function endings(name: string): readonly string[] {
-  const found: string[] = [];
+  const suffixes: string[] = [];
   for (let at = 0; at < name.length; at += 1) {
-    if ("/.:".includes(name.charAt(at))) found.push(name.slice(at + 1));
-    else if (name.startsWith("__", at)) found.push(name.slice(at + 2));
+    if ("/.:".includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
+    else if (name.startsWith("__", at)) suffixes.push(name.slice(at + 2));
   }
-  return found;
+  return suffixes;
 }
 
 function matchesAny(globs: readonly (readonly string[])[], name: string): boolean {
@@ -45,9 +45,9 @@ function matches(parts: readonly string[], name: string): boolean {
   const end = name.length - last.length;
   for (let i = 1; i < parts.length - 1; i++) {
     const part = parts[i] as string;
-    const found = name.indexOf(part, at);
-    if (found < 0 || found + part.length > end) return false;
-    at = found + part.length;
+    const index = name.indexOf(part, at);
+    if (index < 0 || index + part.length > end) return false;
+    at = index + part.length;
   }
   return true;
 }

@@ -23,14 +23,14 @@ function memberOf(args: JsonObject, { head }: Step) {
  * as one once the key is in place are one.
  */
 export function withoutKey(args: JsonObject, path: string): JsonObject {
-  const bare = withoutArgument(args, path);
+  const remaining = withoutArgument(args, path);
   const step = stepOf(path);
-  if (step === null) return bare;
-  const child = memberOf(bare, step);
-  if (!isObject(child)) return bare;
-  const kept = withoutKey(child, step.rest);
-  if (Object.keys(kept).length === 0) return withoutArgument(bare, step.head);
-  return kept === child ? bare : { ...bare, [step.head]: kept };
+  if (step === null) return remaining;
+  const child = memberOf(remaining, step);
+  if (!isObject(child)) return remaining;
+  const remainingChild = withoutKey(child, step.rest);
+  if (Object.keys(remainingChild).length === 0) return withoutArgument(remaining, step.head);
+  return remainingChild === child ? remaining : { ...remaining, [step.head]: remainingChild };
 }
 
 /**
@@ -44,9 +44,9 @@ export function withKey(args: JsonObject, path: string, key: string): JsonObject
 function placed(args: JsonObject, path: string, key: string): JsonObject {
   const step = stepOf(path);
   if (step === null) return { ...args, [path]: key };
-  const bare = withoutArgument(args, path);
-  const child = memberOf(bare, step);
-  return { ...bare, [step.head]: placed(isObject(child) ? child : {}, step.rest, key) };
+  const remaining = withoutArgument(args, path);
+  const child = memberOf(remaining, step);
+  return { ...remaining, [step.head]: placed(isObject(child) ? child : {}, step.rest, key) };
 }
 
 /** Path of a value that stands where an object has to hold the key; null where none does. */

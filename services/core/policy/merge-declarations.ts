@@ -66,8 +66,8 @@ function limitsOf(
   tier: CompiledTier,
 ): CompiledTool["limits"] {
   const among = [base, other].flatMap((tool) => [...tool.limits, ...limited(tool.tier)]);
-  const found = union(among, []).filter(({ name }) => name !== tier.name);
-  return found.length === 0 ? base.limits : found;
+  const limits = union(among, []).filter(({ name }) => name !== tier.name);
+  return limits.length === 0 ? base.limits : limits;
 }
 
 function limited(tier: CompiledTier): CompiledTool["limits"] {

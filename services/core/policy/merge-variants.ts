@@ -35,17 +35,17 @@ export function merger(): (parts: readonly Ranked[]) => CompiledTool {
   let count = 0;
   const both = (a: Ranked, b: Ranked): Ranked => {
     if (a.tool === b.tool) return a;
-    const known = made.get(a.tool)?.get(b.tool);
-    if (known !== undefined) return known;
+    const cached = made.get(a.tool)?.get(b.tool);
+    if (cached !== undefined) return cached;
     if (count >= REMEMBERED) {
       made = new Map();
       count = 0;
     }
-    const found = merged(a, b);
+    const combined = merged(a, b);
     const others = made.get(a.tool) ?? new Map<CompiledTool, Ranked>();
-    made.set(a.tool, others.set(b.tool, found));
+    made.set(a.tool, others.set(b.tool, combined));
     count += 1;
-    return found;
+    return combined;
   };
   return (parts) => parts.reduce(both).tool;
 }
@@ -59,8 +59,8 @@ function merged(a: Ranked, b: Ranked): Ranked {
   const tier = strictest(strict.tier, lax.tier);
   const modes = strictestModes(strict.modes, lax.modes);
   const isLess = CLASS_RANK[classOf(lax)] > CLASS_RANK[classOf(strict)];
-  const kept = isLess ? { ...strict, repeatable: false } : strict;
-  const base = isLess && strict.isRead ? lax : kept;
+  const strictBase = isLess ? { ...strict, repeatable: false } : strict;
+  const base = isLess && strict.isRead ? lax : strictBase;
   const declared = declaredByBoth(base, base === lax ? strict : lax, tier);
   const digests = strict.tier.action === lax.tier.action ? [strict, lax] : [strict];
   const whole = { ...base, ...declared, tier, modes, ruleDigest: digestOf(digests) };

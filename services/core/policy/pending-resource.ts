@@ -29,11 +29,11 @@ export function closed(text: string): string {
 }
 
 /** The resource; null where the output has no such part, or one that is no name. */
-export function namedByResult(pending: string, output: JsonValue): string | null {
+export function nameFromResult(pending: string, output: JsonValue): string | null {
   if (!isObject(output)) return null;
   let whole = true;
-  const resource = pending.replace(OPEN_PART, (found: string, path: string | undefined) => {
-    if (path === undefined) return found.charAt(0);
+  const resource = pending.replace(OPEN_PART, (match: string, path: string | undefined) => {
+    if (path === undefined) return match.charAt(0);
     const name = nameOf(getArgument(output, path));
     if (name === null) whole = false;
     return name ?? "";

@@ -31,9 +31,9 @@ function findWritten(
   positions: Positions,
   path: string,
 ): { readonly path: string; readonly at: WrittenAt } | null {
-  for (let known = path; known !== ""; known = parentOf(known)) {
-    const at = positions.get(known);
-    if (at !== undefined) return { path: known, at };
+  for (let candidate = path; candidate !== ""; candidate = parentOf(candidate)) {
+    const at = positions.get(candidate);
+    if (at !== undefined) return { path: candidate, at };
   }
   return null;
 }
@@ -44,8 +44,8 @@ function parentOf(path: string): string {
 
 /** As `findWritten`; what was not written at all is at the top of the first file. */
 export function locateIn(positions: Positions, path: string): PolicyPosition | null {
-  const found = findWritten(positions, path);
-  if (found !== null) return { file: found.at.file, ...found.at.key, path: found.path };
+  const nearest = findWritten(positions, path);
+  if (nearest !== null) return { file: nearest.at.file, ...nearest.at.key, path: nearest.path };
   const first = positions.values().next().value;
   return first === undefined ? null : { file: first.file, line: 1, column: 1, path: "" };
 }
@@ -58,14 +58,14 @@ export function problemAt(
   on: "key" | "value" = "key",
 ): PolicyProblem {
   const path = policyPath(segments);
-  const found = findWritten(positions, path);
-  if (found === null) return { file: OBJECT_NAME, line: 0, column: 0, path, ...text };
-  const place = found.path === path ? found.at[on] : found.at.key;
-  return { file: found.at.file, ...place, path, ...text };
+  const nearest = findWritten(positions, path);
+  if (nearest === null) return { file: OBJECT_NAME, line: 0, column: 0, path, ...text };
+  const position = nearest.path === path ? nearest.at[on] : nearest.at.key;
+  return { file: nearest.at.file, ...position, path, ...text };
 }
 
 /** `policy.yaml:3:5`, or the bare name where there are no lines. */
-export function placeOf(problem: Pick<PolicyProblem, "file" | "line" | "column">): string {
+export function describeLocation(problem: Pick<PolicyProblem, "file" | "line" | "column">): string {
   const { file, line, column } = problem;
   return line === 0 ? file : `${file}:${line}:${column}`;
 }
@@ -73,5 +73,5 @@ export function placeOf(problem: Pick<PolicyProblem, "file" | "line" | "column">
 /** One problem as one line for people. */
 export function formatProblem(problem: PolicyProblem): string {
   const path = problem.path === "" ? "" : `${problem.path}: `;
-  return `${placeOf(problem)}: ${path}${problem.message}; ${problem.remedy}`;
+  return `${describeLocation(problem)}: ${path}${problem.message}; ${problem.remedy}`;
 }

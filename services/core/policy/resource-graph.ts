@@ -1,6 +1,6 @@
 /**
  * How resources hang together. Resources are paths, so `order/7` holds `order/7/payment`; `contains`
- * adds wholes of other names, and `derives` says that one effect stands for another: an invoice and the
+ * adds ancestors of other names, and `derives` says that one effect stands for another: an invoice and the
  * payment of one order. Edges are written as templates with the same placeholders on both sides, so
  * that one side names the other without a search.
  */
@@ -38,12 +38,12 @@ export function compileGraph(
   (edges?.derives ?? []).forEach(([source, derived], at) => {
     add("derives", at, source, derived);
   });
-  const wholes = [parentOf, ...toWhole];
+  const toAncestor = [parentOf, ...toWhole];
   return {
     hasEdges: toWhole.length + toEqual.length > 0,
-    wholesOf: (resource) => reach(resource, wholes),
+    listAncestors: (resource) => reach(resource, toAncestor),
     equalsOf: (resource) => (toEqual.length === 0 ? NONE : reach(resource, toEqual)),
-    pathToWhole: (resource, whole) => pathTo(resource, whole, wholes),
+    pathToWhole: (resource, whole) => pathTo(resource, whole, toAncestor),
     pathToEqual: (resource, equal) => pathTo(resource, equal, toEqual),
   };
 }
@@ -138,27 +138,27 @@ function parentOf(resource: string): string | null {
  * with where each was reached from: its place in the list, or -1.
  */
 function reach(resource: string, rewrites: readonly Rewrite[], from?: number[]): readonly string[] {
-  const found: string[] = [];
-  for (let at = -1; at < found.length; at++) {
-    const step = at < 0 ? resource : (found[at] as string);
+  const resources: string[] = [];
+  for (let at = -1; at < resources.length; at++) {
+    const step = at < 0 ? resource : (resources[at] as string);
     for (const follow of rewrites) {
       const reached = follow(step);
-      if (reached === null || reached === resource || found.includes(reached)) continue;
-      found.push(reached);
+      if (reached === null || reached === resource || resources.includes(reached)) continue;
+      resources.push(reached);
       from?.push(at);
-      if (found.length === REACHED_MAX) return found;
+      if (resources.length === REACHED_MAX) return resources;
     }
   }
-  return found;
+  return resources;
 }
 
 /** From a resource to one that it leads to, both included; these two alone where it does not. */
 function pathTo(resource: string, other: string, rewrites: readonly Rewrite[]): readonly string[] {
   const from: number[] = [];
-  const found = reach(resource, rewrites, from);
+  const resources = reach(resource, rewrites, from);
   const path: string[] = [other];
-  for (let at = from[found.indexOf(other)] ?? -1; at >= 0; at = from[at] as number) {
-    path.unshift(found[at] as string);
+  for (let at = from[resources.indexOf(other)] ?? -1; at >= 0; at = from[at] as number) {
+    path.unshift(resources[at] as string);
   }
   return [resource, ...path];
 }

@@ -18,8 +18,8 @@ export function compileToolGlobs(pattern: string, restricts: boolean): GlobMatch
   }
   const globs = pattern.split("|").map((glob) => glob.trim());
   const whole = compileGlobs(globs.flatMap(formsOf).join("|"), false);
-  const bare = globs.filter((glob) => !/[/.:]/.test(glob)).flatMap(formsOf);
-  const part = bare.length === 0 ? null : compileGlobs(bare.join("|"), false);
+  const endingGlobs = globs.filter((glob) => !/[/.:]/.test(glob)).flatMap(formsOf);
+  const part = endingGlobs.length === 0 ? null : compileGlobs(endingGlobs.join("|"), false);
   return (name) => {
     if (formsOf(name).some(whole)) return true;
     return part !== null && endings(name).flatMap(formsOf).some(part);
@@ -41,10 +41,10 @@ function unified(text: string): string {
 
 /** GLOB-3: what follows each `/`, `.`, `:`, `-` and `__`, the longest first. */
 function endings(name: string): readonly string[] {
-  const found: string[] = [];
+  const suffixes: string[] = [];
   for (let at = 0; at < name.length; at += 1) {
-    if ("/.:-".includes(name.charAt(at))) found.push(name.slice(at + 1));
-    else if (name.startsWith("__", at)) found.push(name.slice(at + 2));
+    if ("/.:-".includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
+    else if (name.startsWith("__", at)) suffixes.push(name.slice(at + 2));
   }
-  return found;
+  return suffixes;
 }

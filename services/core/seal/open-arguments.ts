@@ -3,7 +3,7 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { DecisionEvent } from "../events.ts";
 import type { Sealing } from "./sealing.ts";
-import { keysOf, withValueAt } from "./sensitive-places.ts";
+import { keysOf, withValueAt } from "./sensitive-values.ts";
 
 type Sealed = Pick<DecisionEvent, "tenantId" | "decisionId" | "arguments">;
 
@@ -14,8 +14,8 @@ type Sealed = Pick<DecisionEvent, "tenantId" | "decisionId" | "arguments">;
 export function openArguments(decision: Sealed, sealing: Pick<Sealing, "open">): JsonObject | null {
   let args: JsonObject | null = JSON.parse(decision.arguments.text) as JsonObject;
   for (const { path, keyId, nonce, sealed } of decision.arguments.sealed) {
-    const place = [decision.tenantId, decision.decisionId, path] as const;
-    const text = sealing.open(keyId, place, { nonce, sealed });
+    const sealPath = [decision.tenantId, decision.decisionId, path] as const;
+    const text = sealing.open(keyId, sealPath, { nonce, sealed });
     if (text === null || args === null) return null;
     args = withValueAt(args, keysOf(path), JSON.parse(text) as JsonValue);
   }

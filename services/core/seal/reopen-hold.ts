@@ -9,7 +9,7 @@ import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import { openArguments } from "./open-arguments.ts";
 import { sealArguments } from "./seal-arguments.ts";
-import { inOrder, keysOf } from "./sensitive-places.ts";
+import { inOrder, keysOf } from "./sensitive-values.ts";
 
 export type ReopenedHold =
   | {

@@ -9,13 +9,13 @@ import { jsonMember } from "../json-path.ts";
 import { isObject } from "../policy/argument-path.ts";
 import type { CompiledPolicy, SealArguments } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
-import { looksSealed, type SealPlace } from "./sealing.ts";
+import { looksSealed, type SealPath } from "./sealing.ts";
 import {
   pointerOf,
+  replaceSensitive,
   type SensitivePath,
-  type SensitivePlace,
-  withPlaces,
-} from "./sensitive-places.ts";
+  type SensitiveValue,
+} from "./sensitive-values.ts";
 
 /**
  * The proposal as it is judged and journaled: no clear text of a field that its tool declares sensitive,
@@ -43,11 +43,11 @@ export function sealProposal(
     return sealedWhole(proposal, keyId, policy, { reason: "malformed", message });
   }
   const sealed = sealArguments(parsed.value, paths, { keyId, tenantId: proposal.tenantId }, policy);
-  const { places, digests } = sealed;
+  const { sensitiveValues, digests } = sealed;
   return {
     ...proposal,
     arguments: sealed.text,
-    clear: { keyId, value: parsed.value, text: parsed.text, paths, places, digests },
+    clear: { keyId, value: parsed.value, text: parsed.text, paths, sensitiveValues, digests },
   };
 }
 
@@ -60,9 +60,9 @@ function sealedWhole(
   policy: CompiledPolicy,
   { reason, message }: EnvelopeRejection,
 ): ProposalInput {
-  const { arguments: given } = proposal;
-  const isSealed = policy.sealing.recorded && looksSealed(given);
-  const text = typeof given === "string" ? given : sha256Hex("callgate.raw/1", given);
+  const { arguments: raw } = proposal;
+  const isSealed = policy.sealing.recorded && looksSealed(raw);
+  const text = typeof raw === "string" ? raw : sha256Hex("callgate.raw/1", raw);
   const whole = isSealed ? text : policy.sealing.digest(keyId, proposal.tenantId, text);
   // The parser's message quotes what it stumbled over; that of another place does not.
   const isOfRecord = reason === "misrouted" || reason === "unauthenticated";
@@ -87,9 +87,9 @@ export interface SealedArguments {
   /** Canonical JSON of the value. */
   readonly text: string;
   /** What was sealed, in the order in which it was found. */
-  readonly places: readonly SensitivePlace[];
+  readonly sensitiveValues: readonly SensitiveValue[];
   /** What was a digest already. */
-  readonly digests: readonly SensitivePlace[];
+  readonly digests: readonly SensitiveValue[];
 }
 
 export function sealArguments(
@@ -98,15 +98,15 @@ export function sealArguments(
   { keyId, tenantId }: SealOwner,
   { sealing }: CompiledPolicy,
 ): SealedArguments {
-  const places: SensitivePlace[] = [];
-  const digests: SensitivePlace[] = [];
-  const value = withPlaces(args, paths, (place) => {
-    const isDone = sealing.recorded && looksSealed(place.value);
-    (isDone ? digests : places).push(place);
-    if (isDone) return place.value;
-    return sealing.digest(keyId, tenantId, canonicalText(place.value));
+  const sensitiveValues: SensitiveValue[] = [];
+  const digests: SensitiveValue[] = [];
+  const value = replaceSensitive(args, paths, (sensitive) => {
+    const isDone = sealing.recorded && looksSealed(sensitive.value);
+    (isDone ? digests : sensitiveValues).push(sensitive);
+    if (isDone) return sensitive.value;
+    return sealing.digest(keyId, tenantId, canonicalText(sensitive.value));
   });
-  return { value, text: canonicalText(value), places, digests };
+  return { value, text: canonicalText(value), sensitiveValues, digests };
 }
 
 /** For the identity of a call: what normalizers made of its arguments, sealed as the arguments were. */
@@ -130,12 +130,13 @@ export function sealValues(
   clear: ClearArguments | null | undefined,
   policy: CompiledPolicy,
 ): readonly SealedValue[] {
-  if (clear === null || clear === undefined || clear.places.length === 0) return NONE_SEALED;
+  if (clear === null || clear === undefined || clear.sensitiveValues.length === 0)
+    return NONE_SEALED;
   const { keyId } = clear;
-  return clear.places.map(({ keys, value }) => {
+  return clear.sensitiveValues.map(({ keys, value }) => {
     const path = pointerOf(keys);
-    const place: SealPlace = [tenantId, decisionId, path];
-    return { path, keyId, ...policy.sealing.seal(keyId, place, canonicalText(value)) };
+    const sealPath: SealPath = [tenantId, decisionId, path];
+    return { path, keyId, ...policy.sealing.seal(keyId, sealPath, canonicalText(value)) };
   });
 }
 
@@ -155,22 +156,22 @@ interface Problem {
  * Problems as they may be told. One inside of a sensitive value is told of the value: its path has names out
  * of it. What is a digest already is not looked at: what was found of it then counts.
  */
-export function toldProblems<P extends Problem>(
+export function redactProblems<P extends Problem>(
   problems: readonly P[],
-  { places, digests, told = [] }: ClearArguments,
+  { sensitiveValues, digests, recordedProblems = [] }: ClearArguments,
 ): readonly (P | Problem)[] {
-  const outer = pathsOf(places);
+  const outer = pathsOf(sensitiveValues);
   const recorded = pathsOf(digests);
   const isOfDigest = ({ path }: Problem): boolean => outside(path, recorded) !== undefined;
   const now = problems.filter((problem) => !isOfDigest(problem));
   return [
     ...now.map((problem) => ({ ...problem, path: outside(problem.path, outer) ?? problem.path })),
-    ...told.filter(isOfDigest),
+    ...recordedProblems.filter(isOfDigest),
   ];
 }
 
-function pathsOf(places: readonly SensitivePlace[]): readonly string[] {
-  return places.map(({ keys }) => keys.reduce(jsonMember, "$"));
+function pathsOf(values: readonly SensitiveValue[]): readonly string[] {
+  return values.map(({ keys }) => keys.reduce(jsonMember, "$"));
 }
 
 /** The one of these that the path is, or lies in. */

@@ -5,7 +5,7 @@
 import { decrypted, encrypted, hmac } from "../hash.ts";
 
 /** What a text is sealed for, and opened for alone; the tenant is first. */
-type Place = readonly [tenantId: string, ...rest: string[]];
+type TenantPath = readonly [tenantId: string, ...rest: string[]];
 
 /** An encrypted text in hex; its tag of 16 bytes stands last. */
 export type SealedText = { readonly nonce: string; readonly sealed: string };
@@ -23,27 +23,28 @@ export function sealedDigest(secret: Uint8Array, tenantId: string, text: string)
  * AES-256-GCM under a key of the tenant. The nonce is made of place and text: the same input gives the same
  * bytes anywhere, as a journal that is replayed needs, and no nonce serves two texts.
  */
-export function sealText(secret: Uint8Array, place: Place, text: string): SealedText {
-  const nonceKey = tagged(secret, "callgate.seal-nonce/1", [place[0]]);
-  const nonce = tagged(nonceKey, "callgate.seal-nonce/1", [...place, text]).subarray(
-    0,
-    NONCE_BYTES,
-  );
-  return { nonce: hexOf(nonce), sealed: encrypted(lockOf(secret, place, nonce), text) };
+export function sealText(secret: Uint8Array, path: TenantPath, text: string): SealedText {
+  const nonceKey = tagged(secret, "callgate.seal-nonce/1", [path[0]]);
+  const nonce = tagged(nonceKey, "callgate.seal-nonce/1", [...path, text]).subarray(0, NONCE_BYTES);
+  return { nonce: hexOf(nonce), sealed: encrypted(lockOf(secret, path, nonce), text) };
 }
 
 /** The text, or null where secret, place or bytes are not those that it was sealed with. */
-export function openText(secret: Uint8Array, place: Place, given: SealedText): string | null {
-  const { nonce, sealed } = given;
+export function openText(
+  secret: Uint8Array,
+  path: TenantPath,
+  sealedText: SealedText,
+): string | null {
+  const { nonce, sealed } = sealedText;
   if (!HEX.test(nonce) || !HEX.test(sealed) || sealed.length < TAG_DIGITS) return null;
   const cut = sealed.length - TAG_DIGITS;
-  const lock = lockOf(secret, place, bytesOf(nonce));
+  const lock = lockOf(secret, path, bytesOf(nonce));
   return decrypted(lock, sealed.slice(0, cut), bytesOf(sealed.slice(cut)));
 }
 
-function lockOf(secret: Uint8Array, place: Place, nonce: Uint8Array) {
-  const key = tagged(secret, "callgate.seal-key/1", [place[0]]);
-  return { key, nonce, bound: tagged(key, "callgate.seal-place/1", place) };
+function lockOf(secret: Uint8Array, path: TenantPath, nonce: Uint8Array) {
+  const key = tagged(secret, "callgate.seal-key/1", [path[0]]);
+  return { key, nonce, bound: tagged(key, "callgate.seal-place/1", path) };
 }
 
 function tagged(key: Uint8Array, tag: string, parts: readonly string[]): Uint8Array {

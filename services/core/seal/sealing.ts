@@ -5,7 +5,7 @@
 import { openText, type SealedText, sealedDigest, sealText } from "./seal-text.ts";
 
 /** What a sealed value is opened for alone: its tenant, the decision, the place in the arguments. */
-export type SealPlace = readonly [tenantId: string, decisionId: string, pointer: string];
+export type SealPath = readonly [tenantId: string, decisionId: string, pointer: string];
 
 export interface Sealing {
   /** Id of the secret for conversations that have nothing sealed yet. */
@@ -14,9 +14,9 @@ export interface Sealing {
   readonly recorded: boolean;
   /** `sealed:<keyId>:<64 hex digits>`. @throws MissingSecretError, as the others do. */
   readonly digest: (keyId: string, tenantId: string, text: string) => string;
-  readonly seal: (keyId: string, place: SealPlace, text: string) => SealedText;
+  readonly seal: (keyId: string, path: SealPath, text: string) => SealedText;
   /** Null where it was sealed for another place, or is damaged. */
-  readonly open: (keyId: string, place: SealPlace, sealed: SealedText) => string | null;
+  readonly open: (keyId: string, path: SealPath, sealed: SealedText) => string | null;
 }
 
 /** No defect and no fault of the input: the gate stops until it has the secret. */
@@ -43,8 +43,8 @@ export function createSealing(keyId: string, secrets: ReadonlyMap<string, Uint8A
     keyId,
     recorded: false,
     digest: (id, tenantId, text) => `sealed:${id}:${sealedDigest(secretOf(id), tenantId, text)}`,
-    seal: (id, place, text) => sealText(secretOf(id), place, text),
-    open: (id, place, sealed) => openText(secretOf(id), place, sealed),
+    seal: (id, path, text) => sealText(secretOf(id), path, text),
+    open: (id, path, sealed) => openText(secretOf(id), path, sealed),
   };
 }
 

@@ -1,9 +1,9 @@
 /** Adds a call to the recent calls of its conversation, which loops are looked for in. */
 import { markOf, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
 import type { Decision } from "../decision.ts";
-import type { ConversationState, RingEntry, StateDraft } from "./state.ts";
+import type { ConversationState, RecentCall, StateDraft } from "./state.ts";
 
-export function ringEntry(event: Decision, n: number, state: ConversationState): RingEntry {
+export function makeRecentCall(event: Decision, n: number, state: ConversationState): RecentCall {
   return {
     n,
     decisionId: event.decisionId,
@@ -18,21 +18,26 @@ export function ringEntry(event: Decision, n: number, state: ConversationState):
   };
 }
 
-export function addToRing(state: StateDraft, entry: RingEntry, size: number): void {
-  state.ring = pushed(state.ring, entry, size);
+export function addRecentCall(state: StateDraft, entry: RecentCall, size: number): void {
+  state.recentCalls = pushed(state.recentCalls, entry, size);
   const tag = tagOf(entry.actionKey);
-  state.ringMarks |= markOf(tag);
-  state.ringOtherMarks |= otherMarkOf(tag);
+  state.recentMarks |= markOf(tag);
+  state.recentOtherMarks |= otherMarkOf(tag);
 }
 
-function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): readonly RingEntry[] {
+function pushed(
+  recentCalls: readonly RecentCall[],
+  entry: RecentCall,
+  size: number,
+): readonly RecentCall[] {
   // A push to a copy of the same length would take room for as many again.
-  const next = ring.length <= size ? ring.slice() : ring.slice(ring.length - size);
+  const next =
+    recentCalls.length <= size ? recentCalls.slice() : recentCalls.slice(recentCalls.length - size);
   if (next.length < size) {
     next.push(entry);
     return next;
   }
-  for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RingEntry;
+  for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RecentCall;
   next[size - 1] = entry;
   return next;
 }

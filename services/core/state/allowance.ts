@@ -4,7 +4,7 @@ import { NO_TIMES, timesPush, timesWithout } from "../../collections/times.ts";
 import { trieGet, trieSet } from "../../collections/trie.ts";
 import type { CallFacts } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { afterGivenBack, afterUse } from "./given.ts";
+import { afterUse, returnManualGrant } from "./manual-grants.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 
 export function useUp(state: StateDraft, call: CallFacts, atMs: number): void {
@@ -13,8 +13,8 @@ export function useUp(state: StateDraft, call: CallFacts, atMs: number): void {
     const next = timesPush(times, atMs, atMs - windowMs, LIMITS.rateWindowCalls);
     state.rates = trieSet(state.rates, key, next);
   }
-  const given = call.more?.given ?? null;
-  if (given !== null) state.given = afterUse(state.given, given);
+  const manualGrant = call.more?.manualGrant ?? null;
+  if (manualGrant !== null) state.manualGrants = afterUse(state.manualGrants, manualGrant);
   if (call.grant === null) return;
   const { tier, expiresAtMs } = call.grant;
   const used = (trieGet(state.grants, tier)?.used ?? 0) + 1;
@@ -29,8 +29,9 @@ export function giveBack(state: StateDraft, { call, atMs, n }: OpenCall): void {
     const left = timesWithout(times, atMs);
     if (left !== times) state.rates = trieSet(state.rates, key, left);
   }
-  const given = call.more?.given ?? null;
-  if (given !== null) state.given = afterGivenBack(state.given, given, n);
+  const manualGrant = call.more?.manualGrant ?? null;
+  if (manualGrant !== null)
+    state.manualGrants = returnManualGrant(state.manualGrants, manualGrant, n);
   const grant = call.grant === null ? undefined : trieGet(state.grants, call.grant.tier);
   if (call.grant === null || grant === undefined) return;
   const used = Math.max(0, grant.used - 1);

@@ -9,27 +9,30 @@ export interface AskedAgain {
   readonly argumentsDigest: string;
 }
 
-export type FoundCall = OpenCall & { readonly asked: AskedCall };
+export type AskedOpenCall = OpenCall & { readonly asked: AskedCall };
 
 /**
  * The call that waits for a verdict, or was approved and that nobody has begun: the one of the approval id, else the latest
  * of the call id.
  */
-export function findAsked({ open }: ConversationState, again: AskedAgain): FoundCall | undefined {
-  let found: FoundCall | undefined;
+export function findAsked(
+  { open }: ConversationState,
+  again: AskedAgain,
+): AskedOpenCall | undefined {
+  let match: AskedOpenCall | undefined;
   trieVisit(open, (call) => {
     if (!isAskedFor(call, again)) return false;
     if (call.asked.approvalId === again.approvalId) {
-      found = call;
+      match = call;
       return true;
     }
-    if (call.callId === again.callId && (found === undefined || call.n >= found.n)) found = call;
+    if (call.callId === again.callId && (match === undefined || call.n >= match.n)) match = call;
     return false;
   });
-  return found;
+  return match;
 }
 
-function isAskedFor(call: OpenCall, { argumentsDigest }: AskedAgain): call is FoundCall {
+function isAskedFor(call: OpenCall, { argumentsDigest }: AskedAgain): call is AskedOpenCall {
   if (call.asked === null || call.started || call.status === "unknown") return false;
   return call.asked.argumentsDigest === argumentsDigest;
 }

@@ -8,7 +8,7 @@
  */
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import type { ConversationState, OpenCall, StateDraft, Twin } from "./state.ts";
+import type { ConversationState, OpenCall, PriorCall, StateDraft } from "./state.ts";
 
 export function findDoubt(
   { doubts }: Pick<ConversationState, "doubts">,
@@ -39,14 +39,14 @@ export function findDoubtOf(
   return doubts.length === 0 ? undefined : doubts.find((call) => call.actionKey === actionKey);
 }
 
-export function isInDoubt(told: {
+export function isInDoubt(outcome: {
   readonly status: string;
   readonly effect: FailureEffect | null;
 }): boolean {
-  return told.status === "failed" && told.effect === "possible";
+  return outcome.status === "failed" && outcome.effect === "possible";
 }
 
-/** The occurrence of the call may have taken effect although none of its attempts succeeded. */
-export function mayHaveActed(twin: Twin): boolean {
-  return twin.doubted || twin.status === "unknown" || isInDoubt(twin);
+/** The execution of the call may have taken effect although none of its attempts succeeded. */
+export function mayHaveActed(priorCall: PriorCall): boolean {
+  return priorCall.doubted || priorCall.status === "unknown" || isInDoubt(priorCall);
 }

@@ -13,6 +13,6 @@ export interface EffectHolder {
   /** Failed: it may have happened all the same; a failure that had no effect frees the resource. */
   readonly status: CallStatus;
   /** What the resource lies in by `contains` edges; null: its path alone says it. */
-  readonly wholes: readonly string[] | null;
+  readonly ancestors: readonly string[] | null;
   readonly onFailure: OnFailure;
 }

@@ -1,5 +1,5 @@
 /**
- * Which resources with exclusive effects lie in which wholes: what a delete or transfer of a whole asks. And
+ * Which resources with exclusive effects lie in which ancestors: what a delete or transfer of a whole asks. And
  * what they look like: what tells soon that a resource has none.
  * Follows from the effects alone, so it stands in no snapshot.
  */
@@ -50,10 +50,10 @@ export function reindexed(
   before: Holders,
   after: Holders,
 ): EffectIndex {
-  if (before !== undefined && after !== undefined && lieInOne(before, after)) return index;
+  if (before !== undefined && after !== undefined && areInOne(before, after)) return index;
   let { parts } = index;
-  for (const whole of wholesOf(resource, before)) parts = without(parts, whole, resource);
-  for (const whole of wholesOf(resource, after)) {
+  for (const whole of listAncestors(resource, before)) parts = without(parts, whole, resource);
+  for (const whole of listAncestors(resource, after)) {
     parts = trieSet(parts, whole, trieSet(trieGet(parts, whole) ?? NO_PARTS, resource, resource));
   }
   return { parts, shapes: mayStand(index, resource) ? index.shapes : withShape(index, resource) };
@@ -89,10 +89,10 @@ export function pathPrefixes(resource: string): string[] {
   return prefixes;
 }
 
-/** Do all of them lie in the same wholes? So they do unless the edges of the policy changed. */
-function lieInOne(before: readonly EffectHolder[], after: readonly EffectHolder[]): boolean {
-  const wholes = after[0]?.wholes ?? null;
-  const isSame = (holder: EffectHolder): boolean => areEqual(holder.wholes, wholes);
+/** Do all of them lie in the same ancestors? So they do unless the edges of the policy changed. */
+function areInOne(before: readonly EffectHolder[], after: readonly EffectHolder[]): boolean {
+  const ancestors = after[0]?.ancestors ?? null;
+  const isSame = (holder: EffectHolder): boolean => areEqual(holder.ancestors, ancestors);
   return before.every(isSame) && after.every(isSame);
 }
 
@@ -101,9 +101,9 @@ function areEqual(a: readonly string[] | null, b: readonly string[] | null): boo
   return a.length === b.length && a.every((whole, at) => whole === b[at]);
 }
 
-function wholesOf(resource: string, holders: Holders): ReadonlySet<string> {
+function listAncestors(resource: string, holders: Holders): ReadonlySet<string> {
   if (holders === undefined) return new Set();
-  return new Set(holders.flatMap(({ wholes }) => wholes ?? pathPrefixes(resource)));
+  return new Set(holders.flatMap(({ ancestors }) => ancestors ?? pathPrefixes(resource)));
 }
 
 function without(all: EffectIndex["parts"], whole: string, resource: string): EffectIndex["parts"] {

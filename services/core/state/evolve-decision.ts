@@ -21,34 +21,34 @@ import type {
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { addToRing, ringEntry } from "./add-recent-call.ts";
+import { addEffects } from "./active-effects.ts";
+import { addRecentCall, makeRecentCall } from "./add-recent-call.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
-import { keepDecision } from "./kept-decision.ts";
 import {
   callNameOf,
   decisionBytes,
-  findNamed,
+  findByName,
   forgottenKey,
+  hasPermanentName,
   isForgotten,
-  staysNamed,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { countCall, release, reserve } from "./reservation.ts";
-import { addEffects } from "./standing-effects.ts";
+import { keepDecision } from "./retained-decision.ts";
 import {
   type AskedCall,
   type ConversationState,
   initialState,
   NO_FLAGS,
   type OpenCall,
-  type RingEntry,
+  type PriorCall,
+  type RecentCall,
   type Sketched,
   type StateDraft,
-  type Twin,
 } from "./state.ts";
 import { enterTurn } from "./turn.ts";
 
@@ -93,14 +93,16 @@ function untouchedBy(
 /** The conversation with the call's turn entered, its room made and its hold ended. */
 function admitted(before: ConversationState | undefined, event: DecisionEvent): StateDraft {
   const at = event.times.proposalsAtMs;
-  const known =
+  const conversation =
     before === undefined || event.conversation.fresh
       ? initialState(event.tenantId, event.conversationId, at)
       : before;
-  const entered = event.conversation.entersTurn ? enterTurn(known, event.call.turn, at) : known;
+  const entered = event.conversation.entersTurn
+    ? enterTurn(conversation, event.call.turn, at)
+    : conversation;
   const state = draftOf(entered);
   if (event.conversation.evicted !== null) forget(state, event.conversation.evicted);
-  state.lastAtMs = Math.max(known.lastAtMs, at);
+  state.lastAtMs = Math.max(conversation.lastAtMs, at);
   state.dropAtMs = event.conversation.dropAtMs;
   if (event.conversation.confirmation !== null) {
     state.confirmations = trieSet(
@@ -109,21 +111,21 @@ function admitted(before: ConversationState | undefined, event: DecisionEvent): 
       event.arguments.actionKey,
     );
   }
-  if (event.approval.approvalId !== null || takesHoldsPlace(state, event)) endHold(state, event);
+  if (event.approval.approvalId !== null || hasOpenHold(state, event)) endHold(state, event);
   state.sealKeyId ??= event.arguments.sealed[0]?.keyId;
   return state;
 }
 
 /** What went to make room. */
 export function forget(state: StateDraft, evicted: Evicted): void {
-  for (const key of evicted.reads) state.readTwins = ledgerDelete(state.readTwins, key);
+  for (const key of evicted.reads) state.priorReads = ledgerDelete(state.priorReads, key);
   for (const key of evicted.names) {
     state.loose = ledgerDelete(state.loose, key);
-    if (ledgerGet(state.kept, key, state.lastAtMs) === undefined) continue;
-    state.kept = ledgerDelete(state.kept, key);
+    if (ledgerGet(state.retained, key, state.lastAtMs) === undefined) continue;
+    state.retained = ledgerDelete(state.retained, key);
     state.forgotten = trieSet(state.forgotten, forgottenKey(key), true);
   }
-  for (const key of evicted.writes) state.writeTwins = ledgerDelete(state.writeTwins, key);
+  for (const key of evicted.writes) state.priorWrites = ledgerDelete(state.priorWrites, key);
   if (evicted.resources.length === 0) return;
   let { byResource } = state.writes;
   for (const key of evicted.resources) byResource = ledgerDelete(byResource, key);
@@ -132,7 +134,7 @@ export function forget(state: StateDraft, evicted: Evicted): void {
 }
 
 /** Of a call that comes as a new one, as its name was forgotten, while no tick has ended its earlier hold. */
-function takesHoldsPlace({ open, openIndex }: StateDraft, event: DecisionEvent): boolean {
+function hasOpenHold({ open, openIndex }: StateDraft, event: DecisionEvent): boolean {
   if (openIndex.heldCount === 0 || event.type === "refused") return false;
   return (trieGet(open, event.decisionId)?.held ?? null) !== null;
 }
@@ -159,18 +161,18 @@ function nameIt(state: StateDraft, event: DecisionEvent): void {
   if (event.type === "refused" && isTakenByOther(state, name, event.decisionId)) return;
   const bytes = decisionBytes(event);
   const value = keepDecision(event);
-  if (staysNamed(event)) {
-    state.kept = ledgerPut(state.kept, name, value, NO_TIME, bytes);
+  if (hasPermanentName(event)) {
+    state.retained = ledgerPut(state.retained, name, value, NO_TIME, bytes);
     // Only a hold that ended can stand in the other ledger, under the same name.
     if (event.approval.approvalId !== null) state.loose = ledgerDelete(state.loose, name);
     return;
   }
   state.loose = ledgerPut(state.loose, name, value, NO_TIME, bytes);
-  if (event.approval.approvalId !== null) state.kept = ledgerDelete(state.kept, name);
+  if (event.approval.approvalId !== null) state.retained = ledgerDelete(state.retained, name);
 }
 
 function isTakenByOther(state: StateDraft, name: string, decisionId: string): boolean {
-  const first = findNamed(state, name);
+  const first = findByName(state, name);
   return first === undefined ? isForgotten(state, name) : first.decisionId !== decisionId;
 }
 
@@ -179,9 +181,9 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   const { actionKey } = event.arguments;
   reserve(state, event);
   state.n += 1;
-  addTwin(state, event);
+  addPriorCall(state, event);
   addOpen(state, openCall(event, call, state.n, state));
-  addToRing(state, ringEntry(event, state.n, state), call.ringSize);
+  addRecentCall(state, makeRecentCall(event, state.n, state), call.recentCallsMax);
   acknowledged(state, actionKey);
   addEffects(state, event);
   addSketches(state, event);
@@ -194,14 +196,14 @@ function addOpen(state: StateDraft, call: OpenCall): void {
   putOpen(state, call);
 }
 
-function addTwin(state: StateDraft, event: CallAllowed): void {
+function addPriorCall(state: StateDraft, event: CallAllowed): void {
   const { facts: call } = event;
   const at = event.times.proposalsAtMs;
-  const ledger = ledgerPurge(event.policy.isRead ? state.readTwins : state.writeTwins, at);
-  const earlier = ledgerGet(ledger, call.twinKey, at);
+  const ledger = ledgerPurge(event.policy.isRead ? state.priorReads : state.priorWrites, at);
+  const earlier = ledgerGet(ledger, call.priorKey, at);
   // A new turn is progress: equal outputs are counted anew.
   const before = earlier?.turnIndex === state.turn.index ? earlier : undefined;
-  const twin: Twin = {
+  const priorCall: PriorCall = {
     decisionId: event.decisionId,
     callId: event.call.callId,
     tool: event.call.tool,
@@ -212,7 +214,7 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
     step: event.call.step,
     status: "in_flight",
     windowUntilMs: call.windowUntilMs,
-    occurrence: event.occurrence,
+    execution: event.execution,
     keyId: event.keyId,
     repeats: call.repeats,
     output: null,
@@ -232,17 +234,17 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
   // Its result, or a tick that finds it without one, says how long it is remembered: whatever comes late.
   const waits = !event.policy.isRead && state.open.size < LIMITS.openCalls;
   const dropAtMs = waits ? NO_END : rememberedUntil(call.dropAtMs, deadlineMs);
-  const put = ledgerPut(ledger, call.twinKey, twin, dropAtMs, 0);
-  if (event.policy.isRead) state.readTwins = put;
-  else state.writeTwins = put;
+  const put = ledgerPut(ledger, call.priorKey, priorCall, dropAtMs, 0);
+  if (event.policy.isRead) state.priorReads = put;
+  else state.priorWrites = put;
 }
 
 /** It is another attempt of what may have taken effect. */
-function goesOn(earlier: Twin | undefined, { occurrence }: CallAllowed): boolean {
-  if (occurrence.attempt === 1) return false;
+function goesOn(earlier: PriorCall | undefined, { execution }: CallAllowed): boolean {
+  if (execution.attempt === 1) return false;
   // One of another turn, of a tool that compares within turns alone, goes on where it is in doubt.
   if (earlier === undefined) return true;
-  return earlier.occurrence.decisionId === occurrence.decisionId && mayHaveActed(earlier);
+  return earlier.execution.decisionId === execution.decisionId && mayHaveActed(earlier);
 }
 
 /** Whatever its window, a call is remembered until a tick can have found it without a result. */
@@ -345,16 +347,16 @@ function addAnswered(
   { facts: call, outputDigest }: NonNullable<CallRefused["answered"]>,
 ): void {
   state.n += 1;
-  const entry = ringEntry(event, state.n, state);
-  const answered: RingEntry = { ...entry, status: "succeeded", digest: outputDigest };
-  addToRing(state, answered, call.ringSize);
-  const ledger = event.policy.isRead ? state.readTwins : state.writeTwins;
-  const twin = ledgerGet(ledger, call.twinKey, event.times.proposalsAtMs);
-  if (twin === undefined) return;
-  const again = { ...twin, repeats: call.repeats };
-  const put = ledgerPut(ledger, call.twinKey, again, call.dropAtMs, twin.output?.length ?? 0);
-  if (event.policy.isRead) state.readTwins = put;
-  else state.writeTwins = put;
+  const entry = makeRecentCall(event, state.n, state);
+  const answered: RecentCall = { ...entry, status: "succeeded", digest: outputDigest };
+  addRecentCall(state, answered, call.recentCallsMax);
+  const ledger = event.policy.isRead ? state.priorReads : state.priorWrites;
+  const priorCall = ledgerGet(ledger, call.priorKey, event.times.proposalsAtMs);
+  if (priorCall === undefined) return;
+  const again = { ...priorCall, repeats: call.repeats };
+  const put = ledgerPut(ledger, call.priorKey, again, call.dropAtMs, priorCall.output?.length ?? 0);
+  if (event.policy.isRead) state.priorReads = put;
+  else state.priorWrites = put;
 }
 
 function struck(strikes: readonly Strike[], strike: Strike): readonly Strike[] {

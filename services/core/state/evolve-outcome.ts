@@ -19,31 +19,31 @@ import type {
 } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
+import { addResultEffects, tellEffects } from "./active-effects.ts";
 import { giveBack } from "./allowance.ts";
 import { addDoubt, findDoubt, isInDoubt, takeDoubt } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { forget, progress, rememberedUntil } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { release, spend } from "./reservation.ts";
-import { addNamedEffects, tellEffects } from "./standing-effects.ts";
 import type {
   ConversationState,
   OpenCall,
-  RingEntry,
+  PriorCall,
+  PriorFailure,
+  RecentCall,
   StateDraft,
-  Twin,
-  TwinFailure,
 } from "./state.ts";
 import { withWrite } from "./writes.ts";
 
 type OutcomeEvent = ResultRecorded | OutcomeUnknown | CallReconciled;
 
 /** What an outcome means, whichever event told it. */
-interface Told {
+interface Report {
   readonly status: Exclude<CallStatus, "held" | "in_flight">;
   readonly transient: boolean;
   readonly effect: FailureEffect | null;
-  /** A person says it of the occurrence, or a later report of an attempt in doubt: no attempt is in doubt any more. */
+  /** A person says it of the execution, or a later report of an attempt in doubt: no attempt is in doubt any more. */
   readonly endsDoubt: boolean;
   readonly digest: string | null;
   readonly output: string | null;
@@ -56,28 +56,28 @@ interface Told {
 }
 
 export function evolveOutcome(before: ConversationState, event: OutcomeEvent): ConversationState {
-  const found = trieGet(before.open, event.decisionId) ?? findDoubt(before, event.decisionId);
-  if (found === undefined) return before;
+  const openCall = trieGet(before.open, event.decisionId) ?? findDoubt(before, event.decisionId);
+  if (openCall === undefined) return before;
   const state = draftOf(before);
   if (event.type === "result_recorded") {
     if (event.status === "started") {
-      putOpen(state, { ...found, started: true });
+      putOpen(state, { ...openCall, started: true });
       return state;
     }
     if (event.evicted !== null) forget(state, event.evicted);
   }
-  const told = toldBy(event, found);
+  const report = readReport(event, openCall);
   const effects = event.type === "result_recorded" ? event.effects : null;
-  const open = told.status === "unknown" ? found : settled(found, effects);
+  const open = report.status === "unknown" ? openCall : settled(openCall, effects);
   state.n += 1;
-  tellCall(state, open, told);
-  if (open !== found && effects !== null) addNamedEffects(state, open, effects.exclusive);
-  tellEffects(state, open, told);
-  tellSketches(state, open, told);
-  settleDoubt(state, open, told);
-  keepOpen(state, open, told);
+  tellCall(state, open, report);
+  if (open !== openCall && effects !== null) addResultEffects(state, open, effects.exclusive);
+  tellEffects(state, open, report);
+  tellSketches(state, open, report);
+  settleDoubt(state, open, report);
+  keepOpen(state, open, report);
   if (event.type === "result_recorded") commit(state, open, event);
-  addConsequences(state, open, told, before.ring);
+  addConsequences(state, open, report, before.recentCalls);
   return state;
 }
 
@@ -93,11 +93,11 @@ function namesByResult({ call }: OpenCall): boolean {
 }
 
 /** What succeeded, or is certain by a later word, leaves no attempt of the action in doubt. */
-function settleDoubt(state: StateDraft, { actionKey }: OpenCall, told: Told): void {
-  if (told.status !== "succeeded" && !told.endsDoubt) return;
+function settleDoubt(state: StateDraft, { actionKey }: OpenCall, report: Report): void {
+  if (report.status !== "succeeded" && !report.endsDoubt) return;
   const doubt = takeDoubt(state, actionKey);
   // What succeeded has taken the place of its attempts by now.
-  if (doubt !== undefined && told.status !== "succeeded") tellEffects(state, doubt, told);
+  if (doubt !== undefined && report.status !== "succeeded") tellEffects(state, doubt, report);
 }
 
 /** What the call did cost takes the place of what was reserved for it. */
@@ -115,9 +115,9 @@ function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void 
   if (doubt !== undefined) addDoubt(state, { ...doubt, call });
 }
 
-const NO_MORE: CallMore = { cost: null, given: null, pending: [], sketches: [] };
+const NO_MORE: CallMore = { cost: null, manualGrant: null, pending: [], sketches: [] };
 
-function toldBy(event: OutcomeEvent, { status: was }: OpenCall): Told {
+function readReport(event: OutcomeEvent, { status: was }: OpenCall): Report {
   const nothing = {
     transient: false,
     effect: null,
@@ -153,136 +153,161 @@ function toldBy(event: OutcomeEvent, { status: was }: OpenCall): Told {
   };
 }
 
-function tellCall(state: StateDraft, open: OpenCall, told: Told): void {
-  if (isSameFailure(open, told)) {
-    endTwinDoubt(state, open);
+function tellCall(state: StateDraft, open: OpenCall, report: Report): void {
+  if (isSameFailure(open, report)) {
+    endPriorDoubt(state, open);
     return;
   }
-  tellTwin(state, open, told);
-  state.ring = withRingStatus(state.ring, open, told);
+  updatePriorCall(state, open, report);
+  state.recentCalls = updateRecentCalls(state.recentCalls, open, report);
 }
 
 /** What can still be settled is kept: of unknown outcome, or in doubt. */
-function keepOpen(state: StateDraft, open: OpenCall, told: Told): void {
-  if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
+function keepOpen(state: StateDraft, open: OpenCall, report: Report): void {
+  if (report.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
   else takeOpen(state, open.decisionId);
-  if (isInDoubt(told) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
+  if (isInDoubt(report) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
 }
 
 /** A failure in doubt had no effect: it is no other failure, and what is known of it stays. */
-function isSameFailure({ status }: OpenCall, told: Told): boolean {
-  return status === "in_doubt" && told.status === "failed";
+function isSameFailure({ status }: OpenCall, report: Report): boolean {
+  return status === "in_doubt" && report.status === "failed";
 }
 
-function endTwinDoubt(state: StateDraft, { call, atMs, decisionId }: OpenCall): void {
-  const twin = ledgerGet(state.writeTwins, call.twinKey, atMs);
-  if (twin === undefined) return;
-  const isSettled = twin.decisionId === decisionId || twin.status === "not_executed";
-  const effect = isSettled ? "none" : twin.effect;
-  const next: Twin = { ...twin, effect, doubted: false };
-  state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
+function endPriorDoubt(state: StateDraft, { call, atMs, decisionId }: OpenCall): void {
+  const priorCall = ledgerGet(state.priorWrites, call.priorKey, atMs);
+  if (priorCall === undefined) return;
+  const isSettled = priorCall.decisionId === decisionId || priorCall.status === "not_executed";
+  const effect = isSettled ? "none" : priorCall.effect;
+  const next: PriorCall = { ...priorCall, effect, doubted: false };
+  state.priorWrites = ledgerReplace(
+    state.priorWrites,
+    call.priorKey,
+    next,
+    priorCall.output?.length ?? 0,
+  );
 }
 
-function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
-  const ledger = open.isRead ? state.readTwins : state.writeTwins;
-  const twin = ledgerGet(ledger, open.call.twinKey, open.atMs);
-  if (twin === undefined) return;
-  if (twin.decisionId !== open.decisionId) {
-    if (told.endsDoubt && twin.doubted) tellLaterAttempt(state, open, twin, told);
+function updatePriorCall(state: StateDraft, open: OpenCall, report: Report): void {
+  const ledger = open.isRead ? state.priorReads : state.priorWrites;
+  const priorCall = ledgerGet(ledger, open.call.priorKey, open.atMs);
+  if (priorCall === undefined) return;
+  if (priorCall.decisionId !== open.decisionId) {
+    if (report.endsDoubt && priorCall.doubted) tellLaterAttempt(state, open, priorCall, report);
     return;
   }
-  const kept = told.output === null ? 0 : told.output.length;
-  const room = open.isRead || ledger.bytes + kept <= LIMITS.writeTwinBytes;
-  const named = told.status !== "unknown" && namesByResult(open);
-  const next = toldTwin(twin, told, room, named ? open.call.resources : null);
-  const bytes = room ? kept : 0;
-  const { twinKey } = open.call;
+  const outputLength = report.output === null ? 0 : report.output.length;
+  const room = open.isRead || ledger.bytes + outputLength <= LIMITS.priorWriteBytes;
+  const hasResultNames = report.status !== "unknown" && namesByResult(open);
+  const next = settlePriorCall(
+    priorCall,
+    report,
+    room,
+    hasResultNames ? open.call.resources : null,
+  );
+  const bytes = room ? outputLength : 0;
+  const { priorKey } = open.call;
   if (open.isRead) {
-    state.readTwins = ledgerReplace(ledger, twinKey, next, bytes);
-  } else if (told.status !== "unknown") {
-    state.writeTwins = ledgerEnd(ledger, twinKey, next, twinEnd(state, open), bytes);
+    state.priorReads = ledgerReplace(ledger, priorKey, next, bytes);
+  } else if (report.status !== "unknown") {
+    state.priorWrites = ledgerEnd(ledger, priorKey, next, computePriorEndMs(state, open), bytes);
   } else if (wasForgotten(state, open)) {
-    state.writeTwins = ledgerReplace(ledger, twinKey, next, bytes);
+    state.priorWrites = ledgerReplace(ledger, priorKey, next, bytes);
   } else {
     // It refuses its repeats until it is told, however long that takes.
-    state.writeTwins = ledgerPut(ledger, twinKey, next, NO_END, bytes);
+    state.priorWrites = ledgerPut(ledger, priorKey, next, NO_END, bytes);
   }
 }
 
 /** The doubt about an earlier attempt ends: what the later one came to counts alone, unless the earlier succeeded. */
-function tellLaterAttempt(state: StateDraft, { call }: OpenCall, twin: Twin, told: Told): void {
-  const isOver = twin.status === "failed" || twin.status === "not_executed";
-  const next: Twin =
-    told.status === "succeeded" && isOver && !isInDoubt(twin)
-      ? { ...twin, status: "succeeded", effect: null, doubted: false }
+function tellLaterAttempt(
+  state: StateDraft,
+  { call }: OpenCall,
+  priorCall: PriorCall,
+  report: Report,
+): void {
+  const isOver = priorCall.status === "failed" || priorCall.status === "not_executed";
+  const next: PriorCall =
+    report.status === "succeeded" && isOver && !isInDoubt(priorCall)
+      ? { ...priorCall, status: "succeeded", effect: null, doubted: false }
       : {
-          ...twin,
-          effect: isCertain(twin, told) ? "none" : twin.effect,
-          doubted: told.status === "succeeded" && twin.doubted,
+          ...priorCall,
+          effect: isCertain(priorCall, report) ? "none" : priorCall.effect,
+          doubted: report.status === "succeeded" && priorCall.doubted,
         };
-  state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
+  state.priorWrites = ledgerReplace(
+    state.priorWrites,
+    call.priorKey,
+    next,
+    priorCall.output?.length ?? 0,
+  );
 }
 
 /**
  * Earlier versions had forgotten the write by now, since another was allowed so long after it. Its
  * entry gets no new place then, as it did not there: state hashes of their journals count the places.
  */
-function wasForgotten({ lastAtMs, writeTwins }: StateDraft, open: OpenCall): boolean {
+function wasForgotten({ lastAtMs, priorWrites }: StateDraft, open: OpenCall): boolean {
   if (open.deadlineMs === null) return false;
   const endMs = rememberedUntil(open.call.dropAtMs, open.deadlineMs);
   if (lastAtMs < endMs) return false;
-  return ledgerHasAny(writeTwins, ({ value: { atMs } }) => atMs >= endMs);
+  return ledgerHasAny(priorWrites, ({ value: { atMs } }) => atMs >= endMs);
 }
 
 /** Until when a write is remembered whose outcome is known. */
-function twinEnd(state: StateDraft, { call, atMs, deadlineMs }: OpenCall): number {
+function computePriorEndMs(state: StateDraft, { call, atMs, deadlineMs }: OpenCall): number {
   if (deadlineMs !== null) return rememberedUntil(call.dropAtMs, deadlineMs);
   // Told late: remembered from now on for as long as it would have been.
   return Math.max(atMs, state.lastAtMs) + (call.dropAtMs - atMs);
 }
 
 /** Field by field, as all objects are built that every call needs. */
-function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): Twin {
-  const same = sameOutputs(twin, told);
+function settlePriorCall(
+  priorCall: PriorCall,
+  report: Report,
+  room: boolean,
+  wrote: PriorCall["wrote"],
+): PriorCall {
+  const same = sameOutputs(priorCall, report);
   return {
-    decisionId: twin.decisionId,
-    callId: twin.callId,
-    tool: twin.tool,
-    n: twin.n,
-    atMs: twin.atMs,
-    turn: twin.turn,
-    turnIndex: twin.turnIndex,
-    step: twin.step,
-    status: told.status,
-    windowUntilMs: twin.windowUntilMs,
-    occurrence: twin.occurrence,
-    keyId: twin.keyId,
-    repeats: twin.repeats,
-    output: room ? told.output : null,
-    outputDigest: told.digest,
-    outputBytes: told.outputBytes,
-    whole: told.whole && room,
-    errorMessage: told.errorMessage,
-    transient: told.transient,
-    effect: isCertain(twin, told) ? "none" : told.effect,
-    doubted: twin.doubted && !told.endsDoubt && told.status !== "succeeded",
+    decisionId: priorCall.decisionId,
+    callId: priorCall.callId,
+    tool: priorCall.tool,
+    n: priorCall.n,
+    atMs: priorCall.atMs,
+    turn: priorCall.turn,
+    turnIndex: priorCall.turnIndex,
+    step: priorCall.step,
+    status: report.status,
+    windowUntilMs: priorCall.windowUntilMs,
+    execution: priorCall.execution,
+    keyId: priorCall.keyId,
+    repeats: priorCall.repeats,
+    output: room ? report.output : null,
+    outputDigest: report.digest,
+    outputBytes: report.outputBytes,
+    whole: report.whole && room,
+    errorMessage: report.errorMessage,
+    transient: report.transient,
+    effect: isCertain(priorCall, report) ? "none" : report.effect,
+    doubted: priorCall.doubted && !report.endsDoubt && report.status !== "succeeded",
     lastDigest: same.lastDigest,
     sameOutputs: same.sameOutputs,
-    failure: failureAfter(twin, told),
+    failure: failureAfter(priorCall, report),
     wrote,
   };
 }
 
-/** Attempts were made under its key, and none took effect: the next one opens an occurrence with another key. */
-function isCertain({ status, doubted }: Twin, told: Told): boolean {
-  if (!told.endsDoubt || told.status !== "not_executed") return false;
+/** Attempts were made under its key, and none took effect: the next one opens an execution with another key. */
+function isCertain({ status, doubted }: PriorCall, report: Report): boolean {
+  if (!report.endsDoubt || report.status !== "not_executed") return false;
   return status === "failed" || (doubted && status !== "in_flight");
 }
 
-function failureAfter({ status, failure }: Twin, told: Told): TwinFailure | null {
-  if (told.status === "succeeded") return null;
-  if (told.status === "failed") {
-    const { atMs, errorCode: code, errorRetryable: retryable } = told;
+function failureAfter({ status, failure }: PriorCall, report: Report): PriorFailure | null {
+  if (report.status === "succeeded") return null;
+  if (report.status === "failed") {
+    const { atMs, errorCode: code, errorRetryable: retryable } = report;
     return { count: (failure?.count ?? 0) + 1, atMs, code, retryable };
   }
   // A failure that was counted, and was none: the call did not run.
@@ -290,35 +315,43 @@ function failureAfter({ status, failure }: Twin, told: Told): TwinFailure | null
   return failure.count === 1 ? null : { ...failure, count: failure.count - 1 };
 }
 
-function sameOutputs(twin: Twin, told: Told): Pick<Twin, "lastDigest" | "sameOutputs"> {
-  if (told.status === "not_executed") {
-    return { lastDigest: twin.lastDigest, sameOutputs: twin.sameOutputs };
+function sameOutputs(
+  priorCall: PriorCall,
+  report: Report,
+): Pick<PriorCall, "lastDigest" | "sameOutputs"> {
+  if (report.status === "not_executed") {
+    return { lastDigest: priorCall.lastDigest, sameOutputs: priorCall.sameOutputs };
   }
-  if (told.status !== "succeeded") return { lastDigest: null, sameOutputs: 0 };
-  const same = told.digest !== null && told.digest === twin.lastDigest;
-  return { lastDigest: told.digest, sameOutputs: same ? twin.sameOutputs + 1 : 1 };
+  if (report.status !== "succeeded") return { lastDigest: null, sameOutputs: 0 };
+  const same = report.digest !== null && report.digest === priorCall.lastDigest;
+  return { lastDigest: report.digest, sameOutputs: same ? priorCall.sameOutputs + 1 : 1 };
 }
 
-function withRingStatus(
-  ring: readonly RingEntry[],
+function updateRecentCalls(
+  recentCalls: readonly RecentCall[],
   open: OpenCall,
-  told: Told,
-): readonly RingEntry[] {
-  for (let at = ring.length - 1; at >= 0; at--) {
-    const entry = ring[at] as RingEntry;
+  report: Report,
+): readonly RecentCall[] {
+  for (let at = recentCalls.length - 1; at >= 0; at--) {
+    const entry = recentCalls[at] as RecentCall;
     if (entry.decisionId !== open.decisionId) continue;
-    const next = ring.slice();
-    next[at] = { ...entry, status: told.status, transient: told.transient, digest: told.digest };
+    const next = recentCalls.slice();
+    next[at] = {
+      ...entry,
+      status: report.status,
+      transient: report.transient,
+      digest: report.digest,
+    };
     return next;
   }
-  return ring;
+  return recentCalls;
 }
 
-function tellSketches(state: StateDraft, open: OpenCall, told: Told): void {
+function tellSketches(state: StateDraft, open: OpenCall, report: Report): void {
   for (const { key } of open.call.more?.sketches ?? []) {
     const sketched = ledgerGet(state.sketches, key, open.atMs);
     if (sketched?.decisionId !== open.decisionId) continue;
-    const next = { ...sketched, status: told.status };
+    const next = { ...sketched, status: report.status };
     state.sketches = ledgerReplace(state.sketches, key, next, sketched.values.length);
   }
 }
@@ -327,47 +360,47 @@ function tellSketches(state: StateDraft, open: OpenCall, told: Told): void {
 function addConsequences(
   state: StateDraft,
   open: OpenCall,
-  told: Told,
-  ringBefore: readonly RingEntry[],
+  report: Report,
+  recentCallsBefore: readonly RecentCall[],
 ): void {
-  if (told.status === "not_executed") {
+  if (report.status === "not_executed") {
     release(state, open);
     giveBack(state, open);
   }
-  if (told.status === "not_executed" || told.status === "unknown") return;
-  const isNew = isProgress(state, open, told, ringBefore);
-  if (!open.isRead) addWrite(state, open, told);
+  if (report.status === "not_executed" || report.status === "unknown") return;
+  const isNew = isProgress(state, open, report, recentCallsBefore);
+  if (!open.isRead) addWrite(state, open, report);
   if (isNew) progress(state);
 }
 
-function addWrite(state: StateDraft, open: OpenCall, told: Told): void {
-  if (told.status === "failed" && told.effect === "none") return;
+function addWrite(state: StateDraft, open: OpenCall, report: Report): void {
+  if (report.status === "failed" && report.effect === "none") return;
   const { resources, dropAtMs, windowUntilMs } = open.call;
   const write = {
     actionKey: open.actionKey,
     n: open.n,
     doneN: state.n,
-    succeeded: told.status === "succeeded",
+    succeeded: report.status === "succeeded",
     windowUntilMs,
   };
   // Remembered for as long as a call of this moment may be compared with it.
-  const keptUntilMs = state.lastAtMs + (dropAtMs - open.atMs);
-  state.writes = withWrite(state.writes, write, resources, keptUntilMs, state.lastAtMs);
+  const retainedUntilMs = state.lastAtMs + (dropAtMs - open.atMs);
+  state.writes = withWrite(state.writes, write, resources, retainedUntilMs, state.lastAtMs);
 }
 
 /** A write that changed something, or an output not seen before; members of a cycle do not count. */
 function isProgress(
   state: ConversationState,
   open: OpenCall,
-  told: Told,
-  ringBefore: readonly RingEntry[],
+  report: Report,
+  recentCallsBefore: readonly RecentCall[],
 ): boolean {
-  if (told.status !== "succeeded") return false;
+  if (report.status !== "succeeded") return false;
   if (state.cycle?.includes(open.actionKey) === true) return false;
-  const repeated = ringBefore.some(
+  const repeated = recentCallsBefore.some(
     (entry) => entry.actionKey === open.actionKey && entry.decisionId !== open.decisionId,
   );
   if (!open.isRead) return !repeated;
-  if (told.digest === null) return false;
-  return !ringBefore.some((entry) => entry.digest === told.digest);
+  if (report.digest === null) return false;
+  return !recentCallsBefore.some((entry) => entry.digest === report.digest);
 }

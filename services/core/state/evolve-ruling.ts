@@ -3,7 +3,7 @@
 import { trieGet } from "../../collections/trie.ts";
 import type { VerdictRuled } from "../events.ts";
 import { assertNever } from "../invariant.ts";
-import { afterRuling } from "./given.ts";
+import { afterRuling } from "./manual-grants.ts";
 import { putOpen } from "./open-calls.ts";
 import { type ConversationState, NO_FLAGS, type StateDraft } from "./state.ts";
 
@@ -13,7 +13,7 @@ export function evolveRuling(before: ConversationState, event: VerdictRuled): Co
       return withApproval(before, event);
     case "grant":
     case "revoke":
-      return { ...before, given: afterRuling(before.given, event, before.n) };
+      return { ...before, manualGrants: afterRuling(before.manualGrants, event, before.n) };
     case "resume":
       return { ...before, flags: NO_FLAGS, strikes: [], cycle: null };
     case "end":

@@ -4,7 +4,7 @@ import { ledgerGet } from "../../collections/ledger.ts";
 import { trieGet } from "../../collections/trie.ts";
 import type { DecisionEvent } from "../events.ts";
 import { sha256Hex } from "../hash.ts";
-import type { KeptDecision } from "./kept-decision.ts";
+import type { RetainedDecision } from "./retained-decision.ts";
 import type { ConversationState } from "./state.ts";
 
 /** (turn, step, callId) within a conversation; null counts as a value. */
@@ -18,9 +18,9 @@ function namePart(text: string | null): string {
 }
 
 /** The decision on the first call of the name, for as long as the conversation lasts, unless it went to make room. */
-export function findNamed(state: ConversationState, name: string): KeptDecision | undefined {
+export function findByName(state: ConversationState, name: string): RetainedDecision | undefined {
   return (
-    ledgerGet(state.kept, name, state.lastAtMs) ?? ledgerGet(state.loose, name, state.lastAtMs)
+    ledgerGet(state.retained, name, state.lastAtMs) ?? ledgerGet(state.loose, name, state.lastAtMs)
   );
 }
 
@@ -35,7 +35,7 @@ export function forgottenKey(name: string): string {
 }
 
 /** Calls that may have had an effect: their names are never given to another call. */
-export function staysNamed(event: DecisionEvent): boolean {
+export function hasPermanentName(event: DecisionEvent): boolean {
   return event.type === "held" || (event.type === "allowed" && !event.policy.isRead);
 }
 

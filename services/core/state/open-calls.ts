@@ -112,8 +112,8 @@ function inTurn(a: OpenCall, b: OpenCall): number {
   return a.n - b.n || a.atMs - b.atMs || (a.decisionId < b.decisionId ? -1 : 1);
 }
 
-export function heldTwinKey(twinKey: string): string {
-  return `twin ${twinKey}`;
+export function heldPriorKey(priorKey: string): string {
+  return `twin ${priorKey}`;
 }
 
 export function heldEffectKey(resource: string): string {
@@ -122,7 +122,7 @@ export function heldEffectKey(resource: string): string {
 
 function heldKeys({ call }: OpenCall): readonly string[] {
   const resources = new Set(call.exclusive.map(({ resource }) => resource));
-  return [heldTwinKey(call.twinKey), ...[...resources].map(heldEffectKey)];
+  return [heldPriorKey(call.priorKey), ...[...resources].map(heldEffectKey)];
 }
 
 function withHeld(index: OpenIndex, call: OpenCall): OpenIndex {

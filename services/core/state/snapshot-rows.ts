@@ -4,10 +4,10 @@
  * read from the journal, where members may come in another order.
  */
 
-import type { Occurrence, Strike } from "../events.ts";
+import type { Execution, Strike } from "../events.ts";
 import type { EffectHolder } from "./effect-holder.ts";
-import type { KeptDecision } from "./kept-decision.ts";
-import type { AskedCall, LastWrites, OpenCall, RingEntry, Sketched, Twin } from "./state.ts";
+import type { RetainedDecision } from "./retained-decision.ts";
+import type { AskedCall, LastWrites, OpenCall, PriorCall, RecentCall, Sketched } from "./state.ts";
 
 /** How one kind of record becomes a row, and a row the record. */
 export interface RowOf<T, R> {
@@ -15,7 +15,7 @@ export interface RowOf<T, R> {
   readonly unpack: (row: R) => T;
 }
 
-export const OCCURRENCE_ROW: RowOf<Occurrence, readonly [string, number, number]> = {
+export const EXECUTION_ROW: RowOf<Execution, readonly [string, number, number]> = {
   pack: ({ decisionId, openedAtMs, attempt }) => [decisionId, openedAtMs, attempt],
   unpack: ([decisionId, openedAtMs, attempt]) => ({ decisionId, openedAtMs, attempt }),
 };
@@ -35,53 +35,53 @@ function inOrder(value: unknown): unknown {
 }
 
 /** Whole: what a decision says is for whoever adds to it, and not for the snapshot, to know. */
-export const KEPT_ROW: RowOf<KeptDecision, KeptDecision> = {
+export const RETAINED_ROW: RowOf<RetainedDecision, RetainedDecision> = {
   pack: inOrder,
-  unpack: (kept) => kept,
+  unpack: (decision) => decision,
 };
 
-const packTwin = (twin: Twin) =>
+const packPriorCall = (priorCall: PriorCall) =>
   [
-    twin.decisionId,
-    twin.callId,
-    twin.tool,
-    twin.n,
-    twin.atMs,
-    twin.turn,
-    twin.turnIndex,
-    twin.step,
-    twin.status,
-    twin.windowUntilMs,
-    OCCURRENCE_ROW.pack(twin.occurrence),
-    twin.repeats,
-    twin.output,
-    twin.outputDigest,
-    twin.outputBytes,
-    twin.whole,
-    twin.errorMessage,
-    twin.transient,
-    twin.lastDigest,
-    twin.sameOutputs,
-    twin.failure === null
+    priorCall.decisionId,
+    priorCall.callId,
+    priorCall.tool,
+    priorCall.n,
+    priorCall.atMs,
+    priorCall.turn,
+    priorCall.turnIndex,
+    priorCall.step,
+    priorCall.status,
+    priorCall.windowUntilMs,
+    EXECUTION_ROW.pack(priorCall.execution),
+    priorCall.repeats,
+    priorCall.output,
+    priorCall.outputDigest,
+    priorCall.outputBytes,
+    priorCall.whole,
+    priorCall.errorMessage,
+    priorCall.transient,
+    priorCall.lastDigest,
+    priorCall.sameOutputs,
+    priorCall.failure === null
       ? null
       : ([
-          twin.failure.count,
-          twin.failure.atMs,
-          twin.failure.code,
-          twin.failure.retryable,
+          priorCall.failure.count,
+          priorCall.failure.atMs,
+          priorCall.failure.code,
+          priorCall.failure.retryable,
         ] as const),
-    twin.wrote,
-    twin.keyId,
-    twin.effect,
-    twin.doubted,
+    priorCall.wrote,
+    priorCall.keyId,
+    priorCall.effect,
+    priorCall.doubted,
   ] as const;
 
-function unpackFailure(row: ReturnType<typeof packTwin>[20]): Twin["failure"] {
+function unpackFailure(row: ReturnType<typeof packPriorCall>[20]): PriorCall["failure"] {
   return row === null ? null : { count: row[0], atMs: row[1], code: row[2], retryable: row[3] };
 }
 
-export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
-  pack: packTwin,
+export const PRIOR_CALL_ROW: RowOf<PriorCall, ReturnType<typeof packPriorCall>> = {
+  pack: packPriorCall,
   unpack: (row) => ({
     decisionId: row[0],
     callId: row[1],
@@ -93,7 +93,7 @@ export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
     step: row[7],
     status: row[8],
     windowUntilMs: row[9],
-    occurrence: OCCURRENCE_ROW.unpack(row[10]),
+    execution: EXECUTION_ROW.unpack(row[10]),
     repeats: row[11],
     output: row[12],
     outputDigest: row[13],
@@ -157,7 +157,7 @@ export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
   }),
 };
 
-const packRing = (entry: RingEntry) =>
+const packRecentCall = (entry: RecentCall) =>
   [
     entry.n,
     entry.decisionId,
@@ -171,8 +171,8 @@ const packRing = (entry: RingEntry) =>
     entry.digest,
   ] as const;
 
-export const RING_ROW: RowOf<RingEntry, ReturnType<typeof packRing>> = {
-  pack: packRing,
+export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall>> = {
+  pack: packRecentCall,
   unpack: (row) => ({
     n: row[0],
     decisionId: row[1],
@@ -197,13 +197,13 @@ const packHolder = (holder: EffectHolder) =>
     holder.n,
     holder.atMs,
     holder.status,
-    holder.wholes,
+    holder.ancestors,
     holder.onFailure,
   ] as const;
 
 export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
   pack: packHolder,
-  unpack: ([decisionId, callId, tool, kind, actionKey, n, atMs, status, wholes, onFailure]) => ({
+  unpack: ([decisionId, callId, tool, kind, actionKey, n, atMs, status, ancestors, onFailure]) => ({
     decisionId,
     callId,
     tool,
@@ -212,7 +212,7 @@ export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
     n,
     atMs,
     status,
-    wholes,
+    ancestors,
     onFailure,
   }),
 };

@@ -12,14 +12,14 @@ import { effectIndexOf } from "./effect-index.ts";
 import { indexOf } from "./open-calls.ts";
 import {
   HOLDER_ROW,
-  KEPT_ROW,
   LAST_WRITES_ROW,
   OPEN_ROW,
-  RING_ROW,
+  PRIOR_CALL_ROW,
+  RECENT_CALL_ROW,
+  RETAINED_ROW,
   type RowOf,
   SKETCHED_ROW,
   STRIKE_ROW,
-  TWIN_ROW,
 } from "./snapshot-rows.ts";
 import { type ConversationState, initialState } from "./state.ts";
 
@@ -35,14 +35,14 @@ export function snapshotState(state: ConversationState): string {
 function dataOf(state: ConversationState) {
   const at = state.lastAtMs;
   const { openIndex: _open, effectIndex: _effects, ...rest } = state;
-  const { ringMarks: _marks, ringOtherMarks: _otherMarks, ...members } = rest;
+  const { recentMarks: _marks, recentOtherMarks: _otherMarks, ...members } = rest;
   return {
     ...members,
     tools: trieSorted(state.tools),
-    kept: ledgerData(state.kept, KEPT_ROW, at),
-    loose: ledgerData(state.loose, KEPT_ROW, at),
-    readTwins: ledgerData(state.readTwins, TWIN_ROW, at),
-    writeTwins: ledgerData(state.writeTwins, TWIN_ROW, at),
+    retained: ledgerData(state.retained, RETAINED_ROW, at),
+    loose: ledgerData(state.loose, RETAINED_ROW, at),
+    priorReads: ledgerData(state.priorReads, PRIOR_CALL_ROW, at),
+    priorWrites: ledgerData(state.priorWrites, PRIOR_CALL_ROW, at),
     open: trieSorted(state.open).map(([, call]) => OPEN_ROW.pack(call)),
     doubts: state.doubts.map(OPEN_ROW.pack),
     writes: {
@@ -54,12 +54,12 @@ function dataOf(state: ConversationState) {
       ([resource, holders]) => [resource, holders.map(HOLDER_ROW.pack)] as const,
     ),
     sketches: ledgerData(state.sketches, SKETCHED_ROW, at),
-    ring: state.ring.map(RING_ROW.pack),
+    recentCalls: state.recentCalls.map(RECENT_CALL_ROW.pack),
     strikes: state.strikes.map(STRIKE_ROW.pack),
     rates: trieSorted(state.rates).map(([key, times]) => [key, timesList(times)] as const),
     grants: trieSorted(state.grants),
     confirmations: trieSorted(state.confirmations),
-    given: trieSorted(state.given),
+    manualGrants: trieSorted(state.manualGrants),
     forgotten: trieSorted(state.forgotten),
   };
 }
@@ -72,16 +72,16 @@ export function restoreState(text: string): ConversationState {
   const effects = trieFrom(
     data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
   );
-  const ring = data.ring.map(RING_ROW.unpack);
+  const recentCalls = data.recentCalls.map(RECENT_CALL_ROW.unpack);
   return {
     // First, for its order of members: objects of one shape are the quicker to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
     ...data,
     tools: trieFrom(data.tools),
-    kept: ledgerOf(data.kept, KEPT_ROW),
-    loose: ledgerOf(data.loose, KEPT_ROW),
-    readTwins: ledgerOf(data.readTwins, TWIN_ROW),
-    writeTwins: ledgerOf(data.writeTwins, TWIN_ROW),
+    retained: ledgerOf(data.retained, RETAINED_ROW),
+    loose: ledgerOf(data.loose, RETAINED_ROW),
+    priorReads: ledgerOf(data.priorReads, PRIOR_CALL_ROW),
+    priorWrites: ledgerOf(data.priorWrites, PRIOR_CALL_ROW),
     open,
     openIndex: indexOf(open),
     doubts: data.doubts.map(OPEN_ROW.unpack),
@@ -93,20 +93,23 @@ export function restoreState(text: string): ConversationState {
     effects,
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
-    ring,
-    ringMarks: marksOf(ring, markOf),
-    ringOtherMarks: marksOf(ring, otherMarkOf),
+    recentCalls,
+    recentMarks: marksOf(recentCalls, markOf),
+    recentOtherMarks: marksOf(recentCalls, otherMarkOf),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),
     confirmations: trieFrom(data.confirmations),
-    given: trieFrom(data.given),
+    manualGrants: trieFrom(data.manualGrants),
     forgotten: trieFrom(data.forgotten),
   };
 }
 
-function marksOf(ring: ConversationState["ring"], mark: (tag: number) => number): number {
-  return ring.reduce((marks, { actionKey }) => marks | mark(tagOf(actionKey)), NO_MARKS);
+function marksOf(
+  recentCalls: ConversationState["recentCalls"],
+  mark: (tag: number) => number,
+): number {
+  return recentCalls.reduce((marks, { actionKey }) => marks | mark(tagOf(actionKey)), NO_MARKS);
 }
 
 interface LedgerData<R> {

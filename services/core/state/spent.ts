@@ -12,7 +12,7 @@ const CURRENCIES = 8;
 /** `times`: 1 adds the amount, -1 takes it away. Amounts stay between nothing and what is exact. */
 export function withMoney(spent: Spent, money: Money | null, times: 1 | -1): Spent {
   if (money === null || money.microUnits === 0) return spent;
-  const at = placeOf(spent, money.currency);
+  const at = findCurrencyIndex(spent, money.currency);
   if (at < 0) {
     if (times < 0 || spent.length >= CURRENCIES) return spent;
     return [...spent, amount(money.microUnits, money.currency)];
@@ -23,7 +23,7 @@ export function withMoney(spent: Spent, money: Money | null, times: 1 | -1): Spe
   return spent.map((one, index) => (index === at ? next : one));
 }
 
-function placeOf(spent: Spent, currency: string): number {
+function findCurrencyIndex(spent: Spent, currency: string): number {
   for (let at = 0; at < spent.length; at += 1) if (spent[at]?.currency === currency) return at;
   return -1;
 }
@@ -34,7 +34,7 @@ function amount(microUnits: number, currency: string): Money {
 
 /** What is spent in a currency, in micro-units. */
 export function spentIn(spent: Spent, currency: string): number {
-  return spent[placeOf(spent, currency)]?.microUnits ?? 0;
+  return spent[findCurrencyIndex(spent, currency)]?.microUnits ?? 0;
 }
 
 /** Was anything spent that a limit in this currency cannot count? */

@@ -11,15 +11,15 @@ import { NO_MARKS } from "../../collections/bloom-filter.ts";
 import { emptyLedger, type Ledger } from "../../collections/ledger.ts";
 import type { Times } from "../../collections/times.ts";
 import { emptyTrie, type Trie } from "../../collections/trie.ts";
-import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
+import type { CallFacts, CallHeld, CallStatus, Execution, Strike } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import type { RememberedDenial } from "./denials.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
-import type { Given } from "./given.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
-import type { KeptDecision } from "./kept-decision.ts";
+import type { ManualGrant } from "./manual-grants.ts";
 import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
+import type { RetainedDecision } from "./retained-decision.ts";
 import { NOTHING_SPENT, type Spent } from "./spent.ts";
 
 export interface ConversationState {
@@ -35,13 +35,13 @@ export interface ConversationState {
   readonly totals: Totals;
   readonly tools: Trie<ToolTotals>;
   /** Decisions by call name: of writes and holds. */
-  readonly kept: Ledger<KeptDecision>;
+  readonly retained: Ledger<RetainedDecision>;
   /** Decisions by call name: of reads and refusals. */
-  readonly loose: Ledger<KeptDecision>;
+  readonly loose: Ledger<RetainedDecision>;
   /** Names of writes whose decisions went to make room (`forgottenKey` in `names.ts`). */
   readonly forgotten: Trie<true>;
-  readonly readTwins: Ledger<Twin>;
-  readonly writeTwins: Ledger<Twin>;
+  readonly priorReads: Ledger<PriorCall>;
+  readonly priorWrites: Ledger<PriorCall>;
   /** In flight, held or of unknown outcome, by decision id. */
   readonly open: Trie<OpenCall>;
   /** Writes that failed and may have taken effect, the latest of each action, oldest first (`doubts.ts`). */
@@ -56,10 +56,10 @@ export interface ConversationState {
   /** The latest call of the turn under each key of a sketch. */
   readonly sketches: Ledger<Sketched>;
   /** Recent calls, oldest first. */
-  readonly ring: readonly RingEntry[];
+  readonly recentCalls: readonly RecentCall[];
   /** The marks (`bloom-filter.ts`) of all action keys in the ring, and of some that have left it. */
-  readonly ringMarks: number;
-  readonly ringOtherMarks: number;
+  readonly recentMarks: number;
+  readonly recentOtherMarks: number;
   /** Loops with strikes, oldest first. */
   readonly strikes: readonly Strike[];
   /** Action keys of a cycle that is refused until progress. */
@@ -72,7 +72,7 @@ export interface ConversationState {
   readonly confirmations: Trie<string>;
   readonly heldTime: HeldTime;
   /** What verdicts granted or revoked, by `givenKey` (`given.ts`). */
-  readonly given: Trie<Given>;
+  readonly manualGrants: Trie<ManualGrant>;
   /** What people have denied, the latest last (`denials.ts`). */
   readonly denials: readonly RememberedDenial[];
   /** Id of the secret of its first sealed value: later ones are sealed with it, so that equal ones stay equal. */
@@ -113,7 +113,7 @@ export interface ToolTotals {
 }
 
 /** The latest allowed call of an action key. */
-export interface Twin {
+export interface PriorCall {
   readonly decisionId: string;
   readonly callId: string;
   readonly tool: string;
@@ -124,8 +124,8 @@ export interface Twin {
   readonly step: string | null;
   readonly status: CallStatus;
   readonly windowUntilMs: number;
-  readonly occurrence: Occurrence;
-  /** Id of the secret that the idempotency key of the occurrence is made with. */
+  readonly execution: Execution;
+  /** Id of the secret that the idempotency key of the execution is made with. */
   readonly keyId: string;
   /** Equal calls in a row before this one: those that ran once it had succeeded, and those answered from memory. */
   readonly repeats: number;
@@ -137,18 +137,18 @@ export interface Twin {
   readonly transient: boolean;
   /** Of a failed call: whether it may have taken effect. Of one that was not executed, `none`: its key was used before. Else null. */
   readonly effect: FailureEffect | null;
-  /** An earlier attempt of its occurrence may have taken effect, and nobody has said whether it did. */
+  /** An earlier attempt of its execution may have taken effect, and nobody has said whether it did. */
   readonly doubted: boolean;
   /** Digest of the latest output of this action, and how many calls in a row gave it. */
   readonly lastDigest: string | null;
   readonly sameOutputs: number;
   /** Failures in a row within the turn; null: none. */
-  readonly failure: TwinFailure | null;
+  readonly failure: PriorFailure | null;
   /** Where only results name what it writes: what its own named; null: nothing. */
   readonly wrote: readonly string[] | null;
 }
 
-export interface TwinFailure {
+export interface PriorFailure {
   readonly count: number;
   /** When the latest was reported. */
   readonly atMs: number;
@@ -223,7 +223,7 @@ export interface Sketched {
   readonly values: string;
 }
 
-export interface RingEntry {
+export interface RecentCall {
   readonly n: number;
   readonly decisionId: string;
   readonly actionKey: string;
@@ -277,11 +277,11 @@ export function initialState(
     },
     totals: { calls: 0, steps: 0, spent: NOTHING_SPENT },
     tools: emptyTrie(),
-    kept: emptyLedger(),
+    retained: emptyLedger(),
     loose: emptyLedger(),
     forgotten: emptyTrie(),
-    readTwins: emptyLedger(),
-    writeTwins: emptyLedger(),
+    priorReads: emptyLedger(),
+    priorWrites: emptyLedger(),
     open: emptyTrie(),
     doubts: [],
     openIndex: NOTHING_OPEN,
@@ -289,9 +289,9 @@ export function initialState(
     effects: emptyTrie(),
     effectIndex: NO_EFFECTS,
     sketches: emptyLedger(),
-    ring: [],
-    ringMarks: NO_MARKS,
-    ringOtherMarks: NO_MARKS,
+    recentCalls: [],
+    recentMarks: NO_MARKS,
+    recentOtherMarks: NO_MARKS,
     strikes: [],
     cycle: null,
     flags: NO_FLAGS,
@@ -299,7 +299,7 @@ export function initialState(
     grants: emptyTrie(),
     confirmations: emptyTrie(),
     heldTime: NEVER_HELD,
-    given: emptyTrie(),
+    manualGrants: emptyTrie(),
     denials: [],
     sealKeyId: undefined,
   };

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../../adapters/config/known-secrets.ts";
+import { keepSecrets, type SecretStore } from "../../adapters/config/registered-secrets.ts";
 import {
   openSecretFile,
   SECRET_FILE,
@@ -63,29 +63,29 @@ const NOTHING = {
 
 /**
  * Changes nothing.
- * @param given the secret, where it is not in the directory.
+ * @param suppliedSecret the secret, where it is not in the directory.
  */
 export async function findDirectoryLosses(
   dataDir: string,
-  given?: string | Uint8Array,
+  suppliedSecret?: string | Uint8Array,
 ): Promise<DirectoryLosses> {
   const look = lookAtDirectory(dataDir);
   if (isNewDirectory(look) && look.log !== "present") return NOTHING;
-  const secret = given === undefined ? readSecret(dataDir) : secretOf(given);
+  const secret = suppliedSecret === undefined ? readSecret(dataDir) : secretOf(suppliedSecret);
   const opened = look.log === "present" ? openAnyLog(look) : null;
   // Whoever made it was killed before the log had a name.
   if (isNewDirectory(look) && opened?.ok === false && opened.isNameless) return NOTHING;
   const missing = findMissingParts(look);
   if (opened === null || !opened.ok) {
-    const isLost = secret === null && given === undefined && keepsSecret(look);
+    const isLost = secret === null && suppliedSecret === undefined && keepsSecret(look);
     const problems = opened === null ? [] : [opened.problem];
     const losses = [...missing, ...problems, ...(isLost ? [secretLoss(dataDir)] : [])];
     return { ...NOTHING, losses, needsNewLog: true, needsNewSecret: isLost };
   }
   try {
-    const found = await lossesOfLog(look, opened.log, secret);
-    const needsNewSecret = secret === null && found.lostKeyIds.length > 0;
-    return { ...found, losses: [...missing, ...found.losses], needsNewSecret };
+    const logLosses = await lossesOfLog(look, opened.log, secret);
+    const needsNewSecret = secret === null && logLosses.lostKeyIds.length > 0;
+    return { ...logLosses, losses: [...missing, ...logLosses.losses], needsNewSecret };
   } finally {
     await opened.log.close();
   }
@@ -106,10 +106,10 @@ async function lossesOfLog(
   for (let partition = 0; partition < log.partitions; partition += 1) {
     const head = heads[partition] ?? null;
     const context = { log, codec: CODEC, partition, head, fingerprints, sinceMs };
-    const found = await findJournalLosses(context);
-    losses.push(...found.losses);
-    for (const keyId of found.lostKeyIds) lostKeyIds.add(keyId);
-    if (found.unreadable !== null) unreadable.push(found.unreadable);
+    const journalLosses = await findJournalLosses(context);
+    losses.push(...journalLosses.losses);
+    for (const keyId of journalLosses.lostKeyIds) lostKeyIds.add(keyId);
+    if (journalLosses.unreadable !== null) unreadable.push(journalLosses.unreadable);
   }
   const needsNewLog = unreadable.length > 0;
   return { losses: [...new Set(losses)], lostKeyIds: [...lostKeyIds], unreadable, needsNewLog };
@@ -136,32 +136,32 @@ export function allLosses({ losses, unreadable }: DirectoryLosses): readonly str
  */
 export async function acceptDirectoryLosses(
   dataDir: string,
-  found: DirectoryLosses,
+  directoryLosses: DirectoryLosses,
   acceptance: LossAcceptance,
-  given?: string | Uint8Array,
+  suppliedSecret?: string | Uint8Array,
 ): Promise<void> {
-  if (given === undefined && !keepsSecret(lookAtDirectory(dataDir))) {
+  if (suppliedSecret === undefined && !keepsSecret(lookAtDirectory(dataDir))) {
     throw new CallgateError(
       "secret_unreadable",
       `the secret of \`${dataDir}\` is not in it: hand it over, or the one that shall take its place`,
     );
   }
   const suffix = `lost-${randomBytes(4).toString("hex")}`;
-  if (found.needsNewLog) {
+  if (directoryLosses.needsNewLog) {
     await assertNoHeartbeat(dataDir);
     for (const name of [LOG_FILE, `${LOG_FILE}-lock`]) setAside(join(dataDir, name), suffix);
   }
   const storage = openStorageAsItIs(dataDir, systemClock);
   try {
-    if (found.needsNewSecret) setAside(join(dataDir, SECRET_FILE), suffix);
-    const secrets = secretsFor(dataDir, given);
+    if (directoryLosses.needsNewSecret) setAside(join(dataDir, SECRET_FILE), suffix);
+    const secrets = secretsFor(dataDir, suppliedSecret);
     const { by, reason } = acceptance;
-    const { lostKeyIds } = found;
-    const losses = allLosses(found);
+    const { lostKeyIds } = directoryLosses;
+    const losses = allLosses(directoryLosses);
     const accepted: Acceptance = { by, reason, atMs: systemClock.nowMs(), losses, lostKeyIds };
     const heads = new FileHeads(
       dataDir,
-      newHead(storage.log, given === undefined, accepted),
+      newHead(storage.log, suppliedSecret === undefined, accepted),
       directoryRemedy(dataDir),
     );
     // From here on the directory opens: whatever happens, the next gate journals it.
@@ -216,8 +216,9 @@ function secretOf(value: string | Uint8Array): Secret | null {
   return result.ok ? result.secret : null;
 }
 
-function secretsFor(dataDir: string, given: string | Uint8Array | undefined): SecretStore {
-  const result = given === undefined ? openSecretFile(dataDir, true) : secretFrom(given);
+function secretsFor(dataDir: string, suppliedSecret: string | Uint8Array | undefined): SecretStore {
+  const result =
+    suppliedSecret === undefined ? openSecretFile(dataDir, true) : secretFrom(suppliedSecret);
   if (result.ok) return keepSecrets(result.secret, [], directoryRemedy(dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });

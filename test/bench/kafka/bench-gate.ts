@@ -61,17 +61,17 @@ const TOPIC_LOOKS_MAX = 200;
 const TOPIC_LOOK_MS = 50;
 
 export function benchSettings(env: NodeJS.ProcessEnv): BenchSettings {
-  const given = (name: string): string => {
+  const requireVariable = (name: string): string => {
     const value = env[name];
     if (value === undefined) throw new Error(`${name} is not set: run \`npm run bench:kafka\``);
     return value;
   };
   return {
-    brokers: given("BROKERS").split(","),
-    input: given("IN"),
-    output: given("OUT"),
-    group: given("GROUP"),
-    partitions: Number(given("P")),
+    brokers: requireVariable("BROKERS").split(","),
+    input: requireVariable("IN"),
+    output: requireVariable("OUT"),
+    group: requireVariable("GROUP"),
+    partitions: Number(requireVariable("P")),
     redisUrl: env["REDIS_URL"],
     checkpointEvery: Number(env["CHECKPOINT_EVERY"] ?? CHECKPOINT_EVERY),
   };

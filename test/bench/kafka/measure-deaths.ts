@@ -63,8 +63,10 @@ export async function measureDeaths(
     await trickle.stop();
     await gates.stopAll();
     const replays = wanted.replay ? sizes.rounds : 0;
-    const found = Array.from({ length: replays }, () => replayRows(parts, gates.env)).flat();
-    return { rows: [...rows, ...found], failures: [] };
+    const replayResults = Array.from({ length: replays }, () =>
+      replayRows(parts, gates.env),
+    ).flat();
+    return { rows: [...rows, ...replayResults], failures: [] };
   } finally {
     await gates.stopAll();
     await runLoad(parts.bench, "clean", { TOPIC_PREFIX: name });
@@ -103,7 +105,7 @@ async function killed(
   running: Gate,
   trickle: Trickle,
   checkpoints: Checkpoints,
-  found: (gapMs: number) => void,
+  recordGap: (gapMs: number) => void,
 ): Promise<{ readonly running: Gate }> {
   const sinceMs = performance.now();
   running.kill();
@@ -111,7 +113,7 @@ async function killed(
   // Decisions of the one that was killed may still be on their way.
   await running.ended;
   await trickle.decidedAfter(performance.now() + IN_FLIGHT_MS, DECIDED_WITHIN_MS);
-  found(trickle.longestGapMs(sinceMs));
+  recordGap(trickle.longestGapMs(sinceMs));
   return { running: await starting };
 }
 

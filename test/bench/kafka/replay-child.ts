@@ -51,10 +51,10 @@ const bytes = (await heapUsed()) - before;
 const records = states.reduce((sum, { progress }) => sum + progress.seq, 0);
 const conversations = states.reduce((sum, { size }) => sum + size, 0);
 await log.close();
-const found = {
+const figures = {
   records,
   conversations,
   records_per_s: Math.round(records / seconds),
   mb_per_100k: Math.round(((bytes / conversations) * CONVERSATIONS) / BYTES_PER_MB),
 };
-process.stdout.write(`${JSON.stringify(found)}\n`);
+process.stdout.write(`${JSON.stringify(figures)}\n`);

@@ -72,8 +72,8 @@ function requireParts({ parts }: Options): string {
   const missing = ["java", "redis-server"].map(findMissing);
   if (parts.includes("throughput") || parts.includes("paced")) missing.push(findMissing("mvn"));
   if (!shared.available) missing.push(shared.reason);
-  const found = missing.filter((text) => text !== undefined);
-  if (found.length > 0) throw new MissingError(found.join("; "));
+  const reasons = missing.filter((text) => text !== undefined);
+  if (reasons.length > 0) throw new MissingError(reasons.join("; "));
   return shared.path;
 }
 

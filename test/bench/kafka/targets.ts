@@ -3,19 +3,19 @@ import type { Target } from "../targets.ts";
 import { EXCHANGED, KILLED_WITH_REDIS, KILLED_WITHOUT } from "./measure-deaths.ts";
 import { cpuRow, pacedRow, throughputRow } from "./measure-shared.ts";
 
-const BARE = "bare loop";
+const PLAIN_LOOP = "bare loop";
 const GATE = "gate";
 const STREAMS = "Kafka Streams";
 
 const THROUGHPUT: readonly Target[] = [
-  { row: throughputRow(4, GATE), per: throughputRow(4, BARE), figure: "p50", atLeast: 0.6 },
+  { row: throughputRow(4, GATE), per: throughputRow(4, PLAIN_LOOP), figure: "p50", atLeast: 0.6 },
   { row: throughputRow(4, GATE), per: throughputRow(4, STREAMS), figure: "p50", atLeast: 1 },
   { row: throughputRow(1, GATE), per: throughputRow(1, STREAMS), figure: "p50", atLeast: 1 },
   { row: cpuRow(4, GATE), per: cpuRow(4, STREAMS), figure: "p50", atMost: 1 },
 ];
 
 const PACED: readonly Target[] = [500, 2_000].flatMap((rate) =>
-  [BARE, STREAMS].flatMap((other) =>
+  [PLAIN_LOOP, STREAMS].flatMap((other) =>
     (["p50", "p99"] as const).map(
       (figure): Target => ({
         ...{ row: pacedRow(rate, GATE), per: pacedRow(rate, other) },

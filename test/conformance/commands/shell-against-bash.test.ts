@@ -40,15 +40,15 @@ function runInBash(lines: readonly string[]): readonly (readonly string[][])[] {
     env: { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" },
     encoding: "utf8",
   });
-  const ran = stdout.split("\u0003").slice(0, -1);
-  expect(ran).toHaveLength(lines.length);
-  return ran.map((commands) => commands.split("\u0002\u0001").slice(0, -1).map(readCommand));
+  const outputs = stdout.split("\u0003").slice(0, -1);
+  expect(outputs).toHaveLength(lines.length);
+  return outputs.map((commands) => commands.split("\u0002\u0001").slice(0, -1).map(readCommand));
 }
 
 function readCommand(text: string): string[] {
-  const [place = "", ...words] = text.split("\u0001").slice(0, -1);
-  const directory = relative(root, place) || ".";
-  return [directory, ...words.map((word) => word.replaceAll(place, "."))];
+  const [workingDirectory = "", ...words] = text.split("\u0001").slice(0, -1);
+  const directory = relative(root, workingDirectory) || ".";
+  return [directory, ...words.map((word) => word.replaceAll(workingDirectory, "."))];
 }
 
 /** The commands of a line as `runInBash` gives them; null where the line is unclear. */
@@ -90,10 +90,14 @@ const quotedWord = fc
 test("words of any quotes are what Bash makes of them", () => {
   const words = fc.array(quotedWord, { minLength: 1, maxLength: 4 });
   const texts = fc.sample(words, 1_000).map((line) => `ab ${line.join(" ")}`);
-  const ran = runInBash(texts).map(([command]) => command);
+  const bashCommands = runInBash(texts).map(([command]) => command);
   const differences = texts
-    .map((text, index) => ({ text, ran: ran[index], parsed: parseCommands(text)?.[0] }))
-    .filter(({ ran, parsed }) => JSON.stringify(ran) !== JSON.stringify(parsed));
+    .map((text, index) => ({
+      text,
+      executed: bashCommands[index],
+      parsed: parseCommands(text)?.[0],
+    }))
+    .filter(({ executed, parsed }) => JSON.stringify(executed) !== JSON.stringify(parsed));
   expect(differences).toEqual([]);
 });
 
@@ -123,11 +127,11 @@ test("Bash runs no command of a plain line that the line was not taken into", ()
     .sample(line, 10_000)
     .map((pieces) => pieces.join(""))
     .filter((text) => !text.includes("$?") && parseCommands(text) !== null);
-  const unknown = runInBash(texts).flatMap((ran, index) => {
+  const unknown = runInBash(texts).flatMap((executed, index) => {
     const text = texts[index] as string;
-    const known = new Set(parseCommands(text)?.map((command) => JSON.stringify(command)));
-    return ran
-      .filter((command) => !known.has(JSON.stringify(command)))
+    const parsed = new Set(parseCommands(text)?.map((command) => JSON.stringify(command)));
+    return executed
+      .filter((command) => !parsed.has(JSON.stringify(command)))
       .map((command) => ({ text, command }));
   });
   expect(unknown).toEqual([]);

@@ -109,17 +109,19 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
 
   it("decides the 35 texts that are left to each parser as pinned", () => {
     const files = parsingFiles("i_");
-    const found = Object.fromEntries(files.map((file) => [file, outcomeOf("test_parsing", file)]));
-    expect(found).toEqual(PINNED);
+    const outcomes = Object.fromEntries(
+      files.map((file) => [file, outcomeOf("test_parsing", file)]),
+    );
+    expect(outcomes).toEqual(PINNED);
     expect(files).toHaveLength(35);
   });
 
   it("keeps or refuses the 22 texts that parsers change in transit", () => {
     const files = readdirSync(join(data.path, "test_transform"));
-    const found = Object.fromEntries(
+    const outcomes = Object.fromEntries(
       files.map((file) => [file, outcomeOf("test_transform", file)]),
     );
-    expect(found).toEqual(TRANSFORMED);
+    expect(outcomes).toEqual(TRANSFORMED);
     expect(files).toHaveLength(22);
   });
 

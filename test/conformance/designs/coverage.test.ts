@@ -11,7 +11,7 @@ const ROWS = { S1: 14, S2: 11, S3: 8, S4: 6 } as const;
 
 interface Row {
   readonly row: string;
-  readonly place: string;
+  readonly codePath: string;
   readonly file: string;
   readonly test: string;
 }
@@ -20,14 +20,14 @@ const rows: readonly Row[] = readFileSync(pathOf("docs/coverage.md"), "utf8")
   .split("\n")
   .filter((line) => /^\| S\d\.\d+ \|/.test(line))
   .map((line) => {
-    const [row = "", , place = "", file = "", name = ""] = line
+    const [row = "", , codePath = "", file = "", name = ""] = line
       .slice(2, -2)
       .split(" | ")
       .map((cell) => cell.trim());
-    return { row, place: bare(place), file: bare(file), test: name };
+    return { row, codePath: stripBackticks(codePath), file: stripBackticks(file), test: name };
   });
 
-function bare(cell: string): string {
+function stripBackticks(cell: string): string {
   return cell.replaceAll("`", "");
 }
 
@@ -48,18 +48,18 @@ test("every row is named, and there is no other", () => {
 
 test("every place and every test that a row names is there", () => {
   const wrong = rows.filter(
-    ({ place, file, test: name }) =>
-      !existsSync(pathOf(place)) || !existsSync(pathOf(file)) || !testsIn(file).includes(name),
+    ({ codePath, file, test: name }) =>
+      !existsSync(pathOf(codePath)) || !existsSync(pathOf(file)) || !testsIn(file).includes(name),
   );
   expect(wrong).toEqual([]);
 });
 
 test("every test of a row is named by it", () => {
-  const named = new Set(rows.map(({ test: name }) => name));
+  const coveringTests = new Set(rows.map(({ test: name }) => name));
   const files = readdirSync(pathOf("test/conformance/designs")).filter((name) => /^s\d/.test(name));
   expect(files).toHaveLength(Object.keys(ROWS).length);
   const unnamed = files
     .flatMap((name) => testsIn(`test/conformance/designs/${name}`))
-    .filter((name) => !named.has(name));
+    .filter((name) => !coveringTests.has(name));
   expect(unnamed).toEqual([]);
 });

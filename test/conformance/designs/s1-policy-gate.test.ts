@@ -96,7 +96,7 @@ test("S1.4 the key comes from the content and never from the model, and a retry 
   expect(other.idempotencyKey).not.toBe(first.idempotencyKey);
 });
 
-test("S1.4 after idempotency.ttl_ms the same content is a new occurrence", async () => {
+test("S1.4 after idempotency.ttl_ms the same content is a new execution", async () => {
   const policy = { idempotency: { ttl_ms: HOUR }, tool_schemas: { pay: {} } };
   const story = await tell(policy);
   const first = await story.done("pay", { order: "7" });
@@ -243,12 +243,12 @@ test("S1.13 wrapping functions is the set up, and a loop shows that it works", a
       made.push(title);
       return { id: made.length };
     },
-    get_weather: (_: { place: string }) => "rain",
+    get_weather: (_: { city: string }) => "rain",
   };
   const tools = story.gate.guard(handlers, { conversationId: "c", turn: 1 });
   for (let i = 0; i < 3; i++) await tools.create_document({ title: "Plan" });
   expect(made).toEqual(["Plan"]);
-  expect(await tools.get_weather({ place: "Rome" })).toBe("rain");
+  expect(await tools.get_weather({ city: "Rome" })).toBe("rain");
 });
 
 test("S1.14 a retry of what may not have happened runs, a repeat of what happened does not", async () => {

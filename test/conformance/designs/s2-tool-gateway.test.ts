@@ -21,17 +21,17 @@ async function firstRefusal(
 
 test("S2.1 search.read 47 times and http.get 19 times: each runs once, and the user hears of it", async () => {
   const story = await tell(templatePath("t2"));
-  const ran: string[] = [];
+  const executed: string[] = [];
   const propose = async (tool: string, times: number) => {
     for (let i = 0; i < times; i++) {
       const decision = await story.done(tool, { q: "callgate" }, "the same");
-      if (decision.outcome === "allowed") ran.push(tool);
+      if (decision.outcome === "allowed") executed.push(tool);
     }
   };
   await propose("search.read", 47);
   await propose("http.get", 19);
-  expect(ran.filter((tool) => tool === "search.read")).toHaveLength(1);
-  expect(ran.length).toBeLessThanOrEqual(2);
+  expect(executed.filter((tool) => tool === "search.read")).toHaveLength(1);
+  expect(executed.length).toBeLessThanOrEqual(2);
   const { refusal } = await story.propose("search.read", { q: "callgate" });
   expect(refusal?.message).toMatch(/user/i);
 });
@@ -154,9 +154,12 @@ test("S2.8 a budget that is used up leaves what is known so far to answer from",
   const second = await story.done("get", { n: 2 }, "two");
   const { refusal } = await story.propose("get", { n: 3 });
   expect(refusal).toMatchObject({ reason: "budget_calls", disposition: "stop" });
-  expect(refusal?.known?.map(({ ref }) => ref)).toEqual([second.decisionId, first.decisionId]);
-  const known = await story.gate.previousResult(refusal?.known?.[0]?.ref ?? "");
-  expect(known?.output).toBe("two");
+  expect(refusal?.earlierResults?.map(({ ref }) => ref)).toEqual([
+    second.decisionId,
+    first.decisionId,
+  ]);
+  const earlierResult = await story.gate.previousResult(refusal?.earlierResults?.[0]?.ref ?? "");
+  expect(earlierResult?.output).toBe("two");
 });
 
 test("S2.10 where freshness matters, a tool has a shorter memory", async () => {

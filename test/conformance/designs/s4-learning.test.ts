@@ -12,9 +12,9 @@ async function refusalOf(
   story: GateStory,
   tool: string,
   args: object,
-  given = {},
+  overrides = {},
 ): Promise<CallRefusal> {
-  const { refusal, outcome } = await story.propose(tool, args, given);
+  const { refusal, outcome } = await story.propose(tool, args, overrides);
   if (refusal === undefined) throw new Error(`it is ${outcome}`);
   return refusal;
 }

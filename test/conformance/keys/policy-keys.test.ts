@@ -43,9 +43,9 @@ function formsOf(node: Schema, seen: readonly string[]): readonly Schema[] {
   const inner = ["anyOf", "oneOf", "allOf"].flatMap(
     (word) => (node[word] ?? []) as unknown as readonly Schema[],
   );
-  const named = ref === undefined || seen.includes(ref) ? [] : [targetOf(ref)];
+  const targets = ref === undefined || seen.includes(ref) ? [] : [targetOf(ref)];
   const next = ref === undefined ? seen : [...seen, ref];
-  return [node, ...[...inner, ...named].flatMap((part) => formsOf(part, next))];
+  return [node, ...[...inner, ...targets].flatMap((part) => formsOf(part, next))];
 }
 
 const LEAVES = ["policy_engine", "input_schema"];
@@ -85,9 +85,9 @@ test("every key has a row, and every row a key", () => {
   expect(keys.size).toBeGreaterThan(100);
   const without = [...keys].filter((key) => {
     const own = asRule(key);
-    const covered = rows.some((row) => row === own || row.startsWith(`${own}.`));
+    const hasRow = rows.some((row) => row === own || row.startsWith(`${own}.`));
     const deeper = rows.some((row) => own.startsWith(`${row}.`));
-    return !covered && !deeper && !WITHOUT_A_CHOICE.includes(key);
+    return !hasRow && !deeper && !WITHOUT_A_CHOICE.includes(key);
   });
   expect(without).toEqual([]);
   expect(rows.filter((row) => !keys.has(row))).toEqual([]);
@@ -103,8 +103,11 @@ function said(decision: Decision): object {
     ...rest
   } = decision;
   if (refusal === undefined) return rest;
-  const { decisionId: _own, policy: _policy, rule: _rule, resolution, ...told } = refusal;
-  return { ...rest, refusal: { ...told, resolution: { ...resolution, approvalId: null } } };
+  const { decisionId: _own, policy: _policy, rule: _rule, resolution, ...refusalFields } = refusal;
+  return {
+    ...rest,
+    refusal: { ...refusalFields, resolution: { ...resolution, approvalId: null } },
+  };
 }
 
 class Teller {
@@ -141,13 +144,13 @@ class Teller {
   }
 
   async #call(tool: string, step: KeyStep): Promise<void> {
-    const decision = await this.#story.propose(tool, step.args ?? {}, step.given ?? {});
+    const decision = await this.#story.propose(tool, step.args ?? {}, step.overrides ?? {});
     if (decision.outcome === "held") this.#held = decision;
     const key = decision.idempotencyKey;
     if (key !== undefined && !this.#keys.includes(key)) this.#keys.push(key);
     const text = JSON.stringify({ ...said(decision), key: this.#keys.indexOf(key ?? "") });
     this.heard.push({ text: key === undefined ? text : text.replaceAll(key, "the key") });
-    if (decision.outcome !== "allowed" || step.silent === true) return;
+    if (decision.outcome !== "allowed" || step.unreported === true) return;
     const { fails, output = "fine" } = step;
     await this.#story.report(
       decision,

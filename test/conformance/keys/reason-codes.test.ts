@@ -36,18 +36,18 @@ const TIERS = {
 };
 
 async function second(
-  told: TellGate,
+  openStory: TellGate,
   policy: object,
   tool: string,
   args: object = {},
 ): Promise<string> {
-  const story = await told(policy);
+  const story = await openStory(policy);
   await story.done(tool, { n: 1, ...args });
   return story.outcome(tool, { n: 2, ...args });
 }
 
-async function twice(told: TellGate, policy: object): Promise<string> {
-  const story = await told({ ...TOOLS, ...policy });
+async function twice(openStory: TellGate, policy: object): Promise<string> {
+  const story = await openStory({ ...TOOLS, ...policy });
   await story.done("write");
   await story.propose("write");
   return story.outcome("write", { other: true });
@@ -98,114 +98,116 @@ async function internalError(): Promise<string> {
 }
 
 const CASES: Readonly<Partial<Record<ReasonCode, ReasonCase>>> = {
-  malformed: async (told) => (await told(TOOLS)).outcome("look", "{"),
-  too_large: async (told) => (await told(TOOLS)).outcome("look", "x".repeat(2_000_000)),
+  malformed: async (openStory) => (await openStory(TOOLS)).outcome("look", "{"),
+  too_large: async (openStory) => (await openStory(TOOLS)).outcome("look", "x".repeat(2_000_000)),
   misrouted,
   unauthenticated: async () => {
     const { verifying } = makeTokenKey("EdDSA", "a");
     const gate = await openGate({ policy: TOOLS, proposalKeys: { keys: [verifying] } });
     return outcomeOf(await gate.propose({ conversationId: "c", tool: "look", arguments: {} }));
   },
-  call_id_conflict: async (told) => {
-    const story = await told(TOOLS);
+  call_id_conflict: async (openStory) => {
+    const story = await openStory(TOOLS);
     await story.propose("look", { n: 1 }, { callId: "c", step: "s" });
     return story.outcome("look", { n: 2 }, { callId: "c", step: "s" });
   },
-  unknown_tool: async (told) => (await told(TOOLS)).outcome("nobody"),
-  killed: async (told) => (await told({ ...TOOLS, kill: { all: true } })).outcome("look"),
-  invalid_arguments: async (told) => (await told(TOOLS)).outcome("strict"),
-  conversation_ended: (told) => twice(told, { escalation: { user_input: "off", end: 1 } }),
-  user_input_required: (told) => twice(told, { escalation: { options: 1, user_input: 1 } }),
-  acknowledgement_required: (told) =>
-    twice(told, { escalation: { options: 1 }, acknowledgement: { mode: "explicit" } }),
-  duplicate_call: async (told) => {
-    const story = await told(TOOLS);
+  unknown_tool: async (openStory) => (await openStory(TOOLS)).outcome("nobody"),
+  killed: async (openStory) => (await openStory({ ...TOOLS, kill: { all: true } })).outcome("look"),
+  invalid_arguments: async (openStory) => (await openStory(TOOLS)).outcome("strict"),
+  conversation_ended: (openStory) =>
+    twice(openStory, { escalation: { user_input: "off", end: 1 } }),
+  user_input_required: (openStory) =>
+    twice(openStory, { escalation: { options: 1, user_input: 1 } }),
+  acknowledgement_required: (openStory) =>
+    twice(openStory, { escalation: { options: 1 }, acknowledgement: { mode: "explicit" } }),
+  duplicate_call: async (openStory) => {
+    const story = await openStory(TOOLS);
     await story.done("write");
     return story.outcome("write");
   },
-  duplicate_in_flight: async (told) => {
-    const story = await told(TOOLS);
+  duplicate_in_flight: async (openStory) => {
+    const story = await openStory(TOOLS);
     await story.propose("write");
     return story.outcome("write");
   },
-  outcome_unknown: async (told) => {
-    const story = await told(TOOLS);
+  outcome_unknown: async (openStory) => {
+    const story = await openStory(TOOLS);
     await story.report(await story.propose("write"), { status: "unknown" });
     return story.outcome("write");
   },
-  retry_exhausted: async (told) => {
-    const story = await told({ ...TOOLS, retries: { max_attempts: 1 } });
+  retry_exhausted: async (openStory) => {
+    const story = await openStory({ ...TOOLS, retries: { max_attempts: 1 } });
     await story.failed("write", {}, "busy", "503");
     return story.outcome("write");
   },
-  retry_too_soon: async (told) => {
+  retry_too_soon: async (openStory) => {
     const retries = { max_attempts: 3, retryable_status: [503], backoff_ms: [9_000, 9_000] };
-    const story = await told({ ...TOOLS, retries });
+    const story = await openStory({ ...TOOLS, retries });
     await story.failed("write", {}, "busy", "503");
     return story.outcome("write");
   },
-  history_full: async (told) => {
-    const story = await told(TOOLS);
+  history_full: async (openStory) => {
+    const story = await openStory(TOOLS);
     let outcome = "allowed";
     for (let n = 0; n <= 256 && outcome === "allowed"; n++)
       outcome = await story.outcome("write", { n });
     return outcome;
   },
-  side_effect_conflict: (told) => second(told, TOOLS, "make", { id: 7 }),
-  loop_repeat: async (told) => {
-    const story = await told({ tool_schemas: { ping: { repeatable: true } } });
+  side_effect_conflict: (openStory) => second(openStory, TOOLS, "make", { id: 7 }),
+  loop_repeat: async (openStory) => {
+    const story = await openStory({ tool_schemas: { ping: { repeatable: true } } });
     await story.done("ping");
     await story.done("ping");
     return story.outcome("ping");
   },
-  loop_cycle: async (told) => {
-    const story = await told({ tool_schemas: { ping: { repeatable: true } } });
+  loop_cycle: async (openStory) => {
+    const story = await openStory({ tool_schemas: { ping: { repeatable: true } } });
     for (let n = 0; n < 5; n++) await story.done("ping", { n: n % 2 }, `${n}`);
     return story.outcome("ping", { n: 1 });
   },
-  loop_no_progress: async (told) => {
-    const story = await told(enforced("loop_no_progress"));
+  loop_no_progress: async (openStory) => {
+    const story = await openStory(enforced("loop_no_progress"));
     for (let n = 0; n < 3; n++) await story.done("look", { n }, "same");
     return story.outcome("look", { n: 3 });
   },
-  loop_rotation: async (told) => {
+  loop_rotation: async (openStory) => {
     const checks = { loop_repeat: "off", loop_cycle: "off", loop_rotation: "enforce" };
-    const story = await told({ checks, tool_schemas: { spin: { volatile: true } } });
+    const story = await openStory({ checks, tool_schemas: { spin: { volatile: true } } });
     for (let n = 0; n < 24; n++) await story.done("spin", { n: n % 5 }, `${n % 5}`);
     return story.outcome("spin", { n: 4 });
   },
-  failure_streak: async (told) => {
-    const story = await told(TOOLS);
+  failure_streak: async (openStory) => {
+    const story = await openStory(TOOLS);
     for (let n = 0; n < 3; n++) await story.failed("look", {}, "no", "E1");
     return story.outcome("look");
   },
-  failure_run: async (told) => {
-    const story = await told(enforced("failure_run"));
+  failure_run: async (openStory) => {
+    const story = await openStory(enforced("failure_run"));
     for (let n = 0; n < 5; n++) await story.failed("look", { n }, "no", "E1");
     return story.outcome("look", { n: 5 });
   },
-  tool_frequency: (told) => second(told, TOOLS, "often"),
-  tier_denied: async (told) => (await told(TIERS)).outcome("drop_table"),
-  rate_limited: (told) => second(told, TIERS, "get_order"),
-  grant_exceeded: (told) => second(told, TIERS, "create_order"),
-  approval_required: async (told) => {
-    const { refusal } = await (await told(TIERS)).propose("delete_order");
+  tool_frequency: (openStory) => second(openStory, TOOLS, "often"),
+  tier_denied: async (openStory) => (await openStory(TIERS)).outcome("drop_table"),
+  rate_limited: (openStory) => second(openStory, TIERS, "get_order"),
+  grant_exceeded: (openStory) => second(openStory, TIERS, "create_order"),
+  approval_required: async (openStory) => {
+    const { refusal } = await (await openStory(TIERS)).propose("delete_order");
     return refusal?.reason ?? "none";
   },
-  approval_denied: async (told) => {
-    const story = await told(TIERS);
+  approval_denied: async (openStory) => {
+    const story = await openStory(TIERS);
     const { approvalId = "" } = await story.propose("delete_order");
     return outcomeOf(await story.gate.deny(approvalId, { by: "ann" }));
   },
-  approval_expired: async (told) => {
-    const story = await told(TIERS);
+  approval_expired: async (openStory) => {
+    const story = await openStory(TIERS);
     const held = await story.propose("delete_order");
     story.after(MINUTE);
     return outcomeOf(await story.approve(held));
   },
   internal_error: internalError,
-  gate_unavailable: async (told) => {
-    const story = await told(TOOLS);
+  gate_unavailable: async (openStory) => {
+    const story = await openStory(TOOLS);
     await story.gate.close();
     return story.outcome("look");
   },
@@ -216,8 +218,8 @@ const cases = Object.assign({}, CASES, ...examples.map(({ reasons }) => reasons)
   Record<string, ReasonCase>
 >;
 
-test.each(Object.entries(cases))("%s", async (code, told) => {
-  expect(await told((policy) => tell(policy))).toBe(code);
+test.each(Object.entries(cases))("%s", async (code, reasonCase) => {
+  expect(await reasonCase((policy) => tell(policy))).toBe(code);
 });
 
 test("the list is the published one, and each reason has a case", () => {

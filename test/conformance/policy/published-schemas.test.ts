@@ -24,9 +24,9 @@ describe("the published schemas", () => {
   });
 
   it("have a text for editors on every key", () => {
-    const silent: string[] = [];
-    collectSilent(published["draft-2020-12"], "$", silent);
-    expect(silent).toEqual([]);
+    const undescribed: string[] = [];
+    collectUndescribed(published["draft-2020-12"], "$", undescribed);
+    expect(undescribed).toEqual([]);
   });
 });
 
@@ -65,8 +65,8 @@ const CASES: readonly (readonly [verdict: "valid" | "invalid", text: string])[] 
   ["valid", "tool_schemas: { a: { sensitive: [b] } }"],
   ["valid", "retries: { max_attempts: 2 }"],
   ["valid", "policy_engine: { kill: { all: true } }"],
-  ["valid", "policy_engine: { limits: { ring: 64 }, conversation: { idle_ms: 1000 } }"],
-  ["invalid", "limits: { ring: 100000 }"],
+  ["valid", "policy_engine: { limits: { recent_calls: 64 }, conversation: { idle_ms: 1000 } }"],
+  ["invalid", "limits: { recent_calls: 100000 }"],
 ];
 
 describe("the loader and the schemas agree", () => {
@@ -85,11 +85,12 @@ describe("the loader and the schemas agree", () => {
 type Node = { readonly [keyword: string]: unknown };
 
 /** Paths of property schemas without a description. */
-function collectSilent(node: unknown, path: string, silent: string[]): void {
+function collectUndescribed(node: unknown, path: string, undescribed: string[]): void {
   if (typeof node !== "object" || node === null) return;
   const properties = (node as Node)["properties"];
   for (const [name, property] of Object.entries((properties ?? {}) as Node)) {
-    if ((property as Node)["description"] === undefined) silent.push(`${path}.${name}`);
+    if ((property as Node)["description"] === undefined) undescribed.push(`${path}.${name}`);
   }
-  for (const [name, child] of Object.entries(node)) collectSilent(child, `${path}.${name}`, silent);
+  for (const [name, child] of Object.entries(node))
+    collectUndescribed(child, `${path}.${name}`, undescribed);
 }

@@ -147,9 +147,9 @@ describe("policy", () => {
       new Set(["info"]),
     );
     const loose = file("loose.yaml", "budgets: { max_tool_calls: 2 }\ntool_schemas: { t: {} }\n");
-    const found = await run(["policy", "lint", loose]);
-    expect(found).toMatchObject({ code: 1, stderr: "" });
-    expect(found.stdout).toMatch(/loose\.yaml:1:12: warning /);
+    const warned = await run(["policy", "lint", loose]);
+    expect(warned).toMatchObject({ code: 1, stderr: "" });
+    expect(warned.stdout).toMatch(/loose\.yaml:1:12: warning /);
   });
 
   test.each([

@@ -149,8 +149,8 @@ test("a held call is approved from another process, and then allowed", async () 
   expect(approvals).toEqual([
     expect.objectContaining({ approvalId: held["approvalId"], tool: "delete_customer" }),
   ]);
-  const given = await run(["approvals", "approve", String(held["approvalId"]), "--by", "ann"]);
-  expect(given).toMatchObject({ code: 0, stdout: expect.stringMatching(/: allowed\n$/) });
+  const approved = await run(["approvals", "approve", String(held["approvalId"]), "--by", "ann"]);
+  expect(approved).toMatchObject({ code: 0, stdout: expect.stringMatching(/: allowed\n$/) });
   expect(await dev.next()).toMatchObject({ line: 1, outcome: "allowed" });
   const again = await run(["approvals", "deny", String(held["approvalId"])]);
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("no call waits") });

@@ -18,8 +18,8 @@ describe("a configuration with problems", () => {
     const gate = startProcess(["gate"], config);
     expect(await gate.ended).toEqual({ code: 2, signal: null });
     expect(gate.lines).toEqual([]);
-    const told = gate.stderr.split("\n").filter((line) => !line.includes("building dist/"));
-    expect(told.map((line) => line.replace(/\S+callgate\.json/, "FILE"))).toEqual([
+    const errorLines = gate.stderr.split("\n").filter((line) => !line.includes("building dist/"));
+    expect(errorLines.map((line) => line.replace(/\S+callgate\.json/, "FILE"))).toEqual([
       "callgate: the configuration has 4 problems; docs/configuration.md lists the keys",
       expect.stringMatching(/^callgate: FILE:1:11: kafka\.brokers: is empty; give it a value/),
       expect.stringMatching(
@@ -142,8 +142,8 @@ describe("without brokers", () => {
       const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
       const executor = startProcess(["executor"], config, { "handlers.mjs": module });
       expect(await executor.ended).toEqual({ code: 3, signal: null });
-      const told = executor.lines.find(({ msg }) => msg === "the process cannot go on");
-      expect(told?.["message"]).toMatch(
+      const fatalLine = executor.lines.find(({ msg }) => msg === "the process cannot go on");
+      expect(fatalLine?.["message"]).toMatch(
         /^nobody caught an error: left alone \(at file:.*handlers\.mjs:2:/,
       );
       expect(executor.lines.map(({ msg }) => msg)).toContain("had not started");

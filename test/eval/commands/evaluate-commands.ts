@@ -9,7 +9,7 @@ import { type ClassedLine, readAegish, readLines } from "./line-lists.ts";
 
 export interface CommandRow {
   readonly name: string;
-  readonly found: string;
+  readonly actual: string;
   readonly wanted: string;
   /** `skipped`: the data or the package is not at hand; `found` says why. */
   readonly state: "reached" | "MISSED" | "skipped";
@@ -116,7 +116,7 @@ function rowOf(
   const percent = (PERCENT * wrong.length) / all;
   return {
     name,
-    found: `${wrong.length} of ${all}, ${percent.toFixed(1)} %`,
+    actual: `${wrong.length} of ${all}, ${percent.toFixed(1)} %`,
     wanted: wantedText(percentMax),
     state: percentMax === null || percent <= percentMax ? "reached" : "MISSED",
     wrong: percentMax === null ? new Map() : byGroup(wrong),
@@ -133,8 +133,8 @@ function byGroup(lines: readonly ClassedLine[]): ReadonlyMap<string, readonly st
   return groups;
 }
 
-function skipped(name: string, wanted: string, found: string): CommandRow {
-  return { name, found, wanted, state: "skipped", wrong: new Map() };
+function skipped(name: string, wanted: string, actual: string): CommandRow {
+  return { name, actual, wanted, state: "skipped", wrong: new Map() };
 }
 
 async function bypassRow(): Promise<CommandRow> {
@@ -145,7 +145,7 @@ async function bypassRow(): Promise<CommandRow> {
     if ("missing" in scores) return skipped(name, "0", scores.missing);
     return {
       name,
-      found: scores.scores.map(scoreText).join("; "),
+      actual: scores.scores.map(scoreText).join("; "),
       wanted: "callgate 0",
       state: isHeld(scores) ? "reached" : "MISSED",
       wrong: new Map([["bypasses", scores.landed]]),
@@ -167,8 +167,8 @@ function isHeld({ scores }: BypassScores): boolean {
 /** The rows as text, with every line that came out wrong. */
 export function printCommands(rows: readonly CommandRow[], print: (text: string) => void): void {
   print("## Commands\n");
-  for (const { name, found, wanted, state, wrong } of rows) {
-    print(`${state === "skipped" ? "skipped:" : state} ${name}: ${found} (${wanted})`);
+  for (const { name, actual, wanted, state, wrong } of rows) {
+    print(`${state === "skipped" ? "skipped:" : state} ${name}: ${actual} (${wanted})`);
     for (const [group, lines] of wrong) {
       for (const line of lines) print(`    [${group}] ${JSON.stringify(line)}`);
     }

@@ -12,13 +12,13 @@ export interface ClassedLine {
 /** Every `⏎` in a file stands for a newline within a line of shell. */
 export function readLines(name: "everyday" | "harmful" | "writes"): readonly ClassedLine[] {
   const path = fileURLToPath(new URL(`lines/${name}.txt`, import.meta.url));
-  const found: ClassedLine[] = [];
+  const lines: ClassedLine[] = [];
   let group = "";
   for (const row of readFileSync(path, "utf8").split("\n")) {
     if (row.startsWith("## ")) group = row.slice("## ".length);
-    else if (row !== "") found.push({ line: row.replaceAll("⏎", "\n"), group });
+    else if (row !== "") lines.push({ line: row.replaceAll("⏎", "\n"), group });
   }
-  return found;
+  return lines;
 }
 
 interface PublishedCommand {

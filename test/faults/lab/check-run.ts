@@ -40,8 +40,8 @@ export function checkRun(facts: RunFacts): Verdict {
   const journals: (readonly JournalRecord[])[] = [];
   for (let partition = 0; partition < partitions; partition += 1) {
     const read = (topic: Topic) => partitionOf(facts, topic, partition);
-    const found = checkTopics(read, engineOf(facts.policies), codec, facts.stage);
-    problems.push(...found.map((problem) => `partition ${partition}: ${problem}`));
+    const topicProblems = checkTopics(read, engineOf(facts.policies), codec, facts.stage);
+    problems.push(...topicProblems.map((problem) => `partition ${partition}: ${problem}`));
     const journal = read("decisions").map(({ value }) => codec.decodeJournal(value ?? EMPTY));
     journals.push(journal);
     problems.push(
@@ -87,7 +87,7 @@ function tally(
   journals: readonly (readonly JournalRecord[])[],
   problems: string[],
 ): Omit<Verdict, "problems"> {
-  const decided = decidedPlaces(journals);
+  const decided = countDecisions(journals);
   const present = new Set(
     journals.flatMap((_, partition) =>
       partitionOf(facts, "proposals", partition).map(({ offset }) => `${partition}/${offset}`),
@@ -107,13 +107,13 @@ function tally(
   };
 }
 
-function decidedPlaces(journals: readonly (readonly JournalRecord[])[]): Decided {
+function countDecisions(journals: readonly (readonly JournalRecord[])[]): Decided {
   const decided = new Map<string, number>();
   for (const [partition, journal] of journals.entries()) {
     for (const { input } of journal) {
       if (input.type === "idle" || input.at.topic !== "proposals") continue;
-      const place = `${partition}/${input.at.offset}`;
-      decided.set(place, (decided.get(place) ?? 0) + 1);
+      const position = `${partition}/${input.at.offset}`;
+      decided.set(position, (decided.get(position) ?? 0) + 1);
     }
   }
   return decided;
@@ -121,14 +121,14 @@ function decidedPlaces(journals: readonly (readonly JournalRecord[])[]): Decided
 
 function missing(present: ReadonlySet<string>, decided: Decided): readonly string[] {
   return [...present]
-    .filter((place) => !decided.has(place))
-    .map((place) => `the proposal at ${place} has no journal record`);
+    .filter((position) => !decided.has(position))
+    .map((position) => `the proposal at ${position} has no journal record`);
 }
 
 function surplus(present: ReadonlySet<string>, decided: Decided): readonly string[] {
-  return [...decided].flatMap(([place, times]) => [
-    ...(times > 1 ? [`the proposal at ${place} has ${times} journal records`] : []),
-    ...(present.has(place) ? [] : [`the journal decides ${place}, which is not there`]),
+  return [...decided].flatMap(([position, times]) => [
+    ...(times > 1 ? [`the proposal at ${position} has ${times} journal records`] : []),
+    ...(present.has(position) ? [] : [`the journal decides ${position}, which is not there`]),
   ]);
 }
 

@@ -9,7 +9,7 @@ import { ReferenceEngine } from "../../support/reference-engine/reference-engine
 
 /** A tick looks after at most so many conversations at once. */
 const TICK_CONVERSATIONS_MAX = 100;
-const FOUND_MAX = 5;
+const DISAGREEMENTS_MAX = 5;
 
 /** Only of journals that were decided by one policy: the reference engine knows no other. */
 export function disagreements(
@@ -20,9 +20,9 @@ export function disagreements(
   if (policy === undefined || policies.length > 1) return [];
   const engines = new Map<string, ReferenceEngine>();
   const clocks: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
-  const found: string[] = [];
+  const problems: string[] = [];
   for (const { seq, input, events } of journal) {
-    if (input.type === "idle" || found.length >= FOUND_MAX) continue;
+    if (input.type === "idle" || problems.length >= DISAGREEMENTS_MAX) continue;
     const { topic, appendTimeMs } = input.at;
     clocks[topic] = Math.max(clocks[topic], appendTimeMs);
     if (input.type !== "decided") continue;
@@ -30,12 +30,13 @@ export function disagreements(
       const engine = engines.get(key) ?? new ReferenceEngine(policy);
       engines.set(key, engine);
       const expected = engine.answer(input.input, clocks[topic]);
-      const told = events.filter((event) => keyOf(event) === key).map(answerOf);
-      const [ours, theirs] = [textOf(told), textOf(expected)];
-      if (ours !== theirs) found.push(`seq ${seq}, ${key}: decided ${ours}, reference ${theirs}`);
+      const answers = events.filter((event) => keyOf(event) === key).map(answerOf);
+      const [ours, theirs] = [textOf(answers), textOf(expected)];
+      if (ours !== theirs)
+        problems.push(`seq ${seq}, ${key}: decided ${ours}, reference ${theirs}`);
     }
   }
-  return found;
+  return problems;
 }
 
 function concerned(
@@ -44,8 +45,8 @@ function concerned(
   engines: ReadonlyMap<string, ReferenceEngine>,
 ): readonly string[] {
   if (input.type !== "tick") return [`${input.tenantId}/${input.conversationId}`];
-  const told = [...new Set(events.map(keyOf))];
-  return told.length >= TICK_CONVERSATIONS_MAX ? told : [...engines.keys()];
+  const keys = [...new Set(events.map(keyOf))];
+  return keys.length >= TICK_CONVERSATIONS_MAX ? keys : [...engines.keys()];
 }
 
 function keyOf({ tenantId, conversationId }: GateEvent): string {

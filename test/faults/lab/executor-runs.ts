@@ -2,7 +2,7 @@
 import type { GateEvent } from "../../../services/core/events.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 
-export type Ran = {
+export type ExecutorRuns = {
   /** Decisions, each as often as its call was begun. */
   readonly begun: readonly string[];
   /** Begun and not ended: by now, or for ever where its executor died. */
@@ -10,7 +10,7 @@ export type Ran = {
 };
 
 /** @param text lines `begin ID` and `end ID`. */
-export function ranOf(text: string): Ran {
+export function listRuns(text: string): ExecutorRuns {
   const lines = text.split("\n").map((line) => line.split(" "));
   const ids = (word: string) => lines.flatMap(([first, id]) => (first === word && id ? [id] : []));
   const begun = ids("begin");
@@ -19,16 +19,17 @@ export function ranOf(text: string): Ran {
 }
 
 /** A call that was cut off is unknown, and nothing else: nobody was there to report it. */
-export function wronglyTold(
+export function findWrongReports(
   cutOff: ReadonlySet<string>,
   journal: readonly JournalRecord[],
 ): readonly string[] {
-  const told = new Map<string, string[]>([...cutOff].map((id) => [id, []]));
+  const statusesById = new Map<string, string[]>([...cutOff].map((id) => [id, []]));
   for (const event of journal.flatMap(({ events }) => events)) {
     const status = endOf(event);
-    if (status !== null && "decisionId" in event) told.get(event.decisionId ?? "")?.push(status);
+    if (status !== null && "decisionId" in event)
+      statusesById.get(event.decisionId ?? "")?.push(status);
   }
-  return [...told].flatMap(([id, statuses]) =>
+  return [...statusesById].flatMap(([id, statuses]) =>
     statuses.length > 0 && statuses.every((status) => status === "unknown")
       ? []
       : [`${id} was cut off, and the journal has it as ${statuses.join(", ") || "open"}`],

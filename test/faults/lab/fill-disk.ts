@@ -7,16 +7,16 @@ import { openCallgate } from "../../../services/library/callgate.ts";
 const REFUSED_EVERY = 8;
 
 const [dataDir = "", callsMin = "0"] = process.argv.slice(2);
-let isTold = false;
-const told = new Promise<void>((resolve) => {
+let hasInputEnded = false;
+const inputEnd = new Promise<void>((resolve) => {
   process.stdin.resume().once("end", () => {
-    isTold = true;
+    hasInputEnded = true;
     resolve();
   });
 });
 const policy = { tool_schemas: { note: { read_only: true } } };
 const gate = await openCallgate({ policy, dataDir, timeoutMs: 1_000 });
-for (let number = 0; number < Number(callsMin) || !isTold; number += 1) {
+for (let number = 0; number < Number(callsMin) || !hasInputEnded; number += 1) {
   const tool = number % REFUSED_EVERY === 0 ? "no_such_tool" : "note";
   const call = { conversationId: `c-${number % 4}`, callId: `call-${number}`, tool };
   const text = "x".repeat(10_000);
@@ -27,5 +27,5 @@ for (let number = 0; number < Number(callsMin) || !isTold; number += 1) {
   process.stdout.write(`${JSON.stringify({ ...answer, atMs: Date.now() })}\n`);
   if (answer.decisionId === undefined) break;
 }
-await told;
+await inputEnd;
 await gate.close();

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { COMMAND } from "./build.ts";
 
 const READY_WITHIN_MS = 90_000;
-const LINES_KEPT = 400;
+const LINES_MAX = 400;
 
 let count = 0;
 
@@ -94,6 +94,6 @@ export class GateProcess {
       const port = /"port":(\d+),"msg":"starting"/.exec(line)?.[1];
       if (port !== undefined) this.#port = Number(port);
     }
-    this.#lines.splice(0, Math.max(0, this.#lines.length - LINES_KEPT));
+    this.#lines.splice(0, Math.max(0, this.#lines.length - LINES_MAX));
   }
 }

@@ -5,12 +5,12 @@ import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-n
 import type { Stage } from "../../support/simulation/check-topics.ts";
 import type { Verdict } from "./check-run.ts";
 import type { SentProposal } from "./load.ts";
-import type { ReaderPlace } from "./read-topics.ts";
+import type { ReaderSetup } from "./read-topics.ts";
 
 const PROGRAM = fileURLToPath(new URL("judge-main.ts", import.meta.url));
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 
-export type JudgeOrder = ReaderPlace & {
+export type JudgeOrder = ReaderSetup & {
   readonly names: TopicNames;
   readonly policyFile: string;
   /** The section of the gates' configuration, if they have one. */

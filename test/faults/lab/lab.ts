@@ -18,10 +18,10 @@ import { GateProcess } from "./gate-process.ts";
 import { judge } from "./judge.ts";
 import { openLabCodec, SECRET } from "./lab-codec.ts";
 import { LOAD_POLICY, Load } from "./load.ts";
-import { type ReaderPlace, type ReadRecord, readTopics } from "./read-topics.ts";
+import { type ReaderSetup, type ReadRecord, readTopics } from "./read-topics.ts";
 
 /** A cluster that is there: one broker or three. */
-export type Cluster = ReaderPlace & {
+export type Cluster = ReaderSetup & {
   readonly brokers: readonly LocalBroker[];
 };
 

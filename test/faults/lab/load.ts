@@ -25,7 +25,7 @@ export type SeenDecision = {
   readonly appendedAtMs: number;
 };
 
-type NamedCall = {
+type IdentifiedCall = {
   readonly conversationId: string;
   readonly callId: string;
   readonly step: string;
@@ -191,8 +191,8 @@ export class Load {
     while (!this.#abort.signal.aborted) {
       const producer = this.#producer;
       try {
-        const [told] = await producer.send({ topic, acks: -1, messages: [...messages] });
-        return Number(told?.baseOffset);
+        const [metadata] = await producer.send({ topic, acks: -1, messages: [...messages] });
+        return Number(metadata?.baseOffset);
       } catch {
         await this.#renew(producer);
         await sleep(200);
@@ -264,10 +264,10 @@ export class Load {
     return this.#callOf({ conversationId, callId: `call-${at}`, step: String(at), tool, item });
   }
 
-  #callOf({ item, ...named }: NamedCall): Call {
-    const { conversationId, callId } = named;
+  #callOf({ item, ...identity }: IdentifiedCall): Call {
+    const { conversationId, callId } = identity;
     const proposal = {
-      ...{ tenantId: "default", turn: "1", ...named },
+      ...{ tenantId: "default", turn: "1", ...identity },
       arguments: JSON.stringify({ item }),
     };
     const key = conversationKey("default", conversationId);

@@ -32,7 +32,7 @@ type Line = {
   readonly v?: string | null;
 };
 
-export type ReaderPlace = {
+export type ReaderSetup = {
   /** Folder of Kafka's jars. */
   readonly libs: string;
   /** Folder of the compiled reader. */
@@ -54,7 +54,7 @@ export async function compileReader(libs: string, classes: string): Promise<void
 
 /** @param topics the end of each is taken after that of the one before it. */
 export async function readTopics(
-  { libs, classes, bootstrap }: ReaderPlace,
+  { libs, classes, bootstrap }: ReaderSetup,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, ReadTopic>> {
   const jvm = ["-Xmx768m", "-XX:TieredStopAtLevel=1", "-cp", `${classes}:${libs}/*`];

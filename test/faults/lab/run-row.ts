@@ -79,9 +79,9 @@ async function judgedRow(row: Row, options: RowOptions, started: Started): Promi
   const { cluster, short, version } = options;
   started.run = await row.run({
     ...{ cluster, short, version },
-    open: async (given = {}) => {
+    open: async (labOptions = {}) => {
       const checkAfterFaults = Math.ceil(row.faultsMin(short) / 2);
-      const lab = await Lab.open({ cluster, checkAfterFaults, ...given });
+      const lab = await Lab.open({ cluster, checkAfterFaults, ...labOptions });
       started.run ??= lab;
       started.ends.push(() => lab.close());
       return lab;

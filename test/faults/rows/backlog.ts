@@ -13,14 +13,14 @@ const HELD_WITHIN_MS = 2_000;
 /** So that no two have one append time. */
 const APART_MS = 20;
 
-type Place = { readonly topic: InputTopic; readonly offset: number };
+type RecordPosition = { readonly topic: InputTopic; readonly offset: number };
 
 /** In the order they were appended. */
 type Waiting = {
   readonly partition: number;
-  readonly before: Place;
-  readonly verdict: Place;
-  readonly after: Place;
+  readonly before: RecordPosition;
+  readonly verdict: RecordPosition;
+  readonly after: RecordPosition;
 };
 
 export const backlog: Row = {
@@ -54,10 +54,10 @@ export const backlog: Row = {
 async function ownHold(lab: Lab, conversationId: string): Promise<HeldCall> {
   const { partition } = await lab.load.propose(conversationId, "held", "remove_item");
   for (const untilMs = Date.now() + HELD_WITHIN_MS; Date.now() < untilMs; await sleep(APART_MS)) {
-    const found = (await readAll(lab.log, "held", partition))
+    const heldCall = (await readAll(lab.log, "held", partition))
       .map(({ value }) => lab.codec.decodeHeld(value ?? new Uint8Array()))
       .find((held) => held.conversationId === conversationId);
-    if (found !== undefined) return found;
+    if (heldCall !== undefined) return heldCall;
   }
   throw new Error(`the call of ${conversationId} was not held in time`);
 }
@@ -87,7 +87,9 @@ function problemsOf(
   let answered = 0;
   for (const { partition, before, verdict, after } of waited) {
     const journal = journals[partition] ?? [];
-    const [first, word, last] = [before, verdict, after].map((place) => recordOf(journal, place));
+    const [first, word, last] = [before, verdict, after].map((position) =>
+      recordOf(journal, position),
+    );
     if (first === undefined || word === undefined || last === undefined) {
       problems.push(`partition ${partition}: a record of the backlog was not decided`);
       continue;
@@ -102,11 +104,14 @@ function problemsOf(
   return problems;
 }
 
-function recordOf(journal: readonly JournalRecord[], place: Place): JournalRecord | undefined {
+function recordOf(
+  journal: readonly JournalRecord[],
+  position: RecordPosition,
+): JournalRecord | undefined {
   return journal.find(
     ({ input }) =>
       input.type === "decided" &&
-      input.at.topic === place.topic &&
-      input.at.offset === place.offset,
+      input.at.topic === position.topic &&
+      input.at.offset === position.offset,
   );
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectCallgate } from "../../../services/library/callgate.ts";
 import { connectKafka } from "../../support/kafka/test-cluster.ts";
-import { ranOf, wronglyTold } from "../lab/executor-runs.ts";
+import { findWrongReports, listRuns } from "../lab/executor-runs.ts";
 import type { Row } from "../lab/row.ts";
 
 /** Each call of a handler says in a file what it begins and what it has ended. */
@@ -32,7 +32,7 @@ export const executorKilled: Row = {
     writeFileSync(join(lab.directory, "handlers.mjs"), HANDLERS);
     await lab.startGate();
     const begin = () => lab.beginExecutor("handlers.mjs");
-    const ran = () => ranOf(readFileSync(join(lab.directory, "ran.txt"), "utf8"));
+    const readRuns = () => listRuns(readFileSync(join(lab.directory, "ran.txt"), "utf8"));
     let executor = begin();
     await executor.ready();
     await lab.load.start();
@@ -40,7 +40,7 @@ export const executorKilled: Row = {
     for (let kill = 0; kill < (short ? 1 : 8); kill += 1) {
       await sleep(2_000);
       await executor.kill();
-      const { size } = ran().cutOff;
+      const { size } = readRuns().cutOff;
       // A kill that hits no running call is no fault: too few of them are void.
       if (size > cutBefore) lab.struckOnce();
       cutBefore = size;
@@ -49,11 +49,11 @@ export const executorKilled: Row = {
     }
     await sleep(2_000);
     await lab.rest();
-    const { begun, cutOff } = ran();
+    const { begun, cutOff } = readRuns();
     if (begun.length < 50) fail(`void: only ${begun.length} calls ran`);
     const twice = begun.length - new Set(begun).size;
     if (twice > 0) fail(`${twice} calls ran twice`);
-    for (const problem of wronglyTold(cutOff, (await lab.journals()).flat())) fail(problem);
+    for (const problem of findWrongReports(cutOff, (await lab.journals()).flat())) fail(problem);
     return lab;
   },
 };

@@ -24,7 +24,7 @@ const CALLS = 400;
 /** So many new ones are decided before another process looks. */
 const CALLS_BEFORE_LOOK = 20;
 const LOOK_EVERY_MS = 20;
-const ERRORS_KEPT = 2_000;
+const ERROR_LENGTH_MAX = 2_000;
 /** What a program is told of a call that is not decided: by the gate, or by its log. */
 const UNDECIDED: readonly string[] = ["gate_unavailable", "storage_unavailable"];
 /** For a file, in KiB: it stands for a full disk wherever no disk can be made small. */
@@ -40,7 +40,7 @@ export const diskFull: Row = {
     onEnd(async () => rmSync(directory, { recursive: true, force: true }));
     const dataDir = join(directory, "data");
     const tally: Tally = { faults: 0, worstGapMs: 0, lost: 0, doubled: 0 };
-    let known: readonly Answer[] = [];
+    let earlierAnswers: readonly Answer[] = [];
     for (const limit of LIMITS) {
       const startedMs = Date.now();
       const proposer = startProposer(dataDir, limit);
@@ -53,19 +53,20 @@ export const diskFull: Row = {
       if (!UNDECIDED.includes(last?.reason ?? ""))
         fail(`${limit} KiB: it ended with ${show(last)}`);
       tally.faults += 1;
-      known = compared(known, answers, startedMs, tally);
+      earlierAnswers = compared(earlierAnswers, answers, startedMs, tally);
     }
     const startedMs = Date.now();
     const proposer = startProposer(dataDir, null);
     onEnd(() => proposer.stop());
-    const { length } = known;
+    const { length } = earlierAnswers;
     await proposer.answered((answers) => answers.length >= length + CALLS_BEFORE_LOOK);
     const before = proposer.count();
     const between = await verify(dataDir);
     if (proposer.count() === before) fail("void: nothing was decided while another looked");
-    known = compared(known, await proposer.stop(), startedMs, tally);
-    if (known.length < CALLS) fail(`with space enough ${known.length} of ${CALLS} were decided`);
-    return runOf(tally, known, between, (await verify(dataDir)).problems);
+    earlierAnswers = compared(earlierAnswers, await proposer.stop(), startedMs, tally);
+    if (earlierAnswers.length < CALLS)
+      fail(`with space enough ${earlierAnswers.length} of ${CALLS} were decided`);
+    return runOf(tally, earlierAnswers, between, (await verify(dataDir)).problems);
   },
 };
 
@@ -73,17 +74,17 @@ type Tally = { faults: number; worstGapMs: number; lost: number; doubled: number
 
 /** What was decided by now: what was known is told again, as it was, and more after it. */
 function compared(
-  known: readonly Answer[],
+  earlierAnswers: readonly Answer[],
   answers: readonly Answer[],
   startedMs: number,
   tally: Tally,
 ): readonly Answer[] {
   const decided = answers.filter(({ decisionId }) => decisionId !== undefined);
-  tally.lost += Math.max(0, known.length - decided.length);
-  tally.doubled += known.filter((one, number) => isOther(one, decided[number])).length;
-  const fresh = decided[known.length];
+  tally.lost += Math.max(0, earlierAnswers.length - decided.length);
+  tally.doubled += earlierAnswers.filter((one, number) => isOther(one, decided[number])).length;
+  const fresh = decided[earlierAnswers.length];
   if (fresh !== undefined) tally.worstGapMs = Math.max(tally.worstGapMs, fresh.atMs - startedMs);
-  return decided.length > known.length ? decided : known;
+  return decided.length > earlierAnswers.length ? decided : earlierAnswers;
 }
 
 function isOther(one: Answer, again: Answer | undefined): boolean {
@@ -125,7 +126,7 @@ function startProposer(dataDir: string, limit: number | null): Proposer {
   let errors = "";
   // LMDB tells of every page that it could not write.
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    errors = `${errors}${text}`.slice(-ERRORS_KEPT);
+    errors = `${errors}${text}`.slice(-ERROR_LENGTH_MAX);
   });
   const answers: Answer[] = [];
   const lines = createInterface({ input: child.stdout });

@@ -11,9 +11,13 @@ import { openTestGate, propose, testCodec } from "../../support/kafka/test-gate.
 import { type ReadRecord, readTopics } from "../lab/read-topics.ts";
 import type { Row } from "../lab/row.ts";
 
-const KEPT_MS = 4_000;
+const RETENTION_MS = 4_000;
 /** As the gate would have it for a journal that is kept so long. */
-const TUNING = { idleRecordAfterMs: KEPT_MS / 4, journalSpanMs: KEPT_MS / 2, waitMsMax: 100 };
+const TUNING = {
+  idleRecordAfterMs: RETENTION_MS / 4,
+  journalSpanMs: RETENTION_MS / 2,
+  waitMsMax: 100,
+};
 const CALLS = 20;
 const WITHIN_MS = 60_000;
 const FOR_EVER = "-1";
@@ -74,10 +78,10 @@ export const idle: Row = {
       const read = await readTopics({ bootstrap, libs, classes }, [names.decisions]);
       const [journal = []] = read.get(names.decisions)?.partitions ?? [];
       for (const problem of problemsOf(journal, from)) fail(problem);
-      await keep(String(KEPT_MS));
+      await keep(String(RETENTION_MS));
       const end = await log.endOffset("decisions", 0);
       await until(async () => (await log.startOffset("decisions", 0)) >= end, "deleted");
-      await sleep(2 * KEPT_MS);
+      await sleep(2 * RETENTION_MS);
       lab.faults += 1;
       await gate.stop();
     }
@@ -130,8 +134,9 @@ function problemsOf(read: readonly ReadRecord[], from: number): readonly string[
     chain = chainHash(record.prevHash, bytes);
     journal.push(record);
   }
-  const places = proposalsOf(journal);
+  const proposalNumbers = proposalsOf(journal);
   const wanted = Array.from({ length: CALLS }, (_, at) => from + at);
-  if (places.join() !== wanted.join()) problems.push(`decided were ${places.join()}`);
+  if (proposalNumbers.join() !== wanted.join())
+    problems.push(`decided were ${proposalNumbers.join()}`);
   return problems;
 }

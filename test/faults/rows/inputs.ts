@@ -87,8 +87,8 @@ export const readAgain: Row = {
     const admin = connectKafka(cluster.bootstrap).admin();
     await admin.connect();
     for (const topic of INPUT_TOPICS) {
-      const named = { groupId: lab.group, topic: lab.names[topic] };
-      await admin.resetOffsets({ ...named, earliest: true });
+      const groupTopic = { groupId: lab.group, topic: lab.names[topic] };
+      await admin.resetOffsets({ ...groupTopic, earliest: true });
       lab.struckOnce();
     }
     await admin.disconnect();

@@ -97,8 +97,8 @@ async function mustBe(
   answer: string,
   fail: (problem: string) => void,
 ): Promise<void> {
-  const told = await askRedis(url, command);
-  if (told !== answer) fail(`redis: ${command.join(" ")} answered ${told}`);
+  const actual = await askRedis(url, command);
+  if (actual !== answer) fail(`redis: ${command.join(" ")} answered ${actual}`);
 }
 
 /** Changes a byte of every field: headers and blobs. */

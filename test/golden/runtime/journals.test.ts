@@ -174,7 +174,7 @@ describe.each(journals)("the journal $name", (journal) => {
 
   test("is taken over: what was open goes on, and the whole journal replays", async () => {
     const later = goOn(journal);
-    expect(await later.verdict("approve", { named: "waiting" })).toMatchObject([
+    expect(await later.verdict("approve", { callId: "waiting" })).toMatchObject([
       {
         type: "allowed",
         decisionId: decisionOf(journal, "waiting").decisionId,

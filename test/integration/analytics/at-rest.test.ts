@@ -75,8 +75,10 @@ it("has the alerts resolved of one that came to rest by the time of day", async 
   const alerts = async () => {
     const limits = { recordsMax: 100, bytesMax: 1_000_000 };
     const { records } = await client.log.read("alerts", 0, 0, limits);
-    const told = records.map(({ value }) => client.codec.decodeAlert(value ?? new Uint8Array()));
-    return told.map(({ kind, severity }) => `${kind} ${severity}`);
+    const decodedAlerts = records.map(({ value }) =>
+      client.codec.decodeAlert(value ?? new Uint8Array()),
+    );
+    return decodedAlerts.map(({ kind, severity }) => `${kind} ${severity}`);
   };
   await expect.poll(alerts, POLL).toEqual(["calls_spike warning"]);
   clock.atMs += 3 * IDLE_MS;

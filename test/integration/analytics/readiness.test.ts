@@ -25,15 +25,15 @@ async function startOnLog() {
   await gate.close();
   const client = openLog(dataDir);
   const { log, codec } = client;
-  const given = configOf(
+  const parsed = configOf(
     {
       kafka: { brokers: ["127.0.0.1:1"] },
       analytics: { directory: makeDirectory(), persistMs: 1_000 },
     },
     "the test",
   );
-  if (!given.ok) throw new Error(JSON.stringify(given.problems));
-  const { config } = given;
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const { config } = parsed;
   const lines: LoggedLine[] = [];
   const start = async () => {
     const service = await startAnalytics(

@@ -9,13 +9,13 @@ import { type InProcessRun, runInProcess } from "../../support/memory-terminal.t
 import { makeDirectory } from "../../support/open-gate.ts";
 
 /** The directory of analytics that kept these rows. */
-async function kept(rows: readonly Partial<DecisionRow>[]): Promise<string> {
+async function storeRows(rows: readonly Partial<DecisionRow>[]): Promise<string> {
   const directory = makeDirectory();
   const duck = await openDuck();
   const segments = new ParquetSegments(join(directory, DECISIONS_FOLDER), DECISION_COLUMNS, duck);
   segments.open(0);
-  const place = { partition: 0, event: 0, seq: 1, at_ms: 5_000, tenant_id: "t" };
-  const placed = rows.map((row, offset) => ({ ...place, offset, ...row }));
+  const commonColumns = { partition: 0, event: 0, seq: 1, at_ms: 5_000, tenant_id: "t" };
+  const placed = rows.map((row, offset) => ({ ...commonColumns, offset, ...row }));
   await segments.write(0, placed, 0, rows.length);
   duck.close();
   return directory;
@@ -38,7 +38,7 @@ async function run(
   command: readonly string[],
   rows: readonly Partial<DecisionRow>[],
 ): Promise<InProcessRun> {
-  return await runInProcess(["analytics", ...command, "--dir", await kept(rows)]);
+  return await runInProcess(["analytics", ...command, "--dir", await storeRows(rows)]);
 }
 
 async function conversationsOf(rows: readonly Partial<DecisionRow>[]) {

@@ -30,12 +30,12 @@ describe.skipIf(!kafka.available)("Kafka", () => {
       await admin.connect();
       await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
       // Of several brokers one may not have been told yet.
-      const isKnown = () =>
+      const hasTopic = () =>
         admin.fetchTopicOffsets(topic).then(
           () => true,
           () => false,
         );
-      await expect.poll(isKnown, { timeout: 10_000 }).toBe(true);
+      await expect.poll(hasTopic, { timeout: 10_000 }).toBe(true);
       await producer.connect();
       const transaction = await producer.transaction();
       const messages = [{ partition: 0, value: "a", timestamp: "1" }];
@@ -106,8 +106,8 @@ describe.skipIf(!registry.available)("the registry", () => {
     const first = record([{ name: "a", type: "string" }]);
     const made = await post(versions, first);
     expect(made).toEqual({ status: 200, body: { id: expect.any(Number) } });
-    const found = await fetch(`${registry.url}/schemas/ids/${made.body.id}`);
-    const { schema } = (await found.json()) as { readonly schema: string };
+    const response = await fetch(`${registry.url}/schemas/ids/${made.body.id}`);
+    const { schema } = (await response.json()) as { readonly schema: string };
     expect(JSON.parse(schema)).toEqual(first);
     await fetch(`${registry.url}/config/${subject}`, {
       method: "PUT",

@@ -80,10 +80,10 @@ describe("a journal", () => {
 
   it("shows by rule and tool what another policy changes, with examples", async () => {
     const candidate = replaced("charge_card: {}", "charge_card: { risk_level: HIGH }");
-    const found = await backtest("-d", dataDir, "--candidate", candidate);
+    const report = await backtest("-d", dataDir, "--candidate", candidate);
 
-    expect(found).toMatchObject({ code: 1, decisions: 8, changed: 4, conversationsChanged: 2 });
-    expect(found.changes).toEqual([
+    expect(report).toMatchObject({ code: 1, decisions: 8, changed: 4, conversationsChanged: 2 });
+    expect(report.changes).toEqual([
       {
         rule: "authorization.tiers[0]",
         tool: "charge_card",
@@ -92,10 +92,10 @@ describe("a journal", () => {
         calls: 3,
         first: 2,
         examples: [
-          { place: expect.stringMatching(/^0\/\d+$/), callId: "1", arguments: '{"order":7}' },
-          { place: expect.stringMatching(/^0\/\d+$/), callId: "1", arguments: '{"order":1}' },
+          { location: expect.stringMatching(/^0\/\d+$/), callId: "1", arguments: '{"order":7}' },
+          { location: expect.stringMatching(/^0\/\d+$/), callId: "1", arguments: '{"order":1}' },
         ],
-        place: `${candidate}:4:9`,
+        location: `${candidate}:4:9`,
       },
       expect.objectContaining({
         before: "refused duplicate_call",
@@ -108,9 +108,9 @@ describe("a journal", () => {
 
   it("answers a hold that has another id under the candidate's rule", async () => {
     const candidate = replaced("expires_ms: 900000", "expires_ms: 800000, approvals: 1");
-    const found = await backtest("-d", dataDir, "--candidate", candidate);
+    const report = await backtest("-d", dataDir, "--candidate", candidate);
 
-    expect(found).toMatchObject({ code: 0, decisions: 8, changed: 0 });
+    expect(report).toMatchObject({ code: 0, decisions: 8, changed: 0 });
   });
 
   it("may change where that is said, and is told of by its line", async () => {
@@ -129,11 +129,11 @@ describe("recordings", () => {
   it("go through both policies", async () => {
     const laxer = file("laxer.yaml", "tool_schemas: { create_document: { repeatable: true } }\n");
     const none = await backtest(SAMPLE, "--policy", DEMO, "--candidate", DEMO);
-    const found = await backtest(SAMPLE, "--policy", DEMO, "--candidate", laxer);
+    const report = await backtest(SAMPLE, "--policy", DEMO, "--candidate", laxer);
 
     expect(none).toMatchObject({ code: 0, decisions: 14, changed: 0, conversations: 4 });
-    expect(found.code).toBe(1);
-    expect(found.changes[0].examples[0].place).toMatch(/sample\.jsonl:\d$/);
+    expect(report.code).toBe(1);
+    expect(report.changes[0].examples[0].location).toMatch(/sample\.jsonl:\d$/);
   });
 
   it("need a policy to compare with, and are not mixed with a journal", async () => {

@@ -57,12 +57,12 @@ describe("nothing is sent", () => {
     [["--call", ""], "--call: give the id of the call that was looked at"],
     [["--calls", "99999999999999"], "it must be a whole number from 1 to 2147483647, or any"],
     [["--calls", "2147483648"], "it must be a whole number from 1 to 2147483647, or any"],
-  ])("where an option is %j", async (words, told) => {
+  ])("where an option is %j", async (words, message) => {
     const id = await held(`option-${calls}`);
     const { code, stdout, stderr } = await approvals("approve", id, "--by", "ann", ...words);
 
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(message);
     expect(await lineOf(id)).not.toBe("");
   });
 

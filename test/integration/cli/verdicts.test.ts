@@ -73,7 +73,7 @@ describe("approvals show", () => {
       approvals: 2,
       approvedBy: [],
       earlierCalls: [],
-      place: null,
+      location: null,
     });
   });
 
@@ -127,9 +127,9 @@ describe("approvals approve", () => {
   it("without a terminal names the option, and sends nothing", async () => {
     const id = await held("no terminal", "delete_row");
     const { code, stderr } = await run("approvals", "approve", id);
-    const silent = await runInProcess(["approvals", "approve", id, "-d", dataDir], [""]);
+    const unanswered = await runInProcess(["approvals", "approve", id, "-d", dataDir], [""]);
 
-    expect([code, silent.code]).toEqual([2, 2]);
+    expect([code, unanswered.code]).toEqual([2, 2]);
     expect(stderr).toContain("the policy wants a reason; give it with --reason");
   });
 
@@ -211,20 +211,20 @@ describe("approvals approve", () => {
 describe("rulings", () => {
   it("grants a tier for a number of calls, and takes it back", async () => {
     const before = await propose("grant", "send_mail", { to: 1 });
-    const given = await run("approvals", "grant", "grant", "--tier", "given", "--calls", "2");
+    const grant = await run("approvals", "grant", "grant", "--tier", "given", "--calls", "2");
     const granted = await propose("grant", "send_mail", { to: 2 });
     const revoked = await run("approvals", "revoke", "grant", "--tier", "given");
     const after = await propose("grant", "send_mail", { to: 3 });
 
     expect(before.refusal?.reason).toBe("grant_exceeded");
-    expect([given.stdout, revoked.stdout]).toEqual(["grant: granted\n", "grant: revoked\n"]);
+    expect([grant.stdout, revoked.stdout]).toEqual(["grant: granted\n", "grant: revoked\n"]);
     expect(granted.outcome).toBe("allowed");
     expect(after.refusal?.reason).toBe("grant_exceeded");
   });
 
   it("grants one call of a tool where no number is given", async () => {
     await propose("one", "send_mail", { to: 1 });
-    const given = await run("approvals", "grant", "one", "--tool", "send_mail");
+    const grant = await run("approvals", "grant", "one", "--tool", "send_mail");
     const first = await propose("one", "send_mail", { to: 2 });
     const second = await propose("one", "send_mail", { to: 3 });
     await run("approvals", "grant", "one", "--tool", "send_mail", "--calls", "any");
@@ -232,7 +232,7 @@ describe("rulings", () => {
     const fourth = await propose("one", "send_mail", { to: 5 });
 
     // The policy knows the tool by its tier.
-    expect(given.stdout).toBe("one: granted\n");
+    expect(grant.stdout).toBe("one: granted\n");
     expect(first.outcome).toBe("allowed");
     expect(second.refusal?.reason).toBe("grant_exceeded");
     expect([third.outcome, fourth.outcome]).toEqual(["allowed", "allowed"]);
@@ -270,12 +270,12 @@ describe("rulings", () => {
   ])(
     "ends a conversation by the name that the lists print (%s, %s)",
     async (tenantId, id, name) => {
-      const named = { tenantId, conversationId: id, tool: "delete_row", arguments: {} };
-      await gate.propose({ ...named, callId: "1" });
+      const call = { tenantId, conversationId: id, tool: "delete_row", arguments: {} };
+      await gate.propose({ ...call, callId: "1" });
       const listed = await run("approvals", "list");
       const tailed = await run("tail", "--once", "--conversation", name);
       const ended = await run("conversations", "end", name);
-      const after = await gate.propose({ ...named, callId: "2" });
+      const after = await gate.propose({ ...call, callId: "2" });
 
       expect(listed.stdout).toMatch(new RegExp(` ${name} +delete_row`));
       expect(tailed.stdout).toContain(`  ${name}  delete_row`);
@@ -296,7 +296,7 @@ describe("rulings", () => {
     const { decisionId = "" } = await propose("unknown", "charge_card", { order: 9 });
     await gate.report(decisionId, { status: "unknown" });
     const unknown = await run("explain", decisionId);
-    const told = await run("calls", "reconcile", decisionId, "--outcome", "not_executed");
+    const reconciled = await run("calls", "reconcile", decisionId, "--outcome", "not_executed");
     const explained = await run("explain", decisionId);
     const again = await run("calls", "reconcile", decisionId, "--outcome", "succeeded");
     const asJson = ["calls", "reconcile", decisionId, "--outcome", "succeeded", "--json"];
@@ -304,7 +304,7 @@ describe("rulings", () => {
     const missing = await run("calls", "reconcile", "ffffffff", "--outcome", "failed");
 
     expect(unknown.stdout).toMatch(/^result +unknown at \S+Z$/m);
-    expect(told).toMatchObject({ code: 0, stdout: `${decisionId}: reconciled\n` });
+    expect(reconciled).toMatchObject({ code: 0, stdout: `${decisionId}: reconciled\n` });
     expect(explained.stdout).toMatch(/^result +not_executed at \S+Z, told by \w+$/m);
     expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining("changed nothing") });
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("no decision") });

@@ -62,14 +62,14 @@ describe.skipIf(!kafka.available)("Kafka in docker-compose.yml", () => {
       const name = String(brokers[0]?.nodeId);
       const resources = [{ type: ConfigResourceTypes.BROKER, name }];
       const described = await admin.describeConfigs({ resources, includeSynonyms: false });
-      const known = described.resources.flatMap(({ configEntries }) =>
+      const configNames = described.resources.flatMap(({ configEntries }) =>
         configEntries.map(({ configName }) => configName),
       );
-      expect(known.length).toBeGreaterThan(100);
+      expect(configNames.length).toBeGreaterThan(100);
       const unknown = variables
         .filter(([variable]) => !ofTheImage.has(variable))
         .map(([variable]) => variable.replace("KAFKA_", "").toLowerCase().replaceAll("_", "."))
-        .filter((property) => !known.includes(property));
+        .filter((property) => !configNames.includes(property));
       expect(unknown).toEqual([]);
     } finally {
       await admin.disconnect();

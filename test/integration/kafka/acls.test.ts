@@ -20,14 +20,14 @@ import {
   startAuthorizedKafka,
 } from "../../support/kafka/authorized-kafka.ts";
 import { connectKafka, createTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
-import { KEPT, testCodec } from "../../support/kafka/test-gate.ts";
+import { JOURNAL_RETENTION, testCodec } from "../../support/kafka/test-gate.ts";
 import { type RunningProcess, startProcess } from "../../support/processes/running-process.ts";
 import { runCallgate } from "../../support/run-callgate.ts";
 
 const parts = localParts(["kafka"]);
 const START_MS = 110_000;
 const WORK_MS = 100_000;
-const TOLD_WITHIN_MS = 40_000;
+const MESSAGE_WITHIN_MS = 40_000;
 const names = topicNames("toolcalls");
 
 const FILES = {
@@ -78,7 +78,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   beforeAll(async () => {
     kafka = await startAuthorizedKafka();
     const topics = Object.values(names);
-    await createTopics(kafka.directBootstrap, topics, { config: KEPT, partitions: 1 });
+    await createTopics(kafka.directBootstrap, topics, { config: JOURNAL_RETENTION, partitions: 1 });
     admin = connectKafka(kafka.directBootstrap).admin();
     await admin.connect();
     await admin.createAcls({ acl: grants.flatMap(({ entries }) => [...entries]) });
@@ -211,7 +211,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   ];
 
   /** Until it has said why it does not work. */
-  const untilTold = async (service: RunningProcess, told: RegExp): Promise<void> => {
+  const expectMessage = async (service: RunningProcess, message: RegExp): Promise<void> => {
     const said = async () => {
       const ready = await service.get("/readyz").then(
         async (response) => `${response.status} ${await response.text()}`,
@@ -219,15 +219,15 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
       );
       return `${ready} ${service.stderr} ${JSON.stringify(service.lines)}`;
     };
-    await expect.poll(said, { timeout: TOLD_WITHIN_MS }).toMatch(told);
+    await expect.poll(said, { timeout: MESSAGE_WITHIN_MS }).toMatch(message);
     expect(await said()).not.toMatch(/^200/);
   };
 
   it.each(withoutRight)(
     "a process (%s) without `%s` says so and does not work",
-    async (who, withheld, told) => {
+    async (who, withheld, message) => {
       await withhold(withheld);
-      await untilTold(start(who), told);
+      await expectMessage(start(who), message);
     },
     WORK_MS,
   );
@@ -237,7 +237,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     async () => {
       await send(names.results, "{");
       await withhold(`User:executor --operation Read --topic ${names.results}`);
-      await untilTold(start("executor"), TOPIC);
+      await expectMessage(start("executor"), TOPIC);
     },
     WORK_MS,
   );
@@ -261,7 +261,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     async (topic, value) => {
       await withhold(`User:gate --operation Write --topic ${names[topic]}`);
       await send(names.proposals, value);
-      await untilTold(start("gate"), TOPIC);
+      await expectMessage(start("gate"), TOPIC);
     },
     WORK_MS,
   );
@@ -280,7 +280,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
         await producer.disconnect();
       });
       await transaction.send({ topic: names[topic], messages: [{ key: "k", value: "v" }] });
-      await untilTold(start("gate"), TOPIC);
+      await expectMessage(start("gate"), TOPIC);
     },
     WORK_MS,
   );
@@ -289,10 +289,10 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     "lets analytics raise alerts, and says which right to their topic is missing",
     async () => {
       const settings = { sasl: loginOf("analytics") };
-      const openOutbox = async (...given: readonly RaisedAlert[]) => {
+      const openOutbox = async (...alerts: readonly RaisedAlert[]) => {
         const log = await openTestLog(kafka.bootstrap, names, { settings });
         onTestFinished(() => log.close());
-        return new AlertOutbox(log, testCodec, given, [[0, 0]]);
+        return new AlertOutbox(log, testCodec, alerts, [[0, 0]]);
       };
       const publish = async (outbox: AlertOutbox) => {
         await outbox.prepare();
@@ -325,10 +325,10 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
         const agent = await connect();
         return await agent.propose(call).then(JSON.stringify, String);
       };
-      const told = /no right (to use the topic|on the cluster)/;
+      const message = /no right (to use the topic|on the cluster)/;
       await expect
-        .poll(async () => said().catch(String), { timeout: TOLD_WITHIN_MS })
-        .toMatch(told);
+        .poll(async () => said().catch(String), { timeout: MESSAGE_WITHIN_MS })
+        .toMatch(message);
     },
     WORK_MS,
   );

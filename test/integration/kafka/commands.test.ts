@@ -94,8 +94,10 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     const id = removal.approvalId ?? "";
     const shown = await json("approvals", "show", id.slice(0, 8));
     expect(shown).toMatchObject({ code: 0, approvalId: id, arguments: { id: 1 } });
-    const silent = await json("approvals", "approve", id);
-    expect(silent.error.messages[0]).toContain("the policy wants a reason; give it with --reason");
+    const withoutReason = await json("approvals", "approve", id);
+    expect(withoutReason.error.messages[0]).toContain(
+      "the policy wants a reason; give it with --reason",
+    );
     const about = ["--call", "another call", "--reason", "ok"];
     const elsewhere = await json("approvals", "approve", id, ...about);
     expect(elsewhere.error.messages[0]).toContain("the call that waits is 1, not another call");
@@ -177,7 +179,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
       "rule          none: no rule was against it",
     ]);
     const asJson = await json("explain", decisionId, "--policy", current);
-    expect(asJson).toMatchObject({ code: 0, place: `${current}:4:7` });
+    expect(asJson).toMatchObject({ code: 0, location: `${current}:4:7` });
     expect(await json("explain", "0".repeat(32))).toMatchObject({
       code: 2,
       error: { exitCode: 2 },
@@ -189,14 +191,14 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
       "stricter.yaml",
       POLICY.replace("action: hitl, require_reason: true, expires_ms: 600000", "action: deny"),
     );
-    const found = await json("backtest", "--candidate", stricter);
-    expect(found).toMatchObject({ code: 1, changed: 1, conversationsChanged: 1 });
-    expect(found.changes).toMatchObject([
+    const report = await json("backtest", "--candidate", stricter);
+    expect(report).toMatchObject({ code: 1, changed: 1, conversationsChanged: 1 });
+    expect(report.changes).toMatchObject([
       {
         tool: "delete_row",
         before: "held",
         after: "refused tier_denied",
-        place: `${stricter}:4:7`,
+        location: `${stricter}:4:7`,
       },
     ]);
     const allowed = await run("backtest", "--candidate", stricter, "--allow-changes");

@@ -85,8 +85,8 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
     await append("first");
     const edit = (answer: Buffer): Buffer => failFirst(answer, REQUEST_TIMED_OUT);
     proxy.arm({ api: "Produce", deed: { type: "edit", edit }, times: 3 });
-    const places = await append("a", "b");
-    expect(places.map(({ offset }) => offset)).toEqual([2, 2, 3, 3]);
+    const appended = await append("a", "b");
+    expect(appended.map(({ offset }) => offset)).toEqual([2, 2, 3, 3]);
     await append("c");
     expect(await valuesOf(two, "proposals")).toEqual(["first", "a", "b", "c"]);
     expect(await valuesOf(two, "results")).toEqual(["first", "a", "b", "c"]);

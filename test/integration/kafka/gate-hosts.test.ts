@@ -8,7 +8,7 @@ import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
   type Decided,
   isReady,
-  KEPT,
+  JOURNAL_RETENTION,
   Load,
   openTestGate,
   ownedBy,
@@ -31,7 +31,7 @@ async function start(names: TopicNames, group: string, choices: Choices = {}): P
 }
 
 async function makeWorld(partitions: number) {
-  const names = await makeTopics(kafka.brokers, { partitions, config: KEPT });
+  const names = await makeTopics(kafka.brokers, { partitions, config: JOURNAL_RETENTION });
   const log = await openTestLog(kafka.brokers, names);
   onTestFinished(() => log.close());
   return { names, log, group: uniqueName("gates") };

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts";
+import { keepSecrets } from "../../../services/adapters/config/registered-secrets.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
@@ -17,7 +17,7 @@ import { redisBackend } from "../../support/backends/redis-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, createTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
-  KEPT,
+  JOURNAL_RETENTION,
   openTestGate,
   propose,
   testCodec,
@@ -33,17 +33,20 @@ const redis = await redisBackend();
 const OTHER_SECRET = "another secret of some length";
 const available = kafka.available && redis.available;
 
-type Place = {
+type Deployment = {
   readonly prefix: string;
   readonly group: string;
   readonly heads: (log: Pick<Log, "clusterId" | "topicId">) => RedisHeads;
 };
 
-async function makePlace(): Promise<Place> {
+async function makeDeployment(): Promise<Deployment> {
   const prefix = uniqueName("t");
   const group = uniqueName("gates");
   const names = topicNames(prefix);
-  await createTopics(kafka.brokers, Object.values(names), { partitions: 1, config: KEPT });
+  await createTopics(kafka.brokers, Object.values(names), {
+    partitions: 1,
+    config: JOURNAL_RETENTION,
+  });
   const client = new RedisClient(
     {
       server: { type: "single", url: redis.url },
@@ -59,7 +62,7 @@ async function makePlace(): Promise<Place> {
 }
 
 async function startGate(
-  { prefix, group, heads }: Place,
+  { prefix, group, heads }: Deployment,
   secrets: typeof testSecrets = testSecrets,
 ): Promise<KafkaGate> {
   const gate = await openTestGate(kafka.brokers, topicNames(prefix), {
@@ -71,16 +74,16 @@ async function startGate(
   return gate;
 }
 
-async function openLogOf({ prefix }: Place) {
+async function openLogOf({ prefix }: Deployment) {
   const log = await openTestLog(kafka.brokers, topicNames(prefix));
   onTestFinished(() => log.close());
   return log;
 }
 
 /** Some calls are decided, and the gate has ended in order. */
-async function useUp(place: Place): Promise<void> {
-  const gate = await startGate(place);
-  const log = await openLogOf(place);
+async function useUp(deployment: Deployment): Promise<void> {
+  const gate = await startGate(deployment);
+  const log = await openLogOf(deployment);
   await propose(log, 0, 10);
   await untilDecided(log, 10);
   await gate.stop();
@@ -97,7 +100,7 @@ async function refusalOf(
 }
 
 async function recover(
-  { prefix, group }: Place,
+  { prefix, group }: Deployment,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ) {
@@ -110,8 +113,8 @@ async function recover(
   return runCallgate([...args, "--config", file], { env });
 }
 
-async function acceptedIn(place: Place): Promise<readonly unknown[]> {
-  const log = await openLogOf(place);
+async function acceptedIn(deployment: Deployment): Promise<readonly unknown[]> {
+  const log = await openLogOf(deployment);
   const end = await log.endOffset("decisions", 0);
   const accepted: unknown[] = [];
   for await (const entries of readJournal(log, testCodec, 0, 0, end)) {
@@ -122,75 +125,75 @@ async function acceptedIn(place: Place): Promise<readonly unknown[]> {
 
 describe.skipIf(!available)(`a journal that lost what Redis knows of ${kafka.reason}`, () => {
   it("is not run where all topics were made again, until the loss is accepted", async () => {
-    const place = await makePlace();
-    await useUp(place);
+    const deployment = await makeDeployment();
+    await useUp(deployment);
     const admin = connectKafka(kafka.brokers).admin();
     await admin.connect();
     onTestFinished(() => admin.disconnect());
-    const topics = Object.values(topicNames(place.prefix));
+    const topics = Object.values(topicNames(deployment.prefix));
     await admin.deleteTopics({ topics });
     await until(async () => (await admin.listTopics()).every((name) => !topics.includes(name)));
-    await createTopics(kafka.brokers, topics, { partitions: 1, config: KEPT });
+    await createTopics(kafka.brokers, topics, { partitions: 1, config: JOURNAL_RETENTION });
 
-    const { code, text } = await refusalOf(await startGate(place));
+    const { code, text } = await refusalOf(await startGate(deployment));
     expect(code).toBe("journal_lost");
     expect(text).toContain("was made anew");
     expect(text).toContain("callgate recover --accept-loss");
-    const shown = await recover(place, ["recover"]);
+    const shown = await recover(deployment, ["recover"]);
     expect(shown).toMatchObject({ code: 1 });
     expect(shown.stdout).toContain("was made anew");
-    expect((await recover(place, ["verify"])).code).toBe(1);
+    expect((await recover(deployment, ["verify"])).code).toBe(1);
 
     const said = ["--accept-loss", "--by", "ann", "--reason", "a new start"];
-    expect(await recover(place, ["recover", ...said])).toMatchObject({ code: 0 });
-    const gate = await startGate(place);
-    const log = await openLogOf(place);
+    expect(await recover(deployment, ["recover", ...said])).toMatchObject({ code: 0 });
+    const gate = await startGate(deployment);
+    const log = await openLogOf(deployment);
     await propose(log, 0, 5);
     await untilDecided(log, 5);
-    expect(await acceptedIn(place)).toMatchObject([{ by: "ann", reason: "a new start" }]);
+    expect(await acceptedIn(deployment)).toMatchObject([{ by: "ann", reason: "a new start" }]);
     await gate.stop();
-    expect(await recover(place, ["recover"])).toMatchObject({ code: 0 });
+    expect(await recover(deployment, ["recover"])).toMatchObject({ code: 0 });
   });
 
   it("is not run where it ends before its head", async () => {
-    const place = await makePlace();
-    await useUp(place);
-    const log = await openLogOf(place);
-    const heads = place.heads(log);
+    const deployment = await makeDeployment();
+    await useUp(deployment);
+    const log = await openLogOf(deployment);
+    const heads = deployment.heads(log);
     const head = await heads.load(0);
     if (head === null) throw new Error("the gate left no head");
     await heads.save(0, { ...head, journalOffset: head.journalOffset + 7, seq: head.seq + 5 });
-    const { code, text } = await refusalOf(await startGate(place));
+    const { code, text } = await refusalOf(await startGate(deployment));
     expect(code).toBe("journal_lost");
     expect(text).toMatch(/ends at offset \d+ and had come to \d+/);
 
-    expect(await recover(place, ["recover", "--accept-loss"])).toMatchObject({ code: 0 });
-    const gate = await startGate(place);
+    expect(await recover(deployment, ["recover", "--accept-loss"])).toMatchObject({ code: 0 });
+    const gate = await startGate(deployment);
     await propose(log, 20, 5);
     await untilDecided(log, 15);
-    expect(await acceptedIn(place)).toHaveLength(1);
+    expect(await acceptedIn(deployment)).toHaveLength(1);
     await gate.stop();
   });
 
   it("is not run by a gate with another secret, until that loss is accepted", async () => {
-    const place = await makePlace();
-    await useUp(place);
+    const deployment = await makeDeployment();
+    await useUp(deployment);
     const other = secretFrom(OTHER_SECRET);
     if (!other.ok) throw new Error(other.problem.message);
     const secrets = keepSecrets(other.secret, [], "Name it in `secret.previousFiles`");
-    const { code, text } = await refusalOf(await startGate(place, secrets));
+    const { code, text } = await refusalOf(await startGate(deployment, secrets));
     expect(code).toBe("secret_missing");
     expect(text).toContain(testSecrets.currentKeyId);
     expect(text).toContain("secret.previousFiles");
 
     const env = { CALLGATE_SECRET_VALUE: OTHER_SECRET };
-    expect(await recover(place, ["recover"], env)).toMatchObject({ code: 1 });
-    expect(await recover(place, ["recover", "--accept-loss"], env)).toMatchObject({ code: 0 });
-    const gate = await startGate(place, secrets);
-    const log = await openLogOf(place);
+    expect(await recover(deployment, ["recover"], env)).toMatchObject({ code: 1 });
+    expect(await recover(deployment, ["recover", "--accept-loss"], env)).toMatchObject({ code: 0 });
+    const gate = await startGate(deployment, secrets);
+    const log = await openLogOf(deployment);
     await propose(log, 20, 5);
     await untilDecided(log, 15);
-    expect(await acceptedIn(place)).toHaveLength(1);
+    expect(await acceptedIn(deployment)).toHaveLength(1);
     await gate.stop();
   });
 });

@@ -4,7 +4,7 @@ import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
-  KEPT,
+  JOURNAL_RETENTION,
   openTestGate,
   propose,
   untilDecided,
@@ -22,7 +22,7 @@ const IMPATIENT_MS = 3_000;
 
 /** A gate behind a proxy, and a log beside it that sees what truly happened. */
 async function makeWorld(transactionTimeoutMs: number) {
-  const names = await makeTopics(kafka.brokers, { partitions: 1, config: KEPT });
+  const names = await makeTopics(kafka.brokers, { partitions: 1, config: JOURNAL_RETENTION });
   const log = await openTestLog(kafka.brokers, names);
   onTestFinished(() => log.close());
   const proxy = await KafkaProxy.start(kafka.brokers);

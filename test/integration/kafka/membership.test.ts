@@ -94,15 +94,15 @@ const ignore = (): void => undefined;
 describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.reason}`, () => {
   it("tells of each assignment, with an epoch that grows, and of nothing after leaving", async () => {
     const { names, group } = await makeWorld();
-    const told: Assignment[] = [];
+    const assignments: Assignment[] = [];
     const first = memberOf(names, group);
-    await first.join((assignment) => told.push(assignment));
+    await first.join((assignment) => assignments.push(assignment));
     const second = memberOf(names, group);
     await second.join(ignore);
     await until(() => first.assignment.partitions.length === 1);
     await first.leave();
-    expect(told.map(({ partitions }) => partitions.length)).toEqual([2, 1, 0]);
-    expect(told.map(({ epoch }) => epoch)).toEqual([1, 2, 3]);
+    expect(assignments.map(({ partitions }) => partitions.length)).toEqual([2, 1, 0]);
+    expect(assignments.map(({ epoch }) => epoch)).toEqual([1, 2, 3]);
     expect(first.joined).toBe(false);
     await until(() => second.assignment.partitions.length === 2);
   });
@@ -117,10 +117,10 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     const second = memberOf(names, group);
     await second.join(ignore);
     await until(() => first.assignment.partitions.length === 1);
-    const kept = first.assignment.partitions.includes(0) ? zero : one;
-    const lost = kept === zero ? one : zero;
-    expect(first.isCurrent(kept)).toBe(true);
-    expect(await first.confirm(kept, Date.now())).toBe(true);
+    const remaining = first.assignment.partitions.includes(0) ? zero : one;
+    const lost = remaining === zero ? one : zero;
+    expect(first.isCurrent(remaining)).toBe(true);
+    expect(await first.confirm(remaining, Date.now())).toBe(true);
     expect(await first.confirm(lost, 0)).toBe(false);
     await second.leave();
     await until(() => first.assignment.partitions.length === 2);
@@ -134,8 +134,8 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     const member = memberOf(names, group, { lines });
     await member.join(ignore);
     expect(member.assignment.partitions).toEqual([1]);
-    const told = lines.filter(({ level }) => level === "error");
-    expect(told).toMatchObject([
+    const errors = lines.filter(({ level }) => level === "error");
+    expect(errors).toMatchObject([
       { message: expect.stringMatching(/partition of some topics/), fields: { partition: 0 } },
     ]);
   });
@@ -157,16 +157,16 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
   it("stays where what it tells of an assignment goes wrong (KAFKA-18)", async () => {
     const { names, group } = await makeWorld();
     const first = memberOf(names, group);
-    let told = 0;
+    let assignmentCount = 0;
     await first.join(() => {
-      told += 1;
-      if (told === 2) throw new TypeError("it cannot be taken in");
+      assignmentCount += 1;
+      if (assignmentCount === 2) throw new TypeError("it cannot be taken in");
     });
     const second = memberOf(names, group);
     await second.join(ignore);
-    await until(() => told === 2);
+    await until(() => assignmentCount === 2);
     await second.leave();
-    await until(() => told === 3);
+    await until(() => assignmentCount === 3);
     expect(first.assignment).toEqual({ epoch: 3, partitions: [0, 1] });
   });
 

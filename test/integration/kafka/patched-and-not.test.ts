@@ -71,7 +71,7 @@ describe.skipIf(!kafka.available)(`refused coordinators ${kafka.reason}`, () => 
   const patch = (copy: PrivatePackage): void => {
     tellCoordinatorRefusals(copy.load("src/cluster") as never);
   };
-  const notFound = { name: "KafkaJSGroupCoordinatorNotFound" };
+  const missingCoordinator = { name: "KafkaJSGroupCoordinatorNotFound" };
 
   it.each([
     ["group", GROUP_AUTHORIZATION_FAILED, askGroup],
@@ -81,13 +81,15 @@ describe.skipIf(!kafka.available)(`refused coordinators ${kafka.reason}`, () => 
       await coordinatorError(code, ask),
       await coordinatorError(code, ask, patch),
     ];
-    expect(theirs).toMatchObject(notFound);
+    expect(theirs).toMatchObject(missingCoordinator);
     expect(theirs).not.toHaveProperty("code");
     expect(ours).toMatchObject({ name: "KafkaJSProtocolError", code });
   });
 
   it("are there none, it stays at that", async () => {
-    expect(await coordinatorError(INVALID_REQUEST, askGroup, patch)).toMatchObject(notFound);
+    expect(await coordinatorError(INVALID_REQUEST, askGroup, patch)).toMatchObject(
+      missingCoordinator,
+    );
   });
 });
 
@@ -140,8 +142,8 @@ describe.skipIf(!kafka.available)(`a producer that is disconnected ${kafka.reaso
     const producer = await connected(kafkajsClient(kafka.brokers, sendLike(true)).producer());
     await producer.disconnect();
     await producer.connect();
-    const [place] = await producer.send({ topic, messages: MESSAGES });
-    expect(place).toMatchObject({ topicName: topic, errorCode: 0 });
+    const [metadata] = await producer.send({ topic, messages: MESSAGES });
+    expect(metadata).toMatchObject({ topicName: topic, errorCode: 0 });
   });
 });
 

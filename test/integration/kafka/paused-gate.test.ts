@@ -8,7 +8,7 @@ import { uniqueName } from "../../support/backends/unique-name.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
   isReady,
-  KEPT,
+  JOURNAL_RETENTION,
   Load,
   openTestGate,
   ownedBy,
@@ -44,7 +44,7 @@ function spawnGate(args: readonly string[]): { child: ChildProcess; lines: Line[
 
 describe.skipIf(!kafka.available)(`a gate that sleeps, on a real broker ${kafka.reason}`, () => {
   it("decides nothing twice when it wakes up, and shares the partitions again", async () => {
-    const names = await makeTopics(kafka.brokers, { partitions: 2, config: KEPT });
+    const names = await makeTopics(kafka.brokers, { partitions: 2, config: JOURNAL_RETENTION });
     const log = await openTestLog(kafka.brokers, names);
     onTestFinished(() => log.close());
     const group = uniqueName("gates");

@@ -171,18 +171,18 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
   it.each([
     [5, 10],
     [10, 5],
-  ])("keeps apart who reads one partition from %d and who from %d", async (...places) => {
+  ])("keeps apart who reads one partition from %d and who from %d", async (...offsets) => {
     const writer = await open();
     for (let at = 0; at < 10; at += 1) await writer.append([record(`v${at}`)]);
     const log = await open();
-    const positions = places.map(
+    const positions = offsets.map(
       (offset) => ({ topic: "proposals", partition: 0, offset }) as const,
     );
     // Both are followed from here on, from one turn of the fetcher to the next.
     const woken = log.waitForNew(positions, 60_000);
     await writer.append([record("v10")]);
     await woken;
-    for (const offset of places) {
+    for (const offset of offsets) {
       const { records } = await log.read("proposals", 0, offset, LIMITS);
       const wanted = Array.from({ length: 11 - offset }, (_, at) => `v${offset + at}`);
       expect(records.map(({ value }) => String(value))).toEqual(wanted.slice(0, records.length));
@@ -375,8 +375,8 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     const [first, ...others] = await Promise.allSettled(appends);
     expect(first).toMatchObject({ status: "rejected", reason: refused });
     expect(await values(log)).toEqual(["a", "b"]);
-    const told = config === undefined ? "fulfilled" : "rejected";
-    expect(others.map(({ status }) => status)).toEqual([told, told]);
+    const expectedStatus = config === undefined ? "fulfilled" : "rejected";
+    expect(others.map(({ status }) => status)).toEqual([expectedStatus, expectedStatus]);
   });
 
   it("tells that an append may have been made when its commit was cut off", async () => {

@@ -7,7 +7,12 @@ import { localParts } from "../../support/backends/local-parts.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { PASSWORD, startSecuredKafka, USER } from "../../support/kafka/secured-kafka.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
-import { KEPT, openTestGate, propose, untilDecided } from "../../support/kafka/test-gate.ts";
+import {
+  JOURNAL_RETENTION,
+  openTestGate,
+  propose,
+  untilDecided,
+} from "../../support/kafka/test-gate.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
 import { makeCertificate } from "../../support/tls/certificate.ts";
 
@@ -37,7 +42,10 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
     "lets a gate in by %s, and its calls are decided",
     async (mechanism) => {
       const settings = secured(mechanism);
-      const names = await makeTopics(kafka.directBootstrap, { partitions: 1, config: KEPT });
+      const names = await makeTopics(kafka.directBootstrap, {
+        partitions: 1,
+        config: JOURNAL_RETENTION,
+      });
       const log = await openTestLog(kafka.bootstrap, names, { settings });
       onTestFinished(() => log.close());
       const gate = await openTestGate(kafka.bootstrap, names, {
@@ -79,9 +87,9 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
       const error: unknown = await opening.catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(FatalError);
       expect(String(error)).toMatch(remedy);
-      const told = `${String(error)}${JSON.stringify(lines)}`;
-      expect(told).not.toContain(PASSWORD);
-      expect(told).not.toContain(WRONG);
+      const output = `${String(error)}${JSON.stringify(lines)}`;
+      expect(output).not.toContain(PASSWORD);
+      expect(output).not.toContain(WRONG);
     },
   );
 

@@ -11,7 +11,7 @@ import { runInProcess } from "../../support/memory-terminal.ts";
 import { makeDirectory } from "../../support/open-gate.ts";
 
 /** How long brokers may take to tell each other. */
-const TOLD = { timeout: 10_000 };
+const PROPAGATION = { timeout: 10_000 };
 
 const kafka = await kafkaBackend();
 const registry = await registryBackend();
@@ -42,8 +42,8 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     });
     const partOf = async (part: string) => {
       const { code, findings } = await json("doctor");
-      const found = findings.find((one: { part: string }) => one.part === part);
-      return { code, ...found };
+      const finding = findings.find((one: { part: string }) => one.part === part);
+      return { code, ...finding };
     };
     const planned = await json("topics", "plan", "--partitions", "2");
     expect(planned).toMatchObject({ code: 0, applied: false });
@@ -88,7 +88,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     await admin.alterConfigs({ validateOnly: false, resources });
     // Of several brokers one may not have been told yet.
     await expect
-      .poll(() => partOf("kafka"), TOLD)
+      .poll(() => partOf("kafka"), PROPAGATION)
       .toMatchObject({
         code: 3,
         lines: expect.arrayContaining([expect.stringContaining("is kept for 60000 ms")]),
@@ -97,7 +97,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       await run("topics", "apply");
       return partOf("kafka");
     };
-    await expect.poll(repaired, TOLD).toMatchObject({ code: 0, state: "ok" });
+    await expect.poll(repaired, PROPAGATION).toMatchObject({ code: 0, state: "ok" });
     const { stdout } = await run("topics", "apply");
     expect(stdout).toMatch(/^note {6}\S+\.proposed\.v1: retention\.ms=60000 is left as it is/m);
     expect(stdout).toContain("the topics are as they should be, of 2 partitions each\n");
@@ -105,13 +105,13 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     await admin.createPartitions({ topicPartitions: [{ topic: name, count: 3 }] });
     await admin.disconnect();
     await expect
-      .poll(() => run("topics", "apply"), TOLD)
+      .poll(() => run("topics", "apply"), PROPAGATION)
       .toMatchObject({
         code: 3,
         stdout: expect.stringMatching(/^conflict {2}/m),
         stderr: expect.stringContaining("the topics must be changed by hand"),
       });
-    await expect.poll(() => json("topics", "apply"), TOLD).toMatchObject({ applied: false });
+    await expect.poll(() => json("topics", "apply"), PROPAGATION).toMatchObject({ applied: false });
   });
 
   test("doctor asks of the topics what the gate asks, and warns of what the gate does not look at", async () => {
@@ -144,19 +144,19 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     // A day, the longest hold and a day are less than what we make a journal with.
     await set("decisions", "retention.ms", 3 * 86_400_000);
     expect((await run("topics", "apply")).stdout).toMatch(/^the topics are as they should be/);
-    await expect.poll(topicsOf, TOLD).toMatchObject({ code: 0, state: "ok" });
+    await expect.poll(topicsOf, PROPAGATION).toMatchObject({ code: 0, state: "ok" });
 
     await set("proposed", "retention.bytes", 1_000);
     await expect
-      .poll(topicsOf, TOLD)
+      .poll(topicsOf, PROPAGATION)
       .toMatchObject({ code: 0, state: "warning", lines: [expect.stringMatching(/1000 bytes/)] });
     await admin.deleteTopics({ topics: [`${topicPrefix}.alerts.v1`] });
     const topics = [{ topic: `${topicPrefix}.alerts.v1`, numPartitions: 2 }];
     // Not to be waited for by kafkajs: it fails where a broker was not told of it yet, and it is there already after that.
     const made = () => admin.createTopics({ topics, waitForLeaders: false }).catch(() => false);
-    await expect.poll(made, TOLD).toBe(true);
+    await expect.poll(made, PROPAGATION).toBe(true);
     await expect
-      .poll(topicsOf, TOLD)
+      .poll(topicsOf, PROPAGATION)
       .toMatchObject({ code: 3, lines: [expect.stringMatching(/has 2 partitions, the others 4/)] });
   });
 
@@ -168,10 +168,10 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     expect(error.messages).toEqual([
       expect.stringMatching(/^connecting to the cluster: .*ECONNREFUSED.*see `kafka\.brokers`$/),
     ]);
-    const silent = createServer((socket) => void socket.on("error", () => undefined));
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void silent.close());
-    const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const muteServer = createServer((socket) => void socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => muteServer.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void muteServer.close());
+    const at = `127.0.0.1:${(muteServer.address() as AddressInfo).port}`;
     const mute = commandsWith({ kafka: { brokers: [at], requestTimeoutMs: 200 } });
     for (const args of [["verify"], ["topics", "plan"]]) {
       const { stderr } = await mute.run(...args);

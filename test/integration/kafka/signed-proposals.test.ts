@@ -8,7 +8,12 @@ import { connectCallgate, type Decision } from "../../../services/library/callga
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
-import { KEPT, openTestGate, readDecided, untilReady } from "../../support/kafka/test-gate.ts";
+import {
+  JOURNAL_RETENTION,
+  openTestGate,
+  readDecided,
+  untilReady,
+} from "../../support/kafka/test-gate.ts";
 import { CLAIMS, type KeyPair, makeKeys, sign } from "../../support/token-kit.ts";
 
 const kafka = await kafkaBackend();
@@ -30,7 +35,7 @@ const reasonOf = ({ outcome, refusal }: Decision) => refusal?.reason ?? outcome;
 
 describe.skipIf(!kafka.available)(`signed proposals ${kafka.reason}`, () => {
   it("are decided by their tokens, across a rotation and a take-over without keys", async () => {
-    const names = await makeTopics(kafka.brokers, { partitions: 1, config: KEPT });
+    const names = await makeTopics(kafka.brokers, { partitions: 1, config: JOURNAL_RETENTION });
     const group = uniqueName("gates");
     const [first, next] = [await makeKeys("a"), await makeKeys("b")];
     const authority = new TokenAuthority(await keySet(first));

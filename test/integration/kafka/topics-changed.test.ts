@@ -7,7 +7,12 @@ import type { Topic } from "../../../services/runtime/topics.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, createTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
-import { KEPT, openTestGate, propose, untilDecided } from "../../support/kafka/test-gate.ts";
+import {
+  JOURNAL_RETENTION,
+  openTestGate,
+  propose,
+  untilDecided,
+} from "../../support/kafka/test-gate.ts";
 import { makeWorld, startCounted, untilTaken, type World } from "../../support/kafka/two-owners.ts";
 import { until } from "../../support/runtime-kit.ts";
 
@@ -36,7 +41,7 @@ async function makeAgain({ names }: World, topics: readonly Topic[]): Promise<vo
   await client.deleteTopics({ topics: list });
   const exist = async () => new Set(await client.listTopics());
   for (let left = await exist(); list.some((name) => left.has(name)); ) left = await exist();
-  await createTopics(kafka.brokers, list, { partitions: 2, config: KEPT });
+  await createTopics(kafka.brokers, list, { partitions: 2, config: JOURNAL_RETENTION });
 }
 
 /** What ends a gate that is started on them: nothing was decided before. */
@@ -92,7 +97,7 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
   it("decides without the topic of alerts, of which it makes no use", async () => {
     const names = topicNames(uniqueName("t"));
     const used = GATE_TOPICS.map((topic) => names[topic]);
-    await createTopics(kafka.brokers, used, { partitions: 1, config: KEPT });
+    await createTopics(kafka.brokers, used, { partitions: 1, config: JOURNAL_RETENTION });
     const log = await openTestLog(kafka.brokers, names, { topics: GATE_TOPICS });
     onTestFinished(() => log.close());
     const gate = await openTestGate(kafka.brokers, names, { group: uniqueName("g") });

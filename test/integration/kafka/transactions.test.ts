@@ -7,7 +7,12 @@ import { oneBroker } from "../../support/backends/one-broker.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { loadWithout } from "../../support/edited-copy/gates-without.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
-import { KEPT, openTestGate, propose, untilDecided } from "../../support/kafka/test-gate.ts";
+import {
+  JOURNAL_RETENTION,
+  openTestGate,
+  propose,
+  untilDecided,
+} from "../../support/kafka/test-gate.ts";
 import { ownAlone } from "../../support/kafka/test-ownership.ts";
 import { commitFirst } from "../../support/kafka/two-leaders.ts";
 import {
@@ -129,7 +134,7 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
   it("closes before it is more than a topic takes at once (KAFKA-10)", async () => {
     const names = await makeTopics(kafka.brokers, {
       partitions: 1,
-      config: { ...KEPT, "max.message.bytes": "20000" },
+      config: { ...JOURNAL_RETENTION, "max.message.bytes": "20000" },
     });
     const log = await openTestLog(kafka.brokers, names);
     onTestFinished(() => log.close());

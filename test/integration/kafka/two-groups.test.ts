@@ -5,7 +5,7 @@ import { uniqueName } from "../../support/backends/unique-name.ts";
 import { loadWithout } from "../../support/edited-copy/gates-without.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
-  KEPT,
+  JOURNAL_RETENTION,
   Load,
   openTestGate,
   propose,
@@ -18,7 +18,7 @@ const kafka = await kafkaBackend();
 
 /** Two gates of two groups, which decide the same calls. */
 async function startBoth(open = openTestGate) {
-  const names = await makeTopics(kafka.brokers, { partitions: 1, config: KEPT });
+  const names = await makeTopics(kafka.brokers, { partitions: 1, config: JOURNAL_RETENTION });
   const log = await openTestLog(kafka.brokers, names);
   onTestFinished(() => log.close());
   const start = async () => {

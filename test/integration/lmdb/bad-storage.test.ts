@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Environment } from "../../../services/adapters/lmdb/environment.ts";
 import { acquireGateRole } from "../../../services/adapters/lmdb/gate-role.ts";
-import { namedKey } from "../../../services/adapters/lmdb/keys.ts";
+import { makeNameKey } from "../../../services/adapters/lmdb/keys.ts";
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
 import { PipelineError } from "../../../services/runtime/errors.ts";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
@@ -123,7 +123,10 @@ describe("a data directory that is not what it should be", () => {
     expect(codeOf(() => open(3))).toBe("log_mismatch");
     const identity = { format: 99, clusterId: "c", partitions: 2 };
     environment.transact(() =>
-      environment.tables.named.putSync(namedKey("identity"), Buffer.from(JSON.stringify(identity))),
+      environment.tables.byName.putSync(
+        makeNameKey("identity"),
+        Buffer.from(JSON.stringify(identity)),
+      ),
     );
     await log.close();
     expect(codeOf(() => open(2))).toBe("log_mismatch");

@@ -15,8 +15,8 @@ import {
   createTestLogger,
   DAY_MS,
   type LoggedLine,
+  noMetrics,
   RuntimeKit,
-  silentMetrics,
   until,
 } from "../../support/runtime-kit.ts";
 import { checkTopics } from "../../support/simulation/check-topics.ts";
@@ -60,7 +60,7 @@ function createTask(log: LmdbLog, role: GateRole, store: LmdbCheckpoints, lines:
         sleep: (timeMs) => new Promise((resolve) => setTimeout(resolve, Math.min(timeMs, 50))),
       },
       logger: createTestLogger(lines),
-      metrics: silentMetrics,
+      metrics: noMetrics,
       options,
     },
     engine,

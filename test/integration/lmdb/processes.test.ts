@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Environment } from "../../../services/adapters/lmdb/environment.ts";
 import { acquireGateRole } from "../../../services/adapters/lmdb/gate-role.ts";
-import { namedKey } from "../../../services/adapters/lmdb/keys.ts";
+import { makeNameKey } from "../../../services/adapters/lmdb/keys.ts";
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
 import { FencedError } from "../../../services/runtime/errors.ts";
 
@@ -91,9 +91,9 @@ describe("the gate role of a data directory", () => {
   it.each([
     ["another host", { host: "elsewhere" }, "process 1 on host elsewhere"],
     ["another container of a host of our name", { space: "pid:[1]" }, "process 1:"],
-  ])("is taken from %s only when its heartbeat has stopped", (_where, place, message) => {
+  ])("is taken from %s only when its heartbeat has stopped", (_where, overrides, message) => {
     // On the host itself no process of this number began then.
-    put("gate", JSON.stringify({ ...holderHere(), pid: 1, begun: "1", ...place, nonce: "x" }));
+    put("gate", JSON.stringify({ ...holderHere(), pid: 1, begun: "1", ...overrides, nonce: "x" }));
     writeFileSync(join(dataDir, "gate.heartbeat"), "");
     expect(() => acquireGateRole(environment, log, "me")).toThrow(message);
     rmSync(join(dataDir, "gate.heartbeat"));
@@ -163,12 +163,14 @@ function showLastCommit(): void {
 }
 
 function put(name: string, text: string): void {
-  environment.transact(() => environment.tables.named.putSync(namedKey(name), Buffer.from(text)));
+  environment.transact(() =>
+    environment.tables.byName.putSync(makeNameKey(name), Buffer.from(text)),
+  );
 }
 
 function holderHere(): object {
   const role = acquireGateRole(environment, log, "probe");
-  const holder = environment.view(() => environment.tables.named.get(namedKey("gate")));
+  const holder = environment.view(() => environment.tables.byName.get(makeNameKey("gate")));
   role.release();
   return JSON.parse(String(holder)) as object;
 }

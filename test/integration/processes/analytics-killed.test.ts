@@ -131,12 +131,12 @@ describe.skipIf(!kafka.available)("analytics that are killed while they publish 
     await struck;
     // These are in files, and not in the state.
     await payMany("late", OTHERS);
-    const kept = async () => {
+    const countStored = async () => {
       const sql = "SELECT count(*)::INTEGER FROM decisions WHERE conversation_id LIKE 'late%'";
       const folder = join(directory, DECISIONS_FOLDER);
       return (await querySegments(folder, DECISION_COLUMNS, sql)).rows[0]?.[0];
     };
-    await expect.poll(kept).toBe(3 * OTHERS);
+    await expect.poll(countStored).toBe(3 * OTHERS);
     // This is in neither.
     await pay(callgate, "last", 2);
     second.child.kill("SIGKILL");
@@ -167,8 +167,12 @@ describe.skipIf(!kafka.available)("analytics that are killed while they publish 
     const alerts = await readTopic(names, "alerts", (value) => codec.decodeAlert(value));
     // That a conversation is over may have been told as well, on a slow machine.
     const raised = alerts.filter(({ resolvedAtMs }) => resolvedAtMs === null);
-    const told = raised.map(({ kind, conversationId, value }) => [kind, conversationId, value]);
-    expect(told.toSorted()).toEqual([
+    const raisedFields = raised.map(({ kind, conversationId, value }) => [
+      kind,
+      conversationId,
+      value,
+    ]);
+    expect(raisedFields.toSorted()).toEqual([
       ["spend_spike", "dear", 90],
       ["spend_spike", "dearer", 95],
     ]);

@@ -70,8 +70,8 @@ describe.skipIf(!parts.available)("a broker that is killed and comes back", () =
       const results = await Promise.all(
         [...decided].map(async ([order, id]) => [order, await callgate.awaitResult(id)] as const),
       );
-      const told = results.filter(([, { status }]) => status !== "succeeded");
-      expect(told).toEqual([]);
+      const unsuccessful = results.filter(([, { status }]) => status !== "succeeded");
+      expect(unsuccessful).toEqual([]);
       const runs = readFileSync(file, "utf8").trim().split("\n");
       expect(runs.toSorted()).toEqual([...decided.keys()].toSorted());
     },

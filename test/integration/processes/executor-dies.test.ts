@@ -100,15 +100,15 @@ describe.skipIf(!kafka.available)("executors of one group", () => {
           return (await callgate.propose(call)).decisionId ?? "";
         }),
       );
-    const allRan = async (ids: readonly string[]): Promise<void> => {
+    const expectAllSucceeded = async (ids: readonly string[]): Promise<void> => {
       const results = await Promise.all(ids.map((id) => callgate.awaitResult(id)));
       expect(results.map(({ status }) => status)).toEqual(ids.map(() => "succeeded"));
     };
-    await allRan(await proposeAll("alone"));
+    await expectAllSucceeded(await proposeAll("alone"));
 
     const second = kit.startExecutor(counting(file));
     await second.ready();
-    await allRan(await proposeAll("two"));
+    await expectAllSucceeded(await proposeAll("two"));
 
     first.child.kill("SIGSTOP");
     // The second has everything once the group has noticed.
@@ -120,9 +120,9 @@ describe.skipIf(!kafka.available)("executors of one group", () => {
     await second.ready();
     const asleep = await proposeAll("asleep");
     first.child.kill("SIGCONT");
-    await allRan(asleep);
+    await expectAllSucceeded(asleep);
     await first.ready();
-    await allRan(await proposeAll("awake"));
+    await expectAllSucceeded(await proposeAll("awake"));
     const runs = readFileSync(file, "utf8").trim().split("\n");
     expect(runs.toSorted()).toEqual(orders.toSorted());
   });

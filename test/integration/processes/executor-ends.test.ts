@@ -25,8 +25,8 @@ describe.skipIf(!kafka.available)("an executor with a call under way", () => {
     const { decisionId = "" } = await callgate.propose(CALL);
     expect(await callgate.awaitResult(decisionId)).toMatchObject({ output: "paid" });
     expect(await executor.ended).toEqual({ code: 3, signal: null });
-    const told = executor.lines.find(({ msg }) => msg === "the process cannot go on");
-    expect(told?.["message"]).toContain("nobody caught an error: left alone");
+    const fatalLine = executor.lines.find(({ msg }) => msg === "the process cannot go on");
+    expect(fatalLine?.["message"]).toContain("nobody caught an error: left alone");
     expect(executor.lines.at(-1)?.msg).toBe("stopped");
     expect(executor.stderr).not.toContain("left alone");
   });

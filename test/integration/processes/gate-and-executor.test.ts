@@ -183,10 +183,10 @@ tool_schemas: { pay: { sensitive: [order] } }
     const shown = await callgate.awaitDecision(id);
     expect(shown.arguments).toEqual({ order: expect.stringMatching(/^sealed:/) });
     expect(shown.idempotencyKey).toBeUndefined();
-    const told = [first, second, executor].flatMap(({ lines }) =>
+    const logLines = [first, second, executor].flatMap(({ lines }) =>
       lines.map((line) => JSON.stringify(line)),
     );
-    expect(told.filter((line) => line.includes(order))).toEqual([]);
+    expect(logLines.filter((line) => line.includes(order))).toEqual([]);
   });
 
   test("the agent's own tools are guarded, with the gate's secret", async () => {
@@ -242,9 +242,12 @@ tool_schemas: { pay: { sensitive: [order] } }
   });
 
   test("a policy that needs its journal for longer than it is kept is not taken over, until it is", async () => {
-    const kept = (days: number) => ({ name: "retention.ms", value: String(days * DAY_MS) });
+    const makeRetention = (days: number) => ({
+      name: "retention.ms",
+      value: String(days * DAY_MS),
+    });
     const kit = await createClusterKit(kafka.brokers, {
-      config: { "retention.ms": kept(10).value },
+      config: { "retention.ms": makeRetention(10).value },
     });
     const files = ["policy.yaml"];
     const gate = kit.startGate(POLICY, { policy: { files, watch: false } });
@@ -258,8 +261,8 @@ tool_schemas: { pay: { sensitive: [order] } }
     await gate.line("goes on by the policy before");
     const { problem } = await gate.line("the policy was not taken over");
     const journal = kit.config.kafka.topics.decisions;
-    const told = `\`${journal}\` is kept for ${10 * DAY_MS} ms and the policy needs `;
-    expect(problem).toContain(told);
+    const expectedProblem = `\`${journal}\` is kept for ${10 * DAY_MS} ms and the policy needs `;
+    expect(problem).toContain(expectedProblem);
     expect(problem).toMatch(/set its retention\.ms to \d+ or more, or shorten those times/);
     expect(await outcomeOf("1")).toBe("allowed");
     await gate.ready();
@@ -268,7 +271,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     await admin.connect();
     onTestFinished(() => admin.disconnect());
     const logTime = { name: "message.timestamp.type", value: "LogAppendTime" };
-    const resource = { type: TOPIC, name: journal, configEntries: [logTime, kept(40)] };
+    const resource = { type: TOPIC, name: journal, configEntries: [logTime, makeRetention(40)] };
     await admin.alterConfigs({ validateOnly: false, resources: [resource] });
     // Of several brokers one may not have been told yet.
     await expect

@@ -40,13 +40,13 @@ describe.skipIf(!(kafka.available && registry.available))("a schema that does no
     const config = join(makeDirectory(), "callgate.json");
     writeFileSync(config, JSON.stringify({ ...kit.config, registry: { url: registry.url } }));
     const asked = ["schemas", "check", "--config", config];
-    const [told, json] = await Promise.all([runCallgate(asked), runCallgate([...asked, "--json"])]);
-    expect(told).toMatchObject({
+    const [text, json] = await Promise.all([runCallgate(asked), runCallgate([...asked, "--json"])]);
+    expect(text).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("the registry and 1 schema do not fit"),
     });
-    expect(told.stdout).toMatch(new RegExp(`^${subject} +refused`, "m"));
-    expect(told.stdout).toMatch(
+    expect(text.stdout).toMatch(new RegExp(`^${subject} +refused`, "m"));
+    expect(text.stdout).toMatch(
       new RegExp(`^${subject}: what was written with its version 1 cannot be read: .*status`, "m"),
     );
     expect(json.code).toBe(3);

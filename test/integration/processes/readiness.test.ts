@@ -19,13 +19,15 @@ describe.skipIf(!kafka.available)("a process that its brokers do not take", () =
   test.each(["gate", "executor"])("a %s names the session time-out, and ends", async (service) => {
     const kit = await createClusterKit(kafka.brokers);
     // Beyond what brokers allow by default, half an hour.
-    const given = { kafka: { ...kit.config.kafka, sessionTimeoutMs: 2_000_000 } };
+    const overrides = { kafka: { ...kit.config.kafka, sessionTimeoutMs: 2_000_000 } };
     const running =
-      service === "gate" ? kit.startGate(POLICY, given) : kit.startExecutor(HANDLERS, given);
+      service === "gate"
+        ? kit.startGate(POLICY, overrides)
+        : kit.startExecutor(HANDLERS, overrides);
     expect((await running.ended).code).toBe(3);
-    const told = `${JSON.stringify(running.lines)} ${running.stderr}`;
-    expect(told).toContain("joining the group: the brokers take no session of this length");
-    expect(told).toContain("set `kafka.sessionTimeoutMs`");
+    const output = `${JSON.stringify(running.lines)} ${running.stderr}`;
+    expect(output).toContain("joining the group: the brokers take no session of this length");
+    expect(output).toContain("set `kafka.sessionTimeoutMs`");
   });
 });
 
@@ -69,10 +71,10 @@ describe.skipIf(!kafka.available)("a gate on a cluster", () => {
 
   test("stays ready while nothing is asked, with a partition of its own and without", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
-    const given = { kafka: { ...kit.config.kafka, sessionTimeoutMs: 3_000 } };
-    const gates = [kit.startGate(POLICY, given), kit.startGate(POLICY, given)];
+    const overrides = { kafka: { ...kit.config.kafka, sessionTimeoutMs: 3_000 } };
+    const gates = [kit.startGate(POLICY, overrides), kit.startGate(POLICY, overrides)];
     await Promise.all(gates.map((gate) => gate.ready()));
-    await sleep(2 * given.kafka.sessionTimeoutMs);
+    await sleep(2 * overrides.kafka.sessionTimeoutMs);
     await Promise.all(gates.map((gate) => gate.ready()));
     const joined = await Promise.all(
       gates.map(async (gate) => (await gate.get("/readyz")).json() as Promise<object>),

@@ -26,8 +26,8 @@ afterAll(() => {
 function blocks(): readonly (readonly [string, string])[] {
   const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
   const [section = ""] = (readme.split("\n## Run it on Kafka\n")[1] ?? "").split("\n## ");
-  const found = [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
-  return found.map(([, language = "", text = ""]) => [language, text]);
+  const matches = [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
+  return matches.map(([, language = "", text = ""]) => [language, text]);
 }
 
 /** The step-by-step commands with the agent where the README says to run it; files go where the test's do. */
@@ -45,7 +45,7 @@ function script(): string {
 test.skipIf(!localParts(["kafka", "redis", "registry"]).available)(
   "the README's steps run as they stand there, and the second payment is a duplicate",
   () => {
-    const ran = spawnSync("bash", ["-emc", script()], {
+    const run = spawnSync("bash", ["-emc", script()], {
       cwd: REPOSITORY,
       env: { ...process.env, CALLGATE_INFRA_NAME: NAME },
       encoding: "utf8",
@@ -54,10 +54,10 @@ test.skipIf(!localParts(["kafka", "redis", "registry"]).available)(
     const logs = ["gate", "executor", "analytics"].map((name) =>
       readFileSync(join(directory, `${name}.log`), "utf8"),
     );
-    expect(ran.status, `${ran.stdout}\n${ran.stderr}\n${logs.join("\n")}`).toBe(0);
-    expect(ran.stdout).toMatch(/succeeded[\s\S]*duplicate_call/);
+    expect(run.status, `${run.stdout}\n${run.stderr}\n${logs.join("\n")}`).toBe(0);
+    expect(run.stdout).toMatch(/succeeded[\s\S]*duplicate_call/);
     // What the example in examples/decision-consumer reads of the same call.
-    expect(ran.stdout).toMatch(/^refused chat-1 pay: duplicate_call: /m);
+    expect(run.stdout).toMatch(/^refused chat-1 pay: duplicate_call: /m);
     expect(logs.join("\n")).not.toMatch(/"level":"?(error|50)/);
   },
   TIMEOUT_MS,

@@ -41,8 +41,8 @@ describe.skipIf(!kafka.available || !registry.available)("with a schema registry
 
   test("everybody speaks its wire format", async () => {
     const kit = await createClusterKit(kafka.brokers);
-    const given = { registry: { url: registry.url, register: true } };
-    const gate = kit.startGate(POLICY, given);
+    const overrides = { registry: { url: registry.url, register: true } };
+    const gate = kit.startGate(POLICY, overrides);
     await gate.ready();
     const executor = kit.startExecutor(HANDLERS, { registry: { url: registry.url } });
     await executor.ready();
@@ -57,7 +57,7 @@ describe.skipIf(!kafka.available || !registry.available)("with a schema registry
       const { stdout } = await runInProcess(["doctor", "--json", "--config", file]);
       return JSON.parse(stdout).findings.find(({ part }: { part: string }) => part === "registry");
     };
-    expect(await doctor(given)).toMatchObject({ state: "ok" });
+    expect(await doctor(overrides)).toMatchObject({ state: "ok" });
     expect(await doctor({})).toMatchObject({
       state: "wrong",
       lines: [expect.stringMatching(/is in the wire format .* none is configured: set `registry/)],
@@ -68,8 +68,8 @@ describe.skipIf(!kafka.available || !registry.available)("with a schema registry
 describe.skipIf(!kafka.available || !redis.available)("with Redis", () => {
   test("a gate that is restarted begins at its checkpoint", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
-    const given = { redis: { url: redis.url } };
-    const first = kit.startGate(POLICY, given);
+    const overrides = { redis: { url: redis.url } };
+    const first = kit.startGate(POLICY, overrides);
     const callgate = await kit.connect();
     await first.ready();
     for (const order of ["1", "2", "3"]) {
@@ -78,7 +78,7 @@ describe.skipIf(!kafka.available || !redis.available)("with Redis", () => {
     }
     first.child.kill("SIGTERM");
     expect((await first.ended).code).toBe(0);
-    const second = kit.startGate(POLICY, given);
+    const second = kit.startGate(POLICY, overrides);
     await second.ready();
     const restored = await second.line("a partition was restored");
     expect(restored).toMatchObject({ source: "checkpoint", replayed: 0 });

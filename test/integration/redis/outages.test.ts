@@ -157,8 +157,8 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
       openStore(redis.url),
     ]) {
       const error = await failure(opened.store.load(0));
-      const told = JSON.stringify([opened.lines, error.message, error.cause, error.stack]);
-      expect(told).not.toContain("a-wrong-one");
+      const output = JSON.stringify([opened.lines, error.message, error.cause, error.stack]);
+      expect(output).not.toContain("a-wrong-one");
     }
     const { store } = openStore(redis.url, { password: "the-right-one" });
     expect((await store.load(0)).mark).toBeNull();

@@ -23,7 +23,7 @@ describe("schemas by id", () => {
     client = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 2_000 });
     clock = new TestClock();
     const own = new Map([[1, "long"]]);
-    schemas = new FetchedSchemas({ client, clock, knownSubject: "proposals-value", own });
+    schemas = new FetchedSchemas({ client, clock, registeredSubject: "proposals-value", own });
   });
   afterEach(async () => {
     client.close();
@@ -42,14 +42,14 @@ describe("schemas by id", () => {
 
   it("of our own need no registry", () => {
     expect(schemas.isFresh(1)).toBe(true);
-    expect(schemas.known(1)).toEqual({ type: "schema", schema: "long" });
+    expect(schemas.lookUp(1)).toEqual({ type: "schema", schema: "long" });
     expect(registry.asked).toEqual([]);
   });
 
   it("are asked for once, however many wait, and known for ever", async () => {
-    expect([schemas.isFresh(7), schemas.known(7)]).toEqual([false, undefined]);
+    expect([schemas.isFresh(7), schemas.lookUp(7)]).toEqual([false, undefined]);
     await Promise.all([schemas.fetch(7), schemas.fetch(7)]);
-    expect(schemas.known(7)).toEqual({ type: "schema", schema: { type: "string" } });
+    expect(schemas.lookUp(7)).toEqual({ type: "schema", schema: { type: "string" } });
     clock.advance(365 * 86_400_000);
     expect(schemas.isFresh(7)).toBe(true);
     expect(registry.askedFor(7)).toBe(1);
@@ -57,13 +57,13 @@ describe("schemas by id", () => {
 
   it("that are not there are believed to be missing for a while", async () => {
     await schemas.fetch(8);
-    expect(schemas.known(8)).toMatchObject({ type: "none" });
+    expect(schemas.lookUp(8)).toMatchObject({ type: "none" });
     expect(schemas.isFresh(8)).toBe(true);
     clock.advance(60_001);
     expect(schemas.isFresh(8)).toBe(false);
     registry.schemas.set(8, '"long"');
     await schemas.fetch(8);
-    expect(schemas.known(8)).toEqual({ type: "schema", schema: "long" });
+    expect(schemas.lookUp(8)).toEqual({ type: "schema", schema: "long" });
     expect(registry.askedFor(8)).toBe(2);
   });
 
@@ -73,11 +73,11 @@ describe("schemas by id", () => {
       registry.mood = mood;
       await failure(8);
       await failure(7);
-      expect([schemas.known(7), schemas.known(8)]).toEqual([undefined, undefined]);
+      expect([schemas.lookUp(7), schemas.lookUp(8)]).toEqual([undefined, undefined]);
       registry.mood = "well";
       clock.advance(5_000);
       await schemas.fetch(7);
-      expect(schemas.known(7)).toEqual({ type: "schema", schema: { type: "string" } });
+      expect(schemas.lookUp(7)).toEqual({ type: "schema", schema: { type: "string" } });
     },
   );
 

@@ -26,7 +26,7 @@ describe("a partition with a schema registry", () => {
   const openCodec = (firstId: number): AvroCodec => {
     const entries = SCHEMA_NAMES.map((name, index) => [name, firstId + index] as const);
     const own = new Map(entries.map(([name, id]) => [id, files.current[name]]));
-    const schemas = new FetchedSchemas({ client, clock: kit.clock, knownSubject: "s", own });
+    const schemas = new FetchedSchemas({ client, clock: kit.clock, registeredSubject: "s", own });
     const ids = Object.fromEntries(entries) as Record<(typeof SCHEMA_NAMES)[number], number>;
     return createAvroCodec({ secrets: SAMPLE_SECRETS, schemas: files, wire: { ids, schemas } });
   };

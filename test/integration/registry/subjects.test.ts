@@ -164,8 +164,8 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     await client.setLevel(subject, "NONE");
     const [report] = await checkSubjects(client, schemas, readProblem);
     expect(report?.problems.join()).toContain("its compatibility is NONE");
-    const [mended] = await registerSubjects(client, schemas, readProblem);
-    expect(mended).toMatchObject({ state: "registered", level: "BACKWARD_TRANSITIVE" });
+    const [registered] = await registerSubjects(client, schemas, readProblem);
+    expect(registered).toMatchObject({ state: "registered", level: "BACKWARD_TRANSITIVE" });
   });
 
   it("an id that is not there is known not to be", async () => {
@@ -188,11 +188,11 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     await expect(openRegistry({ ...options, client: wrong })).rejects.toMatchObject({
       code: "registry_refused",
     });
-    const silent = other("http://127.0.0.1:9/");
-    await expect(openRegistry({ ...options, client: silent })).rejects.toMatchObject({
+    const unreachable = other("http://127.0.0.1:9/");
+    await expect(openRegistry({ ...options, client: unreachable })).rejects.toMatchObject({
       code: "schema_unavailable",
     });
     wrong.close();
-    silent.close();
+    unreachable.close();
   });
 });

@@ -29,10 +29,10 @@ describe("a read that is answered from memory", () => {
     const gate = await openGate({ policy: READS, onDecision: (decision) => heard.push(decision) });
     await fc.assert(
       fc.asyncProperty(output, async (value) => {
-        const told: Decision[] = [];
+        const decisions: Decision[] = [];
         const { look } = gate.guard({ look: (_: { at: number }) => value }, CONTEXT, {
           answers: "wrapped",
-          onDecision: (decision) => told.push(decision),
+          onDecision: (decision) => decisions.push(decision),
         });
         calls += 1;
         const first = wrapped(await look({ at: calls }));
@@ -41,8 +41,8 @@ describe("a read that is answered from memory", () => {
         expect(again).toMatchObject({ duplicate: true, warnings: [] });
         expect(JSON.stringify(again.output)).toBe(JSON.stringify(value));
         expect(again.note).toMatch(/^This tool call was already made in this turn/);
-        expect(told.map(({ outcome }) => outcome)).toEqual(["allowed", "refused"]);
-        expect(heard.slice(-2)).toEqual(told);
+        expect(decisions.map(({ outcome }) => outcome)).toEqual(["allowed", "refused"]);
+        expect(heard.slice(-2)).toEqual(decisions);
       }),
       { numRuns: 60 },
     );

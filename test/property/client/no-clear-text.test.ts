@@ -127,13 +127,13 @@ class Run {
   }
 
   async #propose(gate: Callgate, step: Extract<Step, { kind: "propose" }>): Promise<void> {
-    const { tool, args: given, callId, says } = step;
-    const call = { conversationId: "c", callId, tool, arguments: given as object };
+    const { tool, args: clearArguments, callId, says } = step;
+    const call = { conversationId: "c", callId, tool, arguments: clearArguments as object };
     const decision = await gate.propose({ ...call, assistantText: says });
     if (decision.outcome === "held") this.#hold = decision.approvalId;
     if (decision.outcome === "allowed") {
       this.#open.push(decision.decisionId ?? "");
-      expect(decision.arguments).toEqual(given);
+      expect(decision.arguments).toEqual(clearArguments);
     } else {
       this.shown.push(JSON.stringify(decision));
     }
@@ -160,25 +160,25 @@ class Run {
 /** Every value and key of the store but of the topics that may hold it. */
 function stored(dataDir: string): readonly string[] {
   const environment = new Environment({ dataDir, newId: () => "unused" });
-  const found: string[] = [];
+  const entries: string[] = [];
   for (const [name, table] of Object.entries(environment.tables)) {
     for (const { key, value } of table.getRange()) {
       const topic = TOPICS[(key[0] ?? 0) - 1] ?? "";
       if (name === "chunks" && MAY_HOLD_IT.includes(topic)) continue;
-      found.push(`${name} ${topic} ${key.toString("latin1")} ${value.toString("latin1")}`);
+      entries.push(`${name} ${topic} ${key.toString("latin1")} ${value.toString("latin1")}`);
     }
   }
   void environment.close();
-  return found;
+  return entries;
 }
 
 /** The arguments in the topic of allowed calls. */
 async function executorsRead(dataDir: string): Promise<readonly string[]> {
   const { log, codec, close } = openLog(dataDir);
   const { records } = await log.read("allowed", 0, 0, { recordsMax: 10, bytesMax: 100_000 });
-  const found = records.map(({ value }) => codec.decodeAllowed(value ?? new Uint8Array()));
+  const allowedCalls = records.map(({ value }) => codec.decodeAllowed(value ?? new Uint8Array()));
   await close();
-  return found.map(({ arguments: { text } }) => text);
+  return allowedCalls.map(({ arguments: { text } }) => text);
 }
 
 function leaks(texts: readonly string[]): readonly string[] {
@@ -261,8 +261,8 @@ describe("a program that runs its own tools", () => {
   test("gets the clear value, at once and once a person has agreed", async () => {
     const gate = await openGate({ policy: POLICY });
     const seen: unknown[] = [];
-    const run = (given: object): string => {
-      seen.push(given);
+    const run = (input: object): string => {
+      seen.push(input);
       return "done";
     };
     const context = { conversationId: "c", onHeld: "wait" as const };

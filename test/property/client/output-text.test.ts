@@ -25,9 +25,9 @@ function exactText(value: unknown): string | null {
 test("every text comes back as it was", () => {
   fc.assert(
     fc.property(tricky, (text) => {
-      const kept = exactText(text);
-      expect(kept).not.toBeNull();
-      expect(readOutput(kept ?? "")).toBe(text);
+      const exact = exactText(text);
+      expect(exact).not.toBeNull();
+      expect(readOutput(exact ?? "")).toBe(text);
     }),
     { numRuns: 2_000 },
   );
@@ -41,10 +41,10 @@ test("a text that has no UTF-8 form is known to", () => {
 test("every JSON value comes back as it was", () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
-      const kept = exactText(value);
+      const exact = exactText(value);
       // -0 is no JSON value of its own.
-      if (kept === null) return;
-      expect(readOutput(kept)).toEqual(value);
+      if (exact === null) return;
+      expect(readOutput(exact)).toEqual(value);
     }),
     { numRuns: 2_000 },
   );
@@ -58,10 +58,10 @@ const anything = fc.anything({
 test("what is called exact comes back as it was, whatever it is", () => {
   fc.assert(
     fc.property(anything, (value) => {
-      const kept = exactText(value);
-      if (kept === null) return;
-      expect(isNearText(kept)).toBe(false);
-      expect(readOutput(kept)).toEqual(value);
+      const exact = exactText(value);
+      if (exact === null) return;
+      expect(isNearText(exact)).toBe(false);
+      expect(readOutput(exact)).toEqual(value);
     }),
     { numRuns: 2_000 },
   );

@@ -16,36 +16,36 @@ const PROGRAMS = loadPrograms();
 const NAMES = programNames();
 
 /** One form of one program, the words that lead to it, and the options that it knows. */
-interface Place {
+interface ProgramForm {
   readonly program: Program;
   readonly path: readonly string[];
   readonly form: Form;
   readonly tables: readonly OptionTable[];
 }
 
-function placesOf(
+function listProgramForms(
   program: Program,
   { forms, subcommands }: ProgramNode,
   path: readonly string[],
-): readonly Place[] {
+): readonly ProgramForm[] {
   const here = forms.map((form) => ({ program, path, form, tables: form.tables }));
   const below = [...subcommands].flatMap(([name, child]) =>
-    placesOf(program, child.node, [...path, name]),
+    listProgramForms(program, child.node, [...path, name]),
   );
   return [...here, ...below];
 }
 
-const PLACES = NAMES.flatMap((name) => {
+const PROGRAM_FORMS = NAMES.flatMap((name) => {
   const program = PROGRAMS.get(name);
-  return program === undefined ? [] : placesOf(program, program, [name]);
+  return program === undefined ? [] : listProgramForms(program, program, [name]);
 });
 /** An index, since a failure would print a whole table. */
-const place = fc.nat(PLACES.length - 1);
-const placeAt = (index: number): Place => PLACES[index] as Place;
+const formIndex = fc.nat(PROGRAM_FORMS.length - 1);
+const getProgramForm = (index: number): ProgramForm => PROGRAM_FORMS[index] as ProgramForm;
 const isRead = (words: readonly string[]) => ["read", "watch"].includes(formOf(...words).does);
 
 /** The options of the form itself. */
-const optionsOf = ({ form }: Pick<Place, "form">): OptionTable => form.tables[0] ?? new Map();
+const optionsOf = ({ form }: Pick<ProgramForm, "form">): OptionTable => form.tables[0] ?? new Map();
 
 /** A word that fits, or null where none is made up here. */
 function sampleOf({ kind, choices }: WordKind): string | null {
@@ -56,9 +56,9 @@ function sampleOf({ kind, choices }: WordKind): string | null {
 }
 
 /** No form of the program knows the option, nor a letter that it may begin with. */
-const isUnknownTo = (option: string, { program }: Place): boolean =>
+const isUnknownTo = (option: string, { program }: ProgramForm): boolean =>
   !program.loose &&
-  PLACES.filter((other) => other.program === program).every(({ tables }) =>
+  PROGRAM_FORMS.filter((other) => other.program === program).every(({ tables }) =>
     tables.every((table) => !table.has(option) && !table.has(option.slice(0, 2))),
   );
 
@@ -96,11 +96,11 @@ describe("readCommand", () => {
     const option = fc.stringMatching(/^--?[a-zA-Z][a-z-]{1,10}(=[a-z/.]{0,5})?$/);
     fc.assert(
       fc.property(
-        place,
+        formIndex,
         option,
         fc.array(fc.string(), { maxLength: 3 }),
         (index, unknown, rest) => {
-          const at = placeAt(index);
+          const at = getProgramForm(index);
           fc.pre(isUnknownTo(unknown.split("=")[0] ?? "", at));
           fc.pre(!at.program.bundle && !["--help", "--version"].includes(unknown));
           expect(isRead([...at.path, unknown, ...rest])).toBe(false);
@@ -111,7 +111,7 @@ describe("readCommand", () => {
   });
 
   it("takes no form for a read in which an option writes, sends, runs or loads", () => {
-    const harmful = PLACES.flatMap((at) =>
+    const harmful = PROGRAM_FORMS.flatMap((at) =>
       [...optionsOf(at)]
         .filter(([, { effect, values }]) => {
           const writes = values.some(({ kind }) => kind === "out");
@@ -131,13 +131,13 @@ describe("readCommand", () => {
 
   it("gives one form to every spelling of an option", () => {
     let seen = 0;
-    for (const { path, form } of PLACES) {
+    for (const { path, form } of PROGRAM_FORMS) {
       const options = optionsOf({ form });
       for (const option of new Set(options.values())) {
         const value = option.values[0] === undefined ? "" : sampleOf(option.values[0]);
         if (option.values.length > 1 || value === null || option.name === "--version") continue;
         const spellings = [...options]
-          .filter(([spelling, known]) => known === option && spelling !== "-#")
+          .filter(([spelling, candidate]) => candidate === option && spelling !== "-#")
           .flatMap(([spelling]) => spellingsOf(spelling, option, [value]));
         const read = spellings.map((words) => {
           const read = formOf(...path, ...words);
@@ -151,7 +151,10 @@ describe("readCommand", () => {
   });
 
   it("is total, and says why a form is unknown", () => {
-    const words = PLACES.flatMap(({ path, form }) => [...path, ...optionsOf({ form }).keys()]);
+    const words = PROGRAM_FORMS.flatMap(({ path, form }) => [
+      ...path,
+      ...optionsOf({ form }).keys(),
+    ]);
     const word = fc.oneof(fc.constantFrom(...new Set(words)), fc.string(), fc.constant("--"));
     const command = fc.tuple(fc.constantFrom(...NAMES), fc.array(word), fc.array(fc.nat(5)));
     fc.assert(
@@ -167,8 +170,8 @@ describe("readCommand", () => {
   it("reads a pattern that may stand for an option only where no option harms", () => {
     const options = fc.constantFrom("*", "*.txt", "?x", "[a-]x");
     fc.assert(
-      fc.property(place, options, (index, pattern) => {
-        const { path, program } = placeAt(index);
+      fc.property(formIndex, options, (index, pattern) => {
+        const { path, program } = getProgramForm(index);
         fc.pre(!program.globs);
         const command = commandOf([...path, pattern], [path.length]);
         const { does, inner } = readCommand(PROGRAMS, command);

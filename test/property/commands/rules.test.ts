@@ -18,7 +18,7 @@ const toolOf = toolFor(RULES);
 const of = (command: string) => toolOf({ command });
 const strictness = (command: string) => STRICTNESS[of(command).tier.action];
 
-const place = fc.constantFrom(
+const argument = fc.constantFrom(
   "a",
   "src/b.ts",
   "./c",
@@ -39,10 +39,10 @@ const begun = fc.constantFrom(
 const command = fc
   .tuple(
     begun,
-    fc.array(place, { maxLength: 3 }),
+    fc.array(argument, { maxLength: 3 }),
     fc.constantFrom("", "", " > out", " < in", " >> /etc/x"),
   )
-  .map(([words, places, file]) => [words, ...places].join(" ") + file);
+  .map(([words, args, file]) => [words, ...args].join(" ") + file);
 const joint = fc.constantFrom(" && ", " || ", "; ", " | ", "\n");
 
 describe("a line of commands", () => {

@@ -119,9 +119,9 @@ describe("the identity of a line", () => {
     const words = fc.array(fc.tuple(word, quotes, gap), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(words, gap, end, (parts, before, after) => {
-        const bare = `ls ${parts.map(([text]) => text).join(" ")}`;
+        const plain = `ls ${parts.map(([text]) => text).join(" ")}`;
         const spelled = parts.map(([text, quote, space]) => `${space}${quote(text)}`).join("");
-        expect(identify(`${before}l"s"${spelled}${after}`)).toBe(identify(bare));
+        expect(identify(`${before}l"s"${spelled}${after}`)).toBe(identify(plain));
       }),
     );
   });

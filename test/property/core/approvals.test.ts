@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE, ofType, only, SECOND } from "../../support/decider-spec.ts";
+import { HOUR, MINUTE, ofType, only, SECOND, startStory } from "../../support/decider-spec.ts";
 
 const held = (name: string, pattern: string) =>
   ({ name, pattern, action: "hitl", expires_ms: 15 * MINUTE }) as const;
@@ -36,7 +36,7 @@ describe("further calls", () => {
         name,
         fc.array(fc.tuple(kind, name), { maxLength: 8 }),
         (asked, of, calls) => {
-          const story = given(policy);
+          const story = startStory(policy);
           const hold = story.held("run", { name: `${asked}_${of}` });
           const all = { tool: "run", calls: null, reason: "all of these" };
           const events = story.when({ ...story.verdict("approve", hold), ...all });
@@ -61,7 +61,7 @@ describe("further calls", () => {
     const line = fc.array(one, { minLength: 1, maxLength: 2 }).map((ones) => ones.join("; "));
     fc.assert(
       fc.property(line, line, fc.constantFrom(null, 3), (asked, other, calls) => {
-        const story = given(shell);
+        const story = startStory(shell);
         const hold = story.held("shell", { command: asked });
         const all = { tool: "shell", calls, reason: "all of these" };
         const events = story.when({ ...story.verdict("approve", hold), ...all });
@@ -74,7 +74,7 @@ describe("further calls", () => {
   });
 
   test("say of which rule they are, and of which not", () => {
-    const story = given(policy);
+    const story = startStory(policy);
     const { scope } = story.held("run", { name: "drop_it" });
     expect(scope).toEqual({ of: "hard", notOf: ["soft"] });
     expect(story.held("run", { name: "make_it" }).scope).toEqual({
@@ -84,7 +84,7 @@ describe("further calls", () => {
   });
 
   test("are gone once the tool is revoked", () => {
-    const story = given(policy);
+    const story = startStory(policy);
     const hold = story.held("run", { name: "make_a" });
     story.when({ ...story.verdict("approve", hold), tool: "run", calls: null });
     story.said({ kind: "revoke", tool: "run" });
@@ -112,7 +112,7 @@ describe("a denial", () => {
   test("of an action is not asked again in the turn, however it is spelled, and climbs the ladder", () => {
     fc.assert(
       fc.property(spelled, fc.array(spelled, { minLength: 4, maxLength: 8 }), (first, again) => {
-        const story = given(policy).turn("1");
+        const story = startStory(policy).turn("1");
         story.denied(story.held("submit_it", { quarter: first }), { reason: "not now" });
         const levels = again.map((quarter) => {
           const { refusal } = story.after(SECOND).refused("submit_it", { quarter });
@@ -128,7 +128,7 @@ describe("a denial", () => {
   test("is told to the approver of the same action in a new turn, until it is over", () => {
     fc.assert(
       fc.property(spelled, spelled, fc.boolean(), (first, second, isOver) => {
-        const story = given(policy).turn("1");
+        const story = startStory(policy).turn("1");
         story.denied(story.held("submit_it", { quarter: first }), { reason: "not now" });
         story.after(isOver ? 15 * MINUTE : MINUTE).turn("2");
         const { message } = story.held("submit_it", { quarter: second });
@@ -138,7 +138,7 @@ describe("a denial", () => {
   });
 
   test("holds another form of it, also where its tier lets it through", () => {
-    const story = given(policy).turn("1");
+    const story = startStory(policy).turn("1");
     story.denied(story.held("pay", { order: 7, size: "large" }), { reason: "no" });
     expect(story.held("pay", { order: 7, size: "small" }).message).toContain("denied a moment ago");
     story.allowed("pay", { order: 8, size: "small" });
@@ -146,7 +146,7 @@ describe("a denial", () => {
   });
 
   test("is none where the call was withdrawn", () => {
-    const story = given(policy).turn("1");
+    const story = startStory(policy).turn("1");
     const hold = story.held("submit_it", { quarter: "26Q2" });
     story.when(story.verdict("cancel", hold));
     story.held("submit_it", { quarter: "26Q2" });
@@ -160,7 +160,7 @@ describe("a name", () => {
         fc.constantFrom("send", "look", "nobody"),
         fc.integer({ min: 0, max: 40 }),
         (tool, hours) => {
-          const story = given({
+          const story = startStory({
             conversation: { idle_ms: 48 * HOUR, max_age_ms: 96 * HOUR },
             tool_schemas: { send: {}, look: { read_only: true } },
           });
@@ -198,7 +198,7 @@ describe("what is refused before the checks", () => {
   test("ends on the ladder by tool and reason", () => {
     fc.assert(
       fc.property(bad, ([tool = "", text = "", reason]) => {
-        const story = given(policy).turn("1");
+        const story = startStory(policy).turn("1");
         const refusals = [1, 2, 3, 4].map((n) => {
           const input = { ...story.proposal(tool, {}, { callId: `c${n}` }), arguments: text };
           return ofType(only(story.when(input)), "refused").refusal;
@@ -213,7 +213,7 @@ describe("what is refused before the checks", () => {
   test("uses up the calls of a budget, which then refuses it", () => {
     fc.assert(
       fc.property(fc.array(bad, { minLength: 6, maxLength: 6 }), (all) => {
-        const story = given({
+        const story = startStory({
           ...policy,
           escalation: { user_input: "off" },
           budgets: { max_tool_calls: 5 },
@@ -235,12 +235,12 @@ describe("an approved call", () => {
     authorization: { tiers: [held("mail", "send_*")] },
     tool_schemas: { send_mail: {} },
   };
-  const place = fc.record({ turn: fc.option(name), step: fc.option(name) });
+  const position = fc.record({ turn: fc.option(name), step: fc.option(name) });
 
   test("runs when it is asked for again by its call id or its approval id, in any turn and step", () => {
     fc.assert(
-      fc.property(place, place, fc.boolean(), fc.boolean(), (at, later, byId, isApproved) => {
-        const story = given(policy);
+      fc.property(position, position, fc.boolean(), fc.boolean(), (at, later, byId, isApproved) => {
+        const story = startStory(policy);
         const hold = story.held("send_mail", { to: "ann" }, { ...at, callId: "m1" });
         const decision = isApproved ? ofType(story.approved(hold), "allowed") : hold;
         const again = byId ? { callId: "m1" } : { callId: "other", approvalId: hold.holdId };
@@ -251,7 +251,7 @@ describe("an approved call", () => {
   });
 
   test("is another call with other arguments, and once it has begun", () => {
-    const story = given(policy).turn("1");
+    const story = startStory(policy).turn("1");
     const hold = story.held("send_mail", { to: "ann" }, { callId: "m1", step: "1" });
     const call = ofType(story.approved(hold), "allowed");
     const later = { callId: "m1", step: "2", approvalId: hold.holdId };

@@ -7,7 +7,7 @@ import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { SKETCH_SIZE } from "../../../services/core/similarity/sketch.ts";
 import { snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
-import { given, MINUTE, type Story } from "../../support/decider-spec.ts";
+import { MINUTE, type Story, startStory } from "../../support/decider-spec.ts";
 import { Random } from "../../support/simulation/random.ts";
 
 const CALLS = 20_000;
@@ -49,18 +49,18 @@ interface Sizes {
 }
 
 function sizes(state: ConversationState): Sizes {
-  const { kept, loose, readTwins, writeTwins, writes, ring } = state;
+  const { retained, loose, priorReads, priorWrites, writes, recentCalls } = state;
   const of = {
-    kept: [kept.size, LIMITS.callNames],
+    retained: [retained.size, LIMITS.callNames],
     loose: [loose.size, LIMITS.callNames],
-    keptBytes: [kept.bytes, LIMITS.callNameBytes + 100_000],
+    retainedBytes: [retained.bytes, LIMITS.callNameBytes + 100_000],
     looseBytes: [loose.bytes, LIMITS.callNameBytes + 100_000],
-    readTwins: [readTwins.size, LIMITS.readTwins],
-    readTwinBytes: [readTwins.bytes, LIMITS.readTwinBytes],
-    writeTwins: [writeTwins.size, LIMITS.writeTwins],
-    writeTwinBytes: [writeTwins.bytes, LIMITS.writeTwinBytes],
+    priorReads: [priorReads.size, LIMITS.priorReads],
+    priorReadBytes: [priorReads.bytes, LIMITS.priorReadBytes],
+    priorWrites: [priorWrites.size, LIMITS.priorWrites],
+    priorWriteBytes: [priorWrites.bytes, LIMITS.priorWriteBytes],
     resources: [writes.byResource.size, LIMITS.resources],
-    queued: [writeTwins.index?.queued ?? 0, 2 * LIMITS.writeTwins + 17],
+    queued: [priorWrites.index?.queued ?? 0, 2 * LIMITS.priorWrites + 17],
     effects: [state.effects.size, LIMITS.exclusiveEffects],
     // The resource lies in two things: what its path says, and what the edge says; that in one more.
     effectIndex: [partsOf(state), 3 * LIMITS.exclusiveEffects],
@@ -68,7 +68,7 @@ function sizes(state: ConversationState): Sizes {
     sketchesQueued: [state.sketches.index?.queued ?? 0, 2 * LIMITS.sketches + 17],
     sketchBytes: [state.sketches.bytes, LIMITS.sketches * 8 * SKETCH_SIZE],
     open: [state.open.size, LIMITS.openCalls],
-    ring: [ring.length, 16],
+    recentCalls: [recentCalls.length, 16],
     strikes: [state.strikes.length, LIMITS.strikes],
     tools: [state.tools.size, LIMITS.counters],
     rates: [state.rates.size, LIMITS.counters],
@@ -117,7 +117,7 @@ function lives(story: Story, random: Random, n: number): void {
 
 describe.each(["observe", "balanced"] as const)("under %s", (preset) => {
   test(`${CALLS} calls of one conversation keep every bound and stop growing`, () => {
-    const story = given({ ...DOCUMENT, preset });
+    const story = startStory({ ...DOCUMENT, preset });
     const random = new Random(SEED);
     const measured: Sizes[] = [];
     for (let n = 0; n < CALLS; n += 1) {

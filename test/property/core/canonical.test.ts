@@ -25,9 +25,9 @@ const damaged = fc
     fc.nat(),
     fc.constantFrom("", "0", "1", '"', "\\", ",", ":", "}", "]", "e", " ", "\n", "\u001f"),
   )
-  .map(([text, place, put]) => {
-    const at = place % (text.length + 1);
-    return text.slice(0, at) + put + text.slice(at + (place % 2));
+  .map(([text, position, put]) => {
+    const at = position % (text.length + 1);
+    return text.slice(0, at) + put + text.slice(at + (position % 2));
   });
 
 const anyText = fc.oneof(spelled, damaged, fc.string({ unit: "binary" }), fc.json());

@@ -19,7 +19,7 @@ const SEED = Number(process.env["CALLGATE_SEED"] ?? 20_260_101);
 const HISTORIES = Number(process.env["CALLGATE_RUNS"] ?? 150);
 
 /** What random histories bring about: a comparison that never meets a reason says nothing of it. */
-const MET = new Set<string>();
+const SEEN_CODES = new Set<string>();
 
 interface Line {
   readonly atMs: number;
@@ -61,10 +61,10 @@ function run(
 
 function note({ outcome, reason, warnings = [], shadow = [] }: Answer): void {
   for (const code of [outcome, reason, ...warnings, ...shadow])
-    if (code !== undefined) MET.add(code);
+    if (code !== undefined) SEEN_CODES.add(code);
 }
 
-function told(lines: readonly Line[]): string {
+function describeLines(lines: readonly Line[]): string {
   return lines
     .map(({ atMs, input, engine, reference }) => {
       const about =
@@ -86,8 +86,9 @@ describe("the engine and the reference answer alike", () => {
       fc.property(acts, (history) => run(policy, subject, history).agree),
       { seed: SEED, numRuns: HISTORIES },
     );
-    const found = outcome.counterexample?.[0];
-    const report = found === undefined ? "" : told(run(policy, subject, found).lines);
+    const counterexample = outcome.counterexample?.[0];
+    const report =
+      counterexample === undefined ? "" : describeLines(run(policy, subject, counterexample).lines);
     expect(report, `${name}, seed ${outcome.seed}, path ${outcome.counterexamplePath}`).toBe("");
   });
 
@@ -108,6 +109,6 @@ describe("the engine and the reference answer alike", () => {
       "outcome_unknown",
       "reconciled",
     ];
-    expect([...possible, ...outcomes].filter((code) => !MET.has(code))).toEqual([]);
+    expect([...possible, ...outcomes].filter((code) => !SEEN_CODES.has(code))).toEqual([]);
   });
 });

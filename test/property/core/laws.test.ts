@@ -7,7 +7,7 @@ import type { GateInput, ProposalInput } from "../../../services/core/inputs.ts"
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { evolve } from "../../../services/core/state/evolve.ts";
-import { mayBeRecent, toldAtMost } from "../../../services/core/state/recent-calls.ts";
+import { mayBeRecent, settledAtMost } from "../../../services/core/state/recent-calls.ts";
 import { restoreState, snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import { compiled } from "../../support/core/compile.ts";
@@ -19,7 +19,7 @@ const SEED = Number(process.env["CALLGATE_SEED"] ?? 20_260_102);
 
 type State = ConversationState | undefined;
 
-const TOLD: ReadonlySet<string> = new Set(["succeeded", "failed"]);
+const REPORTED_STATUSES: ReadonlySet<string> = new Set(["succeeded", "failed"]);
 
 interface Moment {
   readonly before: State;
@@ -230,9 +230,12 @@ describe("evolve", () => {
       live(policy, tools, history, ({ after }) => {
         if (after === undefined) return;
         for (const state of [after, restoreState(snapshotState(after))]) {
-          const told = state.ring.filter(({ status }) => TOLD.has(status)).length;
-          expect(told).toBeLessThanOrEqual(toldAtMost(state));
-          for (const { actionKey } of state.ring) expect(mayBeRecent(state, actionKey)).toBe(true);
+          const reportedCount = state.recentCalls.filter(({ status }) =>
+            REPORTED_STATUSES.has(status),
+          ).length;
+          expect(reportedCount).toBeLessThanOrEqual(settledAtMost(state));
+          for (const { actionKey } of state.recentCalls)
+            expect(mayBeRecent(state, actionKey)).toBe(true);
         }
       });
     });
@@ -240,11 +243,11 @@ describe("evolve", () => {
 
   test("keeps every earlier state as it was", () => {
     always(8, (policy, tools, history) => {
-      const kept: { readonly state: ConversationState; readonly text: string }[] = [];
+      const earlierStates: { readonly state: ConversationState; readonly text: string }[] = [];
       live(policy, tools, history, ({ after }) => {
-        if (after !== undefined) kept.push({ state: after, text: snapshotState(after) });
+        if (after !== undefined) earlierStates.push({ state: after, text: snapshotState(after) });
       });
-      for (const { state, text } of kept) expect(snapshotState(state)).toBe(text);
+      for (const { state, text } of earlierStates) expect(snapshotState(state)).toBe(text);
     });
   });
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { trieEntries } from "../../../services/collections/trie.ts";
 import {
   firstDeadlineMs,
-  heldTwinKey,
+  heldPriorKey,
   indexOf,
   latestHeld,
   putOpen,
@@ -16,7 +16,7 @@ import {
   type OpenCall,
   type StateDraft,
 } from "../../../services/core/state/state.ts";
-import { given } from "../../support/decider-spec.ts";
+import { startStory } from "../../support/decider-spec.ts";
 
 const POLICY = {
   authorization: { tiers: [{ name: "asks", pattern: "ask", action: "hitl" }] },
@@ -24,7 +24,7 @@ const POLICY = {
 } as const;
 
 function opened(tool: "ask" | "write"): OpenCall {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.when(story.proposal(tool));
   const [entry] = trieEntries((story.state as ConversationState).open);
   if (entry === undefined) throw new Error("no call is open");
@@ -39,7 +39,7 @@ const step = fc.record({
   // More than are looked through.
   id: fc.nat(59),
   deadlineMs: fc.nat(30),
-  twin: fc.constantFrom("a", "b"),
+  priorKey: fc.constantFrom("a", "b"),
 });
 
 /** Of how many ids, and what becomes of them. */
@@ -47,7 +47,7 @@ const stories = fc.tuple(fc.constantFrom(3, 60), fc.array(step, { maxLength: 240
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-function act(state: StateDraft, { act: what, id, deadlineMs, twin }: Step, n: number): void {
+function act(state: StateDraft, { act: what, id, deadlineMs, priorKey }: Step, n: number): void {
   const decisionId = `decision ${id}`;
   const open = new Map(trieEntries(state.open)).get(decisionId);
   if (what === "take") takeOpen(state, decisionId);
@@ -57,7 +57,7 @@ function act(state: StateDraft, { act: what, id, deadlineMs, twin }: Step, n: nu
     }
   } else {
     const base = what === "hold" ? HELD : RUNNING;
-    const call = { ...base.call, twinKey: twin };
+    const call = { ...base.call, priorKey: priorKey };
     const held = base.held === null ? null : { ...base.held };
     putOpen(state, { ...base, decisionId, deadlineMs, call, held, n });
   }
@@ -77,14 +77,20 @@ test("deadlines and holds are those of the calls that are open, and little else 
         expect(firstDeadlineMs(state)).toBe(first);
         expect(firstDeadlineMs({ ...state, openIndex: indexOf(state.open) })).toBe(first);
         kinds.add(state.openIndex.deadlines === undefined);
-        for (const twin of ["a", "b"]) {
-          const held = calls.filter((call) => call.held !== null && call.call.twinKey === twin);
+        for (const priorKey of ["a", "b"]) {
+          const held = calls.filter(
+            (call) => call.held !== null && call.call.priorKey === priorKey,
+          );
           held.sort((a, b) => b.n - a.n || (a.decisionId < b.decisionId ? 1 : -1));
           for (const except of [null, held[0]?.decisionId ?? null]) {
             const expected = held.find((call) => call.decisionId !== except);
-            expect(latestHeld(state, heldTwinKey(twin), except)).toBe(expected);
+            expect(latestHeld(state, heldPriorKey(priorKey), except)).toBe(expected);
             expect(
-              latestHeld({ ...state, openIndex: indexOf(state.open) }, heldTwinKey(twin), except),
+              latestHeld(
+                { ...state, openIndex: indexOf(state.open) },
+                heldPriorKey(priorKey),
+                except,
+              ),
             ).toBe(expected);
           }
         }

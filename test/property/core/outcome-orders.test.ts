@@ -2,7 +2,7 @@
 // whatever order they come, the call never runs twice on what is not certain.
 import { describe, expect, test } from "vitest";
 import type { CallAllowed } from "../../../services/core/events.ts";
-import { given, HOUR, type Story } from "../../support/decider-spec.ts";
+import { HOUR, type Story, startStory } from "../../support/decider-spec.ts";
 
 type Step = (story: Story, call: CallAllowed) => void;
 
@@ -37,15 +37,18 @@ function expected(steps: readonly string[]): "runs" | "duplicate_call" | "refuse
 describe("a write whose outcome is told in the order", () => {
   test.each(ORDERS)("%s", (order) => {
     const steps = order.split(" ");
-    for (let told = 0; told <= steps.length; told++) {
-      const story = given({ deduplication: { window_ms: 2 * HOUR }, tool_schemas: { write: {} } });
+    for (let reportedCount = 0; reportedCount <= steps.length; reportedCount++) {
+      const story = startStory({
+        deduplication: { window_ms: 2 * HOUR },
+        tool_schemas: { write: {} },
+      });
       const call = story.allowed("write");
       story.after(HOUR);
-      for (const step of steps.slice(0, told)) STEPS[step]?.(story, call);
+      for (const step of steps.slice(0, reportedCount)) STEPS[step]?.(story, call);
       const event = story.proposed("write");
-      const wanted = expected(steps.slice(0, told));
+      const wanted = expected(steps.slice(0, reportedCount));
       if (wanted === "runs") {
-        expect(event).toMatchObject({ type: "allowed", occurrence: { attempt: 2 } });
+        expect(event).toMatchObject({ type: "allowed", execution: { attempt: 2 } });
       } else if (wanted === "duplicate_call") {
         expect(event).toMatchObject({ refusal: { reason: "duplicate_call" } });
       } else {
@@ -58,7 +61,7 @@ describe("a write whose outcome is told in the order", () => {
 test.each(permutations(["approve", "tick", "deny"]).map((order) => order.join(" ")))(
   "a hold is decided once, in the order %s",
   (order) => {
-    const story = given({
+    const story = startStory({
       authorization: { tiers: [{ name: "ask", pattern: "*", action: "hitl" }] },
     });
     const hold = story.held("write");

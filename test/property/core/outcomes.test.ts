@@ -138,7 +138,7 @@ const tries = fc.array(oneTry, { minLength: 1, maxLength: 12 });
 /** One more try, under the key of the first; the call, where it may have taken effect. */
 function tryAgain(
   conversation: Conversation,
-  { occurrence, keyId }: CallAllowed,
+  { execution, keyId }: CallAllowed,
   { newTurn, restart, confirmed, result }: Try,
 ): CallAllowed | undefined {
   if (newTurn) conversation.nextTurn();
@@ -146,10 +146,10 @@ function tryAgain(
   const again = allowed(
     conversation.propose(
       "charge",
-      confirmed ? `yes-${occurrence.decisionId}-${conversation.calls}` : null,
+      confirmed ? `yes-${execution.decisionId}-${conversation.calls}` : null,
     ),
   );
-  expect(again.occurrence.decisionId).toBe(occurrence.decisionId);
+  expect(again.execution.decisionId).toBe(execution.decisionId);
   expect(again.keyId).toBe(keyId);
   conversation.report(again, result);
   if (restart) conversation.restart();
@@ -182,7 +182,7 @@ describe("a call that failed and may have taken effect", () => {
               : conversation.reconcile(doubted, "not_executed");
           expect(settled.type).not.toBe("ignored");
           const anew = allowed(conversation.propose("charge"));
-          expect(anew.occurrence).toMatchObject({ decisionId: anew.decisionId, attempt: 1 });
+          expect(anew.execution).toMatchObject({ decisionId: anew.decisionId, attempt: 1 });
           conversation.report(anew, { effect: "none" });
           expect(conversation.propose("pay").type).toBe("allowed");
         },

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { compileToolGlobs } from "../../../services/core/policy/tool-glob.ts";
 import { readToolName } from "../../../services/core/tool-name.ts";
-import { given } from "../../support/decider-spec.ts";
+import { startStory } from "../../support/decider-spec.ts";
 
 const words = fc.array(fc.stringMatching(/^[a-z]{2,8}$/), { minLength: 1, maxLength: 3 });
 const separator = fc.constantFrom("_", "__", "-", ".", "/", ":", "::", "-_");
@@ -52,7 +52,7 @@ describe("a respelled tool", () => {
   test("is held by the tier that holds the plain name, before a tier that allows everything", () => {
     fc.assert(
       fc.property(spelling, ({ name }) => {
-        expect(given(HOLDS).proposed(name).type).toBe("held");
+        expect(startStory(HOLDS).proposed(name).type).toBe("held");
       }),
     );
   });
@@ -67,8 +67,8 @@ describe("a respelled tool", () => {
     };
     fc.assert(
       fc.property(spelling, ({ name }) => {
-        expect(given(denies).reason(name)).toBe("tier_denied");
-        expect(given(kills).reason(name)).toBe("killed");
+        expect(startStory(denies).reason(name)).toBe("tier_denied");
+        expect(startStory(kills).reason(name)).toBe("killed");
       }),
     );
   });
@@ -84,7 +84,7 @@ describe("a respelled tool", () => {
           // A server's name before it makes another name, which the tiers judge.
           const letters = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "");
           fc.pre(plain.ok && letters(plain.name) === letters(declared));
-          const story = given({ tool_schemas: { [declared]: {} }, unknown_tools: unknown });
+          const story = startStory({ tool_schemas: { [declared]: {} }, unknown_tools: unknown });
           const { refusal } = story.refused(name);
           expect(refusal.reason).toBe("unknown_tool");
           expect(refusal.message).toContain(`The tool is called \`${declared}\``);
@@ -95,7 +95,7 @@ describe("a respelled tool", () => {
   });
 
   test("is judged no milder than its declared name where unknown tools only warn", () => {
-    const story = given({
+    const story = startStory({
       checks: { unknown_tool: "warn" },
       tool_schemas: { wipe: { risk_level: "HIGH" } },
     });
@@ -127,7 +127,7 @@ describe("a name", () => {
     fc.assert(
       fc.property(wrong, (text) => {
         expect(readToolName(text).ok).toBe(false);
-        const refused = given({
+        const refused = startStory({
           authorization: { tiers: [{ name: "all", pattern: "*", action: "allowlist" }] },
         }).refused(text);
         expect(refused.refusal.reason).toBe("malformed");

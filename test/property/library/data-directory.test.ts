@@ -140,12 +140,12 @@ describe("a data directory of which something was deleted, emptied, cut, rolled 
       fc.asyncProperty(plan, async ({ lives, damages }) => {
         const { ours, earlier, other } = await grow(lives);
         for (const one of damages) inflict(one, ours, earlier, other);
-        const found = await findDirectoryLosses(ours);
+        const directoryLosses = await findDirectoryLosses(ours);
         const refusal = await refusalOf(ours);
         // What opens has lost nothing, and what lost something does not open.
-        expect(found.losses.length === 0).toBe(refusal === null);
+        expect(directoryLosses.losses.length === 0).toBe(refusal === null);
         if (refusal === null) return;
-        await acceptDirectoryLosses(ours, found, { by: "ann", reason: null });
+        await acceptDirectoryLosses(ours, directoryLosses, { by: "ann", reason: null });
         expect(await findDirectoryLosses(ours)).toMatchObject({ losses: [] });
         const decided = await live(ours, 100, 1);
         expect(await live(ours, 100, 1)).toEqual(

@@ -54,8 +54,13 @@ describe("what is written is what is read", () => {
       fc.property(proposal, (input) => {
         const decoded = codec.decodeInput("proposals", codec.encodeProposal(input));
         // Text with the replacement character is handed on as its bytes, which say whether it was sent so.
-        const { arguments: given, ...rest } = decoded.ok ? (decoded.input as ProposalInput) : input;
-        const read = typeof given === "string" ? given : Buffer.from(given).toString("utf8");
+        const { arguments: decodedArguments, ...rest } = decoded.ok
+          ? (decoded.input as ProposalInput)
+          : input;
+        const read =
+          typeof decodedArguments === "string"
+            ? decodedArguments
+            : Buffer.from(decodedArguments).toString("utf8");
         expect(structuredClone({ ok: decoded.ok, ...rest, arguments: read })).toStrictEqual({
           ok: true,
           ...input,
@@ -70,8 +75,8 @@ describe("what is written is what is read", () => {
       fc.property(proposal, fc.uint8Array({ maxLength: 60 }), (input, bytes) => {
         const sent = codec.encodeProposal({ ...input, arguments: bytes });
         const decoded = codec.decodeInput("proposals", sent);
-        const given = decoded.ok ? (decoded.input as ProposalInput).arguments : "";
-        expect(Buffer.from(given as string)).toEqual(Buffer.from(bytes));
+        const decodedArguments = decoded.ok ? (decoded.input as ProposalInput).arguments : "";
+        expect(Buffer.from(decodedArguments as string)).toEqual(Buffer.from(bytes));
       }),
       RUNS,
     );

@@ -24,17 +24,17 @@ const JSON_PROPOSAL = Buffer.from(
 
 /** A record as written, and bytes that differ from it: cut, changed, grown, or nothing like it. */
 function damaged(written: Uint8Array): Arbitrary<Uint8Array> {
-  const place = fc.nat({ max: written.length - 1 });
-  const cut = place.map((length) => written.subarray(0, length));
+  const position = fc.nat({ max: written.length - 1 });
+  const cut = position.map((length) => written.subarray(0, length));
   const changed = fc
-    .array(fc.tuple(place, fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 6 })
+    .array(fc.tuple(position, fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 6 })
     .map((changes) => {
       const bytes = new Uint8Array(written);
       for (const [at, byte] of changes) bytes[at] = byte;
       return bytes;
     });
   const grown = fc
-    .tuple(place, fc.uint8Array({ minLength: 1, maxLength: 12 }))
+    .tuple(position, fc.uint8Array({ minLength: 1, maxLength: 12 }))
     .map(([at, more]) => Buffer.concat([written.subarray(0, at), more, written.subarray(at)]));
   const prefixed = fc
     .uint8Array({ maxLength: 200 })

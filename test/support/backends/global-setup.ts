@@ -19,7 +19,7 @@ async function startRun(): Promise<Run> {
     const part = PARTS.find((name) => request.url === `/${name}`);
     const answer = part === undefined ? Promise.reject(new Error("no such part")) : parts.ask(part);
     answer.then(
-      (found) => response.end(JSON.stringify(found)),
+      (partAnswer) => response.end(JSON.stringify(partAnswer)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });

@@ -51,9 +51,9 @@ export class RunParts {
 
   async #find(part: PartName): Promise<PartAnswer> {
     const variable = VARIABLES[part];
-    const given = process.env[variable];
-    if (given !== undefined && given !== "") {
-      return { available: true, address: given, how: variable };
+    const address = process.env[variable];
+    if (address !== undefined && address !== "") {
+      return { available: true, address: address, how: variable };
     }
     const obstacle = findObstacle(part);
     if (obstacle === undefined) {

@@ -2,7 +2,7 @@
 import { normalizerTables, runChain } from "./normalizer-tables.ts";
 
 for (const { chain, gives, refuses } of normalizerTables()) {
-  for (const value of [...gives.map(([given]) => given), ...refuses]) {
+  for (const value of [...gives.map(([input]) => input), ...refuses]) {
     process.stdout.write(`${JSON.stringify([chain, value, runChain(chain, value)])}\n`);
   }
 }

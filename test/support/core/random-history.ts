@@ -321,9 +321,9 @@ export class Actor {
   atMs = 0;
 
   /** `given`: what calls are about, in place of the usual. */
-  constructor(tools: readonly string[], given: readonly string[] = ARGUMENTS) {
+  constructor(tools: readonly string[], argumentTexts: readonly string[] = ARGUMENTS) {
     this.#tools = tools;
-    this.#arguments = [...given, ...ODD_ARGUMENTS];
+    this.#arguments = [...argumentTexts, ...ODD_ARGUMENTS];
   }
 
   /** The inputs of one act; each is to be answered before the next is asked for. */
@@ -464,7 +464,7 @@ function aboutOf(
   return { about: seen === "hold" ? about : { ...about, [seen]: "another" } };
 }
 
-function verdict(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): VerdictInput {
+function verdict(input: Partial<VerdictInput> & Pick<VerdictInput, "kind">): VerdictInput {
   return {
     type: "verdict",
     tenantId: "tenant",
@@ -478,6 +478,6 @@ function verdict(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): Ver
     untilMs: null,
     by: "boss",
     reason: null,
-    ...given,
+    ...input,
   };
 }

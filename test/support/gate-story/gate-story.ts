@@ -76,7 +76,7 @@ export class GateStory {
   }
 
   /** A call of an id and a step of its own, a millisecond after the one before. */
-  propose(tool: string, args: Arguments = {}, given: Partial<ProposedCall> = {}) {
+  propose(tool: string, args: Arguments = {}, overrides: Partial<ProposedCall> = {}) {
     this.#calls += 1;
     this.after(1);
     return this.#gate.propose({
@@ -86,7 +86,7 @@ export class GateStory {
       callId: `call-${this.#calls}`,
       tool,
       arguments: args,
-      ...given,
+      ...overrides,
     });
   }
 
@@ -101,9 +101,9 @@ export class GateStory {
     tool: string,
     args: Arguments = {},
     output: unknown = "fine",
-    given: Partial<ProposedCall> = {},
+    overrides: Partial<ProposedCall> = {},
   ): Promise<Decision> {
-    const decision = await this.propose(tool, args, given);
+    const decision = await this.propose(tool, args, overrides);
     if (decision.outcome === "allowed") {
       await this.report(decision, { status: "succeeded", output });
     }
@@ -121,9 +121,9 @@ export class GateStory {
   async outcome(
     tool: string,
     args: Arguments = {},
-    given: Partial<ProposedCall> = {},
+    overrides: Partial<ProposedCall> = {},
   ): Promise<string> {
-    return outcomeOf(await this.propose(tool, args, given));
+    return outcomeOf(await this.propose(tool, args, overrides));
   }
 
   approve(held: Decision, verdict: Partial<Verdict> = {}): Promise<Decision> {

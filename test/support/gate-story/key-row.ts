@@ -9,8 +9,8 @@ export interface KeyStep {
   readonly returns?: unknown;
   readonly fails?: { readonly message: string; readonly code?: string };
   /** Nobody reports what became of it. */
-  readonly silent?: boolean;
-  readonly given?: Partial<ProposedCall>;
+  readonly unreported?: boolean;
+  readonly overrides?: Partial<ProposedCall>;
   readonly afterMs?: number;
   readonly turn?: number;
   /** A verdict on the latest held call. */

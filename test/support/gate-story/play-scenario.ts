@@ -95,11 +95,15 @@ class Player {
   async #call(step: ScenarioCall, round: number): Promise<void> {
     this.#calls += 1;
     const filled = fill(step, round);
-    const decision = await this.#story.propose(filled.call, filled.args ?? {}, given(filled));
+    const decision = await this.#story.propose(
+      filled.call,
+      filled.args ?? {},
+      makeOverrides(filled),
+    );
     if (decision.outcome === "held") this.#held = decision;
     this.#count(filled, decision);
     this.#compare(filled, decision);
-    if (decision.outcome !== "allowed" || filled.silent === true) return;
+    if (decision.outcome !== "allowed" || filled.unreported === true) return;
     const { error, output } = filled;
     const report =
       error === undefined
@@ -129,12 +133,12 @@ class Player {
     }
   }
 
-  #expect(what: string, found: string, wanted: string): void {
-    if (found !== wanted) this.#wrong.push(`${what}: \`${found}\` instead of \`${wanted}\``);
+  #expect(what: string, actual: string, wanted: string): void {
+    if (actual !== wanted) this.#wrong.push(`${what}: \`${actual}\` instead of \`${wanted}\``);
   }
 }
 
-function given({ says, step, id, confirmation }: ScenarioCall): Partial<ProposedCall> {
+function makeOverrides({ says, step, id, confirmation }: ScenarioCall): Partial<ProposedCall> {
   return {
     ...(says === undefined ? {} : { assistantText: says }),
     ...(step === undefined ? {} : { step }),

@@ -94,7 +94,7 @@ const TOP: readonly KeyRow[] = [
       budgets: { max_spend: { currency: "USD" } },
       tool_schemas: { t: {} },
     },
-    [{ ...T, given: cost(200_000) }],
+    [{ ...T, overrides: cost(200_000) }],
   ),
   row(
     "budgets.max_spend.currency",
@@ -103,7 +103,7 @@ const TOP: readonly KeyRow[] = [
       budgets: { max_spend: { amount: "9.00" } },
       tool_schemas: { t: {} },
     },
-    [{ ...T, given: cost(200_000) }],
+    [{ ...T, overrides: cost(200_000) }],
   ),
   ...["per_conversation", "per_tool"].flatMap((scope): readonly KeyRow[] => [
     row(`budgets.${scope}.max_steps`, [1, 9], write, different(2)),
@@ -116,7 +116,7 @@ const TOP: readonly KeyRow[] = [
         budgets: { [scope]: { max_spend: { currency: "USD" } } },
         tool_schemas: { t: {} },
       },
-      [{ ...T, given: cost(200_000) }],
+      [{ ...T, overrides: cost(200_000) }],
     ),
     row(
       `budgets.${scope}.max_spend.currency`,
@@ -125,7 +125,7 @@ const TOP: readonly KeyRow[] = [
         budgets: { [scope]: { max_spend: { amount: "9.00" } } },
         tool_schemas: { t: {} },
       },
-      [{ ...T, given: cost(200_000) }],
+      [{ ...T, overrides: cost(200_000) }],
     ),
   ]),
   row("tools.dedupe_window_s", [1, 60], write, [T, after(5_000), T]),
@@ -168,8 +168,8 @@ const TOP: readonly KeyRow[] = [
     ...says("Instead, I will take a banana"),
   ]),
   row("kill.tools", [["t"], []], write, [T]),
-  row("kill.agents", [["bot"], []], write, [{ ...T, given: { agentId: "bot" } }]),
-  row("kill.tenants", [["acme"], []], write, [{ ...T, given: { tenantId: "acme" } }]),
+  row("kill.agents", [["bot"], []], write, [{ ...T, overrides: { agentId: "bot" } }]),
+  row("kill.tenants", [["acme"], []], write, [{ ...T, overrides: { tenantId: "acme" } }]),
   row("kill.all", [true, false], write, [T]),
   row(
     "conversation.max_age_ms",
@@ -192,12 +192,12 @@ const TOP: readonly KeyRow[] = [
     { tool: "t", args: { a: "x".repeat(2_000) } },
   ]),
   row("limits.output_bytes", [1_024, 16_384], read, [{ ...T, output: "x".repeat(2_000) }, T]),
-  row("limits.ring", [8, 64], { tool_schemas: { t: { read_only: true, volatile: true } } }, [
-    T,
-    T,
-    ...different(10),
-    T,
-  ]),
+  row(
+    "limits.recent_calls",
+    [8, 64],
+    { tool_schemas: { t: { read_only: true, volatile: true } } },
+    [T, T, ...different(10), T],
+  ),
   row("aliases.[].resource", ["order/{id}", "thing/{id}"], aliased("order/{id}", ["t.a", "u.b"]), [
     T,
     { tool: "u", args: { b: "x" } },
@@ -219,7 +219,7 @@ const TOP: readonly KeyRow[] = [
     },
     many(6, (n) => ({ tool: "t", args: { n: n % 2 }, output: `${n}` })),
   ),
-  row("loops.rotation.calls", [8, 24], { limits: { ring: 32 }, ...rotating() }, rounds(14)),
+  row("loops.rotation.calls", [8, 24], { limits: { recent_calls: 32 }, ...rotating() }, rounds(14)),
   row(
     "loops.rotation.keys",
     [2, 8],
@@ -372,8 +372,8 @@ const TOOLS: readonly KeyRow[] = [
   row("tool_schemas.*.checks", [{ duplicate_call: "off" }, undefined], write, twice),
   row("tool_schemas.*.repeatable", [true, false], write, twice),
   row("tool_schemas.*.batchable", [true, false], write, [
-    { ...T, given: { step: "s" }, silent: true },
-    { ...T, given: { step: "s" } },
+    { ...T, overrides: { step: "s" }, unreported: true },
+    { ...T, overrides: { step: "s" } },
   ]),
   row("tool_schemas.*.frequency", ["1/min", "9/min"], write, different(2)),
   row("tool_schemas.*.time_limit_ms", [5_000, 9_000], write, [T]),
@@ -410,8 +410,8 @@ const VARIANT_KEYS: readonly (readonly [
     "batchable",
     [true, undefined],
     [
-      { ...T, given: { step: "s" }, silent: true },
-      { ...T, given: { step: "s" } },
+      { ...T, overrides: { step: "s" }, unreported: true },
+      { ...T, overrides: { step: "s" } },
     ],
   ],
   ["cache_ttl_s", [1, 60], [T, after(5_000), T]],
@@ -502,7 +502,7 @@ function explicit(): object {
 }
 
 function says(assistantText: string): readonly KeyStep[] {
-  return [T, T, { tool: "t", args: { b: 1 }, given: { assistantText } }];
+  return [T, T, { tool: "t", args: { b: 1 }, overrides: { assistantText } }];
 }
 
 /** A policy with the value at the key. */

@@ -1,7 +1,7 @@
 // Prints what the gate decides of one conversation: the same bytes wherever it runs. The argument is
 // how far the members of policy and arguments are turned around before anything reads them.
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
-import { given, HOUR, SECOND } from "../decider-spec.ts";
+import { HOUR, SECOND, startStory } from "../decider-spec.ts";
 
 const turns = Number(process.argv[2] ?? 0);
 
@@ -45,7 +45,7 @@ const POLICY: PolicyDocument = shuffled({
   },
 });
 
-const story = given(POLICY);
+const story = startStory(POLICY);
 const booking = shuffled({
   name: "İstanbul  Straße",
   city: "izmir ı ß",

@@ -14,7 +14,7 @@ export interface ScenarioCall {
   readonly output?: unknown;
   readonly error?: { readonly message: string; readonly code?: string };
   /** Nobody tells what became of it. */
-  readonly silent?: boolean;
+  readonly unreported?: boolean;
   readonly says?: string;
   readonly step?: string;
   readonly id?: string;
@@ -79,8 +79,8 @@ function isQuiet({ expect = "allowed", warns = [] }: ScenarioCall): boolean {
 }
 
 function checkOutcome(path: string, word: string): void {
-  const known: readonly string[] = ["allowed", "held", ...REASON_CODES];
-  if (!known.includes(word)) throw new Error(`${path}: there is no outcome \`${word}\``);
+  const outcomes: readonly string[] = ["allowed", "held", ...REASON_CODES];
+  if (!outcomes.includes(word)) throw new Error(`${path}: there is no outcome \`${word}\``);
 }
 
 export function callsOf(steps: readonly ScenarioStep[]): readonly ScenarioCall[] {

@@ -80,7 +80,7 @@ async function tellOutcomes(story: Telling): Promise<void> {
   await story.call("charge-in-flight", "north/money", "charge", { order: 7, amount: 10 });
   await story.result("charge-1", "unknown");
   await story.call("charge-unknown", "north/money", "charge", { order: 7, amount: 10 });
-  await story.verdict("reconcile", { named: "charge-1" }, { outcome: "succeeded" });
+  await story.verdict("reconcile", { callId: "charge-1" }, { outcome: "succeeded" });
   await story.call("charge-other", "north/money", "charge", { order: 7, amount: 11 });
   await story.call("mail-failed", "north/money", "send_mail", { to: "ann" });
   await story.result("mail-failed", "failed");
@@ -114,11 +114,11 @@ async function tellHolds(story: Telling): Promise<void> {
   story.nextTurn();
   await story.call("approved", "north/orders", "delete_order", { order: 70 });
   await story.call("while-held", "north/orders", "set_order", { order: 70, to: "open" });
-  await story.verdict("approve", { named: "approved" });
+  await story.verdict("approve", { callId: "approved" });
   await story.result("approved", "succeeded");
   await story.call("denied", "north/orders", "delete_order", { order: 71 });
-  await story.verdict("deny", { named: "denied" }, { reason: "keep it" });
-  await story.verdict("approve", { named: "denied" });
+  await story.verdict("deny", { callId: "denied" }, { reason: "keep it" });
+  await story.verdict("approve", { callId: "denied" });
   await story.call("expired", "south/orders", "delete_note", { note: 1 });
   story.after(11 * MINUTE);
   await story.tick();

@@ -7,11 +7,17 @@ import { EVERY_STORY } from "./every-story.ts";
 import { JOURNALS_FOLDER, type RecordedRow } from "./recorded-journal.ts";
 import { type Story, Telling } from "./telling.ts";
 
-const KEPT_TOPICS: readonly Topic[] = ["proposals", "results", "verdicts", "decisions", "allowed"];
+const RECORDED_TOPICS: readonly Topic[] = [
+  "proposals",
+  "results",
+  "verdicts",
+  "decisions",
+  "allowed",
+];
 const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
 
-const [name, told] = process.argv.slice(2);
-const story: Story | undefined = EVERY_STORY[told ?? ""];
+const [name, storyName] = process.argv.slice(2);
+const story: Story | undefined = EVERY_STORY[storyName ?? ""];
 if (name === undefined || story === undefined) {
   throw new Error(`name the file and the story (${Object.keys(EVERY_STORY).join(", ")})`);
 }
@@ -19,10 +25,10 @@ const path = join(JOURNALS_FOLDER, `${name}.json`);
 if (existsSync(path))
   throw new Error(`${name}.json is there: what a version wrote does not change`);
 
-const telling = new Telling(story.document, `sha256:${told}`);
+const telling = new Telling(story.document, `sha256:${storyName}`);
 await story.tell(telling);
 const lines: string[] = [];
-for (const topic of KEPT_TOPICS) {
+for (const topic of RECORDED_TOPICS) {
   const { records } = await telling.kit.log.read(topic, 0, 0, EVERYTHING);
   for (const { offset, appendTimeMs, key, value } of records) {
     const text = key === null ? null : Buffer.from(key).toString("utf8");
@@ -32,4 +38,4 @@ for (const topic of KEPT_TOPICS) {
   }
 }
 await telling.kit.close();
-writeFileSync(path, `{"story":"${told}","records":[\n${lines.join(",\n")}\n]}\n`);
+writeFileSync(path, `{"story":"${storyName}","records":[\n${lines.join(",\n")}\n]}\n`);

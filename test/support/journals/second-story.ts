@@ -75,23 +75,23 @@ async function tellLikeness(story: Telling): Promise<void> {
 }
 
 async function tellVerdicts(story: Telling): Promise<void> {
-  const place = "south/given";
-  await story.call("page-early", place, "publish_page", { page: 1 });
-  await story.verdict("grant", { place }, { tier: "given", calls: 2 });
-  await story.done("page-given", place, "publish_page", { page: 2 });
-  await story.verdict("revoke", { place }, { tier: "given" });
-  await story.call("page-revoked", place, "publish_page", { page: 3 });
+  const conversationKey = "south/given";
+  await story.call("page-early", conversationKey, "publish_page", { page: 1 });
+  await story.verdict("grant", { conversationKey }, { tier: "given", calls: 2 });
+  await story.done("page-given", conversationKey, "publish_page", { page: 2 });
+  await story.verdict("revoke", { conversationKey }, { tier: "given" });
+  await story.call("page-revoked", conversationKey, "publish_page", { page: 3 });
   await story.call("wire", "south/wires", "wire_money", { to: "ann" });
-  await story.verdict("approve", { named: "wire" });
-  await story.verdict("approve", { named: "wire" }, { reason: "agreed" });
-  await story.verdict("approve", { named: "wire" }, { reason: "agreed too", by: "bob" });
+  await story.verdict("approve", { callId: "wire" });
+  await story.verdict("approve", { callId: "wire" }, { reason: "agreed" });
+  await story.verdict("approve", { callId: "wire" }, { reason: "agreed too", by: "bob" });
   await story.result("wire", "succeeded");
   await story.call("wire-2", "south/wires", "wire_money", { to: "bob" });
-  await story.verdict("cancel", { named: "wire-2" }, { reason: "not needed" });
-  await story.verdict("end", { place });
-  await story.call("ended", place, "look", { n: 1 });
-  await story.verdict("resume", { place });
-  await story.call("resumed", place, "look", { n: 1 });
+  await story.verdict("cancel", { callId: "wire-2" }, { reason: "not needed" });
+  await story.verdict("end", { conversationKey });
+  await story.call("ended", conversationKey, "look", { n: 1 });
+  await story.verdict("resume", { conversationKey });
+  await story.call("resumed", conversationKey, "look", { n: 1 });
 }
 
 export const SECOND_STORY: Story = {

@@ -21,7 +21,7 @@ export type Story = {
 };
 
 /** `tenant/conversation` */
-type Place = string;
+type ConversationKey = string;
 
 export class Telling {
   readonly kit = new RuntimeKit();
@@ -53,44 +53,48 @@ export class Telling {
 
   /** Proposes a call that the story goes on to speak of by its id, `named`. */
   call(
-    named: string,
-    place: Place,
+    id: string,
+    conversationKey: ConversationKey,
     tool: string,
     args: object | string,
-    given: Partial<ProposalInput> = {},
+    overrides: Partial<ProposalInput> = {},
   ): Promise<readonly GateEvent[]> {
-    const [tenantId = "", conversationId = ""] = place.split("/");
+    const [tenantId = "", conversationId = ""] = conversationKey.split("/");
     const proposal = this.kit.proposal({
       tenantId,
       conversationId,
-      callId: named,
+      callId: id,
       turn: String(this.#turn),
       tool,
       arguments: typeof args === "string" ? args : JSON.stringify(args),
-      ...given,
+      ...overrides,
     });
     this.#know(proposal);
-    return this.input("proposals", place, this.#codec.encodeProposal(proposal));
+    return this.input("proposals", conversationKey, this.#codec.encodeProposal(proposal));
   }
 
   /** The same proposal once more. */
-  again(named: string): Promise<readonly GateEvent[]> {
-    const proposal = this.#proposal(named);
-    return this.input("proposals", placeOf(proposal), this.#codec.encodeProposal(proposal));
+  again(id: string): Promise<readonly GateEvent[]> {
+    const proposal = this.#proposal(id);
+    return this.input(
+      "proposals",
+      makeConversationKey(proposal),
+      this.#codec.encodeProposal(proposal),
+    );
   }
 
   result(
-    named: string,
+    id: string,
     status: ResultInput["status"],
-    given: Partial<ResultInput> = {},
+    overrides: Partial<ResultInput> = {},
   ): Promise<readonly GateEvent[]> {
-    const { tenantId, conversationId, callId } = this.#proposal(named);
+    const { tenantId, conversationId, callId } = this.#proposal(id);
     const result: ResultInput = {
       type: "result",
       tenantId,
       conversationId,
       callId,
-      decisionId: this.#decision(named).decisionId,
+      decisionId: this.#decision(id).decisionId,
       status,
       output: status === "succeeded" ? '{"ok":true}' : null,
       outputDigest: null,
@@ -98,32 +102,33 @@ export class Telling {
       error: status === "failed" ? { code: "E", message: "no", retryable: false } : null,
       durationMs: 20,
       cost: null,
-      ...given,
+      ...overrides,
     };
-    return this.input("results", placeOf(result), this.#codec.encodeResult(result));
+    return this.input("results", makeConversationKey(result), this.#codec.encodeResult(result));
   }
 
   /** Proposed, and it succeeded. */
   async done(
-    named: string,
-    place: Place,
+    id: string,
+    conversationKey: ConversationKey,
     tool: string,
     args: object,
     output = '{"ok":true}',
   ): Promise<void> {
-    await this.call(named, place, tool, args);
-    await this.result(named, "succeeded", { output });
+    await this.call(id, conversationKey, tool, args);
+    await this.result(id, "succeeded", { output });
   }
 
   /** A word on the call of that id; `given` says what else there is to say. */
   verdict(
     kind: VerdictInput["kind"],
-    about: { readonly named?: string; readonly place?: Place },
-    given: Partial<VerdictInput> = {},
+    about: { readonly callId?: string; readonly conversationKey?: ConversationKey },
+    overrides: Partial<VerdictInput> = {},
   ): Promise<readonly GateEvent[]> {
-    const decision = about.named === undefined ? undefined : this.#decision(about.named);
-    const place = about.place ?? placeOf(this.#proposal(about.named ?? ""));
-    const [tenantId = "", conversationId = ""] = place.split("/");
+    const decision = about.callId === undefined ? undefined : this.#decision(about.callId);
+    const conversationKey =
+      about.conversationKey ?? makeConversationKey(this.#proposal(about.callId ?? ""));
+    const [tenantId = "", conversationId = ""] = conversationKey.split("/");
     const verdict: VerdictInput = {
       type: "verdict",
       kind,
@@ -138,9 +143,9 @@ export class Telling {
       untilMs: null,
       by: "ann",
       reason: null,
-      ...given,
+      ...overrides,
     };
-    return this.input("verdicts", place, this.#codec.encodeVerdict(verdict));
+    return this.input("verdicts", conversationKey, this.#codec.encodeVerdict(verdict));
   }
 
   tick(): Promise<readonly GateEvent[]> {
@@ -162,9 +167,9 @@ export class Telling {
   }
 
   /** Goes on until the last record of the journal has the hash of the state. */
-  async toHashRecord(place: Place): Promise<void> {
+  async toHashRecord(conversationKey: ConversationKey): Promise<void> {
     while (this.#inputs % HASH_EVERY !== 0) {
-      await this.call(`last-${this.#inputs}`, place, "look", { n: this.#inputs });
+      await this.call(`last-${this.#inputs}`, conversationKey, "look", { n: this.#inputs });
     }
   }
 
@@ -200,19 +205,22 @@ export class Telling {
   }
 
   /** The latest decision on the call of that id. */
-  #decision(named: string): DecisionEvent {
-    const decision = this.#decisions.get(named);
-    if (decision === undefined) throw new Error(`the call ${named} was not decided`);
+  #decision(id: string): DecisionEvent {
+    const decision = this.#decisions.get(id);
+    if (decision === undefined) throw new Error(`the call ${id} was not decided`);
     return decision;
   }
 
-  #proposal(named: string): ProposalInput {
-    const proposal = this.#calls.get(named);
-    if (proposal === undefined) throw new Error(`no call is named ${named}`);
+  #proposal(id: string): ProposalInput {
+    const proposal = this.#calls.get(id);
+    if (proposal === undefined) throw new Error(`no call is named ${id}`);
     return proposal;
   }
 }
 
-function placeOf(of: { readonly tenantId: string; readonly conversationId: string }): Place {
+function makeConversationKey(of: {
+  readonly tenantId: string;
+  readonly conversationId: string;
+}): ConversationKey {
   return `${of.tenantId}/${of.conversationId}`;
 }

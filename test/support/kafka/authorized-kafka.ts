@@ -50,8 +50,8 @@ export function documentedGrants(): readonly Grant[] {
   const [, section = ""] = readFileSync(PAGE, "utf8").split("\n## Who may do what\n");
   const script = /```sh\n(.*?)```/s.exec(section)?.[1] ?? "";
   const prelude = `record() { printf '%s\\n' "$*"; }\nACL=record\nset -eu\n`;
-  const told = execFileSync("bash", ["-c", `${prelude}${script}`], { encoding: "utf8" });
-  return told
+  const output = execFileSync("bash", ["-c", `${prelude}${script}`], { encoding: "utf8" });
+  return output
     .trimEnd()
     .split("\n")
     .map((text) => ({ text, entries: entriesOf(text.split(" ")) }));

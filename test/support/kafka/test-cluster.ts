@@ -82,7 +82,7 @@ export async function createTopics(
   } finally {
     await admin.disconnect();
   }
-  await untilKnown(brokers, [...names]);
+  await waitForTopics(brokers, [...names]);
 }
 
 export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">> & {
@@ -90,7 +90,7 @@ export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">> & {
 };
 
 /** A broker that has made a topic may not know it for some milliseconds, or who leads it. */
-async function untilKnown(brokers: readonly string[], topics: string[]): Promise<void> {
+async function waitForTopics(brokers: readonly string[], topics: string[]): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     // A client that was told of another leader does not look again.
     const admin = connectKafka(brokers).admin();

@@ -1,6 +1,6 @@
 // Gates on a real broker, in this process: the real thing from the topics to the group.
 
-import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts";
+import { keepSecrets } from "../../../services/adapters/config/registered-secrets.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
@@ -50,7 +50,7 @@ if (!compiled.ok) throw new Error("the policy does not compile");
 export const testPolicy = withSecret(compiled.policy, keyId, secrets).compiled;
 
 /** Keeps the journal as long as the test's policy needs. */
-export const KEPT = { "retention.ms": String(30 * DAY_MS) };
+export const JOURNAL_RETENTION = { "retention.ms": String(30 * DAY_MS) };
 
 export type TestGateChoices = {
   readonly group: string;
@@ -190,10 +190,10 @@ export async function readDecided(log: KafkaLog): Promise<Decided> {
     const end = await log.endOffset("decisions", partition);
     for await (const entries of readJournal(log, testCodec, partition, 0, end)) {
       for (const { record } of entries) {
-        const place = proposalOf(record);
-        if (place === null) continue;
-        if (seen.has(place)) problems.push(`${place} was decided twice`);
-        seen.add(place);
+        const position = proposalOf(record);
+        if (position === null) continue;
+        if (seen.has(position)) problems.push(`${position} was decided twice`);
+        seen.add(position);
         collect(record, byCall);
       }
     }

@@ -23,7 +23,7 @@ export function ownAlone(
   choices: OwnershipChoices = {},
 ): KafkaOwnership {
   const { requestTimeoutMs } = choices;
-  const given = requestTimeoutMs === undefined ? {} : { requestTimeoutMs };
+  const kafkaSettings = requestTimeoutMs === undefined ? {} : { requestTimeoutMs };
   return new KafkaOwnership({
     settings: {
       app: choices.app ?? uniqueName("app"),
@@ -31,7 +31,7 @@ export function ownAlone(
       transactionTimeoutMs: choices.transactionTimeoutMs ?? 10_000,
     },
     names,
-    newKafka: () => connectKafka(brokers, given),
+    newKafka: () => connectKafka(brokers, kafkaSettings),
     membership: {
       grantOf: (partition) => ({ partition, epoch: 1 }),
       isCurrent: () => true,

@@ -9,7 +9,7 @@ import { until } from "../runtime-kit.ts";
 import { makeTopics, openTestLog } from "./test-cluster.ts";
 import {
   isReady,
-  KEPT,
+  JOURNAL_RETENTION,
   openTestGate,
   ownedBy,
   propose,
@@ -32,7 +32,7 @@ export type World = {
 };
 
 export async function makeWorld(brokers: readonly string[], partitions: number): Promise<World> {
-  const names = await makeTopics(brokers, { partitions, config: KEPT });
+  const names = await makeTopics(brokers, { partitions, config: JOURNAL_RETENTION });
   const log = await openTestLog(brokers, names);
   onTestFinished(() => log.close());
   return { brokers, names, log, group: uniqueName("gates") };

@@ -14,11 +14,11 @@ const HANDLERS_FILE = "handlers.mjs";
 
 export interface ClusterKit {
   readonly config: ReturnType<typeof sharedConfig>;
-  connect(given?: Partial<ConnectOptions>): Promise<Callgate>;
+  connect(options?: Partial<ConnectOptions>): Promise<Callgate>;
   /** `given`: sections of the configuration, in place of the shared ones. */
-  startGate(policy: string, given?: object): RunningProcess;
-  startExecutor(handlers: string, given?: object): RunningProcess;
-  startAnalytics(given?: object): RunningProcess;
+  startGate(policy: string, sections?: object): RunningProcess;
+  startExecutor(handlers: string, sections?: object): RunningProcess;
+  startAnalytics(sections?: object): RunningProcess;
 }
 
 export async function createClusterKit(
@@ -29,24 +29,25 @@ export async function createClusterKit(
   const config = sharedConfig(brokers, names);
   return {
     config,
-    connect: async (given = {}) => {
+    connect: async (options = {}) => {
       const kafka = { brokers, topics: names };
-      const callgate = await connectCallgate({ kafka, timeoutMs: TIMEOUT_MS, ...given });
+      const callgate = await connectCallgate({ kafka, timeoutMs: TIMEOUT_MS, ...options });
       onTestFinished(() => callgate.close());
       return callgate;
     },
-    startGate: (policy, given = {}) =>
+    startGate: (policy, sections = {}) =>
       startProcess(
         ["gate"],
-        { ...config, policy: { files: [POLICY_FILE] }, ...given },
+        { ...config, policy: { files: [POLICY_FILE] }, ...sections },
         { [POLICY_FILE]: policy },
       ),
-    startExecutor: (handlers, given = {}) =>
+    startExecutor: (handlers, sections = {}) =>
       startProcess(
         ["executor", "--handlers", HANDLERS_FILE],
-        { ...config, ...given },
+        { ...config, ...sections },
         { [HANDLERS_FILE]: handlers },
       ),
-    startAnalytics: (given = {}) => startProcess(["analytics", "run"], { ...config, ...given }),
+    startAnalytics: (sections = {}) =>
+      startProcess(["analytics", "run"], { ...config, ...sections }),
   };
 }

@@ -66,8 +66,8 @@ export class RunningProcess {
   /** The first line with that message. */
   async line(msg: string, withinMs = STARTS_WITHIN_MS): Promise<LogLine> {
     for (const untilMs = Date.now() + withinMs; ; ) {
-      const found = this.lines.find((line) => line.msg === msg);
-      if (found !== undefined) return found;
+      const match = this.lines.find((line) => line.msg === msg);
+      if (match !== undefined) return match;
       if (Date.now() > untilMs || this.child.exitCode !== null) {
         throw new Error(`no line \`${msg}\`: ${JSON.stringify(this.lines)} ${this.stderr}`);
       }
@@ -86,8 +86,8 @@ export class RunningProcess {
       const response = await this.get("/readyz");
       if (response.ok) return;
       if (Date.now() > untilMs || this.child.exitCode !== null) {
-        const told = `${await response.text()} ${JSON.stringify(this.lines)} ${this.stderr}`;
-        throw new Error(`not ready: ${told}`);
+        const details = `${await response.text()} ${JSON.stringify(this.lines)} ${this.stderr}`;
+        throw new Error(`not ready: ${details}`);
       }
       await sleep(LOOK_EVERY_MS);
     }

@@ -16,10 +16,10 @@ const STATEFUL_REGEXP_USES = new Set(["exec", "test", "lastIndex"]);
 /** One sentence for each, with its line. */
 export function findModuleState(text: string): readonly string[] {
   const source = ts.createSourceFile("module.ts", text, ts.ScriptTarget.Latest, true);
-  const found: string[] = [];
+  const problems: string[] = [];
   const report = (node: ts.Node, what: string): void => {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-    found.push(`${line + 1}: ${what}`);
+    problems.push(`${line + 1}: ${what}`);
   };
   const constants = new Set<string>();
   for (const statement of source.statements) {
@@ -35,7 +35,7 @@ export function findModuleState(text: string): readonly string[] {
     }
   }
   findWrites(source, constants, report);
-  return found;
+  return problems;
 }
 
 type Report = (node: ts.Node, what: string) => void;
@@ -133,9 +133,9 @@ function localNames(node: ts.Node): readonly string[] {
 }
 
 function isBinding({ parent, ...node }: ts.Identifier): boolean {
-  const isNamed =
+  const hasName =
     ts.isParameter(parent) || ts.isVariableDeclaration(parent) || ts.isBindingElement(parent);
-  return isNamed && parent.name.pos === node.pos;
+  return hasName && parent.name.pos === node.pos;
 }
 
 function writtenBy(node: ts.Node): ts.Expression | undefined {

@@ -15,7 +15,7 @@ export interface Answer {
   readonly level?: number;
   readonly raised?: { readonly userInput: boolean; readonly ended: string | null };
   readonly cycle?: readonly string[] | null;
-  readonly occurrence?: { readonly decisionId: string; readonly attempt: number };
+  readonly execution?: { readonly decisionId: string; readonly attempt: number };
   readonly holdId?: string;
   readonly deadlineMs?: number;
   readonly fresh?: boolean;
@@ -37,9 +37,9 @@ export function answerOf(event: GateEvent): Answer {
         decisionId: event.decisionId,
         warnings: codes(event.notices.warnings),
         shadow: codes(event.notices.shadow),
-        occurrence: {
-          decisionId: event.occurrence.decisionId,
-          attempt: event.occurrence.attempt,
+        execution: {
+          decisionId: event.execution.decisionId,
+          attempt: event.execution.attempt,
         },
         deadlineMs: event.notAfterMs,
         fresh: event.conversation.fresh,

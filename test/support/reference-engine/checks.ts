@@ -74,9 +74,9 @@ export function stopFindings(question: Question): Finding[] {
 export function findings(question: Question): Finding[] {
   const duplicate = duplicateFinding(question);
   const { history, asked, policy, atMs } = question;
-  const loops = loopFindings(history, asked, policy, atMs).map((found) => ({
-    ...plain(found.reason),
-    cycle: found.cycle,
+  const loops = loopFindings(history, asked, policy, atMs).map((loop) => ({
+    ...plain(loop.reason),
+    cycle: loop.cycle,
   }));
   return [
     ...stopFindings(question),
@@ -92,13 +92,13 @@ export function findings(question: Question): Finding[] {
 }
 
 /** Denials of this turn that are not over, unless a person has spoken for the call itself since. */
-function standingDenials({ history, atMs, meant, held }: Question): readonly Denied[] {
+function listActiveDenials({ history, atMs, meant, held }: Question): readonly Denied[] {
   if (meant || held) return [];
   return history.denials.filter(({ turn, untilMs }) => turn === history.turns && atMs < untilMs);
 }
 
 function deniedFindings(question: Question): Finding[] {
-  const same = standingDenials(question).some(
+  const same = listActiveDenials(question).some(
     ({ call }) => call.actionKey === question.asked.actionKey,
   );
   return same ? [plain("approval_denied")] : [];
@@ -108,7 +108,7 @@ function deniedFindings(question: Question): Finding[] {
 function deniedForms(question: Question): Finding[] {
   const { asked } = question;
   if (asked.tool.isRead || asked.touched === null) return [];
-  const like = standingDenials(question).findLast(
+  const like = listActiveDenials(question).findLast(
     ({ call }) =>
       call.tool.name === asked.tool.name &&
       call.touched !== null &&
@@ -118,12 +118,12 @@ function deniedForms(question: Question): Finding[] {
 }
 
 function conversationFindings(history: History): ReasonCode[] {
-  const standing = history.refusals.filter((refusal) => refusal.order > history.resumedAt);
-  const inTurn = standing.filter((refusal) => refusal.turn === history.turns);
+  const activeRefusals = history.refusals.filter((refusal) => refusal.order > history.resumedAt);
+  const inTurn = activeRefusals.filter((refusal) => refusal.turn === history.turns);
   const ended =
     history.endedAt > history.resumedAt ||
     inTurn.some((refusal) => refusal.ended === "turn") ||
-    standing.some((refusal) => refusal.ended === "conversation");
+    activeRefusals.some((refusal) => refusal.ended === "conversation");
   if (ended) return ["conversation_ended"];
   return inTurn.some((refusal) => refusal.userInput) ? ["user_input_required"] : [];
 }
@@ -189,7 +189,7 @@ function over(
   within: (call: Call) => boolean,
   start: Start,
 ): ReasonCode[] {
-  const found: ReasonCode[] = [];
+  const reasons: ReasonCode[] = [];
   const reserved = calls.filter(
     (call) =>
       within(call) &&
@@ -205,14 +205,14 @@ function over(
   const steps = stepped.filter((call, at) =>
     opensStep(call.input.step, before(stepped, at)),
   ).length;
-  if (limit.maxSteps !== null && steps + opens > limit.maxSteps) found.push("budget_steps");
-  if (limit.maxCalls !== null && reserved.length >= limit.maxCalls) found.push("budget_calls");
+  if (limit.maxSteps !== null && steps + opens > limit.maxSteps) reasons.push("budget_steps");
+  if (limit.maxCalls !== null && reserved.length >= limit.maxCalls) reasons.push("budget_calls");
   const elapsedMs = atMs - start.atMs - (heldMs(history, atMs) - start.heldMs);
-  if (limit.maxMs !== null && elapsedMs >= limit.maxMs) found.push("budget_seconds");
+  if (limit.maxMs !== null && elapsedMs >= limit.maxMs) reasons.push("budget_seconds");
   if (limit.maxSpend !== null && isTooDear(asked.input.estimatedCost, limit.maxSpend, reserved)) {
-    found.push("budget_spend");
+    reasons.push("budget_spend");
   }
-  return found;
+  return reasons;
 }
 
 function isTooDear(cost: Money | null, limit: Money, calls: readonly Call[]): boolean {
@@ -307,21 +307,22 @@ function rememberedPriorCall({ history, asked, policy, atMs }: Question): Call |
 function repeatOf({ history, asked, policy, atMs }: Question, priorCall: Call): Finding | null {
   const { tool } = asked;
   if (changedSince(history, asked, priorCall.order)) return null;
-  const found = (answers: boolean): Finding => duplicate("duplicate_call", priorCall, answers);
+  const makeFinding = (answers: boolean): Finding =>
+    duplicate("duplicate_call", priorCall, answers);
   if ((tool.isRead || tool.answersAsRead) && atMs < priorCall.atMs + tool.cacheMs) {
     if (priorCall.repeats + 1 < policy.answersFromRepeat) return null;
-    if (priorCall.whole && !tool.volatile) return found(true);
+    if (priorCall.whole && !tool.volatile) return makeFinding(true);
   }
   const exempt = tool.repeatable || tool.namesNoObject || parallel(asked, priorCall);
   if (tool.isRead || exempt || atMs >= priorCall.atMs + tool.windowMs) return null;
-  return found(false);
+  return makeFinding(false);
 }
 
 function tierFindings(question: Question): ReasonCode[] {
   const { history, asked, atMs, approved } = question;
   const { tier } = asked.tool;
   if (tier.action === "deny") return ["tier_denied"];
-  const isFree = approved || givenTo(question) !== null;
+  const isFree = approved || findManualGrant(question) !== null;
   if (tier.action === "hitl") return isFree ? [] : ["approval_required"];
   if (tier.action === "allowlist" && tier.rate !== null) {
     const { windowMs, count } = tier.rate;
@@ -329,7 +330,7 @@ function tierFindings(question: Question): ReasonCode[] {
     return used.length >= count ? ["rate_limited"] : [];
   }
   if (tier.action !== "grant" || policyGrants(question, tier)) return [];
-  if (givenTo(question) !== null) return [];
+  if (findManualGrant(question) !== null) return [];
   if (tier.onExceeded === null) return ["grant_exceeded"];
   return approved ? [] : ["approval_required"];
 }
@@ -337,10 +338,11 @@ function tierFindings(question: Question): ReasonCode[] {
 type GrantTier = Extract<CompiledTier, { action: "grant" }>;
 
 function policyGrants({ history, asked, atMs }: Question, tier: GrantTier): boolean {
-  if (tier.grantedBy === "verdict" || history.given.get(`tier ${tier.name}`)?.revoked) return false;
-  if (history.given.get(`tool ${asked.tool.name}`)?.revoked) return false;
+  if (tier.grantedBy === "verdict" || history.manualGrants.get(`tier ${tier.name}`)?.revoked)
+    return false;
+  if (history.manualGrants.get(`tool ${asked.tool.name}`)?.revoked) return false;
   if (tier.ttlMs !== null && atMs >= history.startedAtMs + tier.ttlMs) return false;
-  return usedOf(history, tier).filter((call) => call.given === null).length < tier.ceiling;
+  return usedOf(history, tier).filter((call) => call.manualGrant === null).length < tier.ceiling;
 }
 
 /** How calls of the tier are held where nobody gave them. */
@@ -351,19 +353,20 @@ export function termsOf(tier: CompiledTier) {
 }
 
 /** The grant by verdict that the call would use, if one has calls left and one person may give them. */
-function givenTo({ history, asked, atMs }: Question): string | null {
+function findManualGrant({ history, asked, atMs }: Question): string | null {
   const terms = termsOf(asked.tool.tier);
   if (terms !== null && terms.approvals > 1) return null;
   const ofTool = `tool ${asked.tool.name}`;
-  const isTaken = history.given.get(ofTool)?.revoked === true;
+  const isTaken = history.manualGrants.get(ofTool)?.revoked === true;
   const keys = isTaken ? [ofTool] : [ofTool, `tier ${asked.tool.tier.name}`];
-  const found = keys.find((key) => {
-    const given = history.given.get(key);
-    if (given === undefined || given.calls === 0 || isOwn(given.by, asked.input)) return false;
-    if (terms?.requireReason && !given.reasoned) return false;
-    return given.untilMs === null || atMs < given.untilMs;
+  const usableKey = keys.find((key) => {
+    const manualGrant = history.manualGrants.get(key);
+    if (manualGrant === undefined || manualGrant.calls === 0 || isOwn(manualGrant.by, asked.input))
+      return false;
+    if (terms?.requireReason && !manualGrant.reasoned) return false;
+    return manualGrant.untilMs === null || atMs < manualGrant.untilMs;
   });
-  return found ?? null;
+  return usableKey ?? null;
 }
 
 function isOwn(by: string, { agentId }: Asked["input"]): boolean {
@@ -371,12 +374,12 @@ function isOwn(by: string, { agentId }: Asked["input"]): boolean {
 }
 
 /** What the call uses up of it, as it runs. */
-export function usesGiven(question: Question): string | null {
+export function findUsedManualGrant(question: Question): string | null {
   const { tier } = question.asked.tool;
   if (question.approved) return null;
   const needed =
     tier.action === "hitl" || (tier.action === "grant" && !policyGrants(question, tier));
-  return needed ? givenTo(question) : null;
+  return needed ? findManualGrant(question) : null;
 }
 
 function usedOf(history: History, tier: CompiledTier): Call[] {

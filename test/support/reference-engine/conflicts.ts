@@ -77,7 +77,7 @@ function isRelated({ policy }: Question, a: Effect, b: Effect): boolean {
   const equal = graph.equalsOf(a.resource).includes(b.resource);
   if (a.resource === b.resource || equal) return true;
   const isIn = (part: Effect, whole: Effect) =>
-    graph.wholesOf(part.resource).includes(whole.resource);
+    graph.listAncestors(part.resource).includes(whole.resource);
   const removed = [a.kind, b.kind].some((kind) => kind === "delete" || kind === "transfer");
   return removed && (isIn(a, b) || isIn(b, a));
 }

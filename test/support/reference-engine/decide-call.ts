@@ -1,9 +1,15 @@
-// Check 12 and what surrounds the checks: modes, the ladder, the occurrence.
+// Check 12 and what surrounds the checks: modes, the ladder, the execution.
 import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { REASONS, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import type { Answer } from "./answer.ts";
-import { type Finding, findings, type Question, stopFindings, usesGiven } from "./checks.ts";
+import {
+  type Finding,
+  findings,
+  findUsedManualGrant,
+  type Question,
+  stopFindings,
+} from "./checks.ts";
 import {
   type Asked,
   type Call,
@@ -48,9 +54,9 @@ const COUNTED: readonly ReasonCode[] = [
 ];
 
 /** A call whose text, tool or arguments will not do: what stops the conversation stops it first. */
-export function refuseEarly(given: Circumstances, reason: ReasonCode): Answer {
-  const { history, policy } = given;
-  const asked = { ...given.asked, actionKey: given.asked.argumentsDigest };
+export function refuseEarly(circumstances: Circumstances, reason: ReasonCode): Answer {
+  const { history, policy } = circumstances;
+  const asked = { ...circumstances.asked, actionKey: circumstances.asked.argumentsDigest };
   const question = { history, asked, policy, atMs: history.lastAtMs };
   const open: Question = { ...question, meant: false, approved: false, held: false };
   const notices: Record<"warn" | "shadow", ReasonCode[]> = { warn: [], shadow: [] };
@@ -61,25 +67,25 @@ export function refuseEarly(given: Circumstances, reason: ReasonCode): Answer {
     }
     return mode === "enforce";
   };
-  for (const one of given.earlier) applies(one);
+  for (const one of circumstances.earlier) applies(one);
   const stop = stopFindings(open).find((one) => applies(one.reason));
   const finding = stop ?? { reason, answers: false, cycle: null, priorCall: null };
-  return refuse({ ...given, asked }, open, finding, notices.warn, notices.shadow);
+  return refuse({ ...circumstances, asked }, open, finding, notices.warn, notices.shadow);
 }
 
-export function decideCall(given: Circumstances): Answer {
-  const { history, policy } = given;
-  const asked = { ...given.asked, resources: dependsOn(history, given.asked) };
+export function decideCall(circumstances: Circumstances): Answer {
+  const { history, policy } = circumstances;
+  const asked = { ...circumstances.asked, resources: dependsOn(history, circumstances.asked) };
   const question: Question = {
     history,
     asked,
     policy,
     atMs: history.lastAtMs,
-    meant: given.confirmed || given.approved,
-    approved: given.approved,
-    held: given.approved,
+    meant: circumstances.confirmed || circumstances.approved,
+    approved: circumstances.approved,
+    held: circumstances.approved,
   };
-  const early = given.earlier.map(
+  const early = circumstances.earlier.map(
     (reason): Finding => ({ reason, answers: false, cycle: null, priorCall: null }),
   );
   const warnings: ReasonCode[] = [];
@@ -94,13 +100,13 @@ export function decideCall(given: Circumstances): Answer {
   for (const finding of [...early, ...findings(question)]) {
     if (!applies(finding)) continue;
     if (finding.reason === "approval_required") {
-      return hold(given, question, finding.terms ?? holdRule(asked), { warnings, shadow });
+      return hold(circumstances, question, finding.terms ?? holdRule(asked), { warnings, shadow });
     }
     // What memory would answer is first shown to the loop check.
     const loop = finding.answers ? loopsOf(question).find(applies) : undefined;
-    return refuse(given, question, loop ?? finding, warnings, shadow);
+    return refuse(circumstances, question, loop ?? finding, warnings, shadow);
   }
-  return allow(given, question, warnings, shadow);
+  return allow(circumstances, question, warnings, shadow);
 }
 
 function loopsOf({ history, asked, policy, atMs }: Question): Finding[] {
@@ -110,37 +116,37 @@ function loopsOf({ history, asked, policy, atMs }: Question): Finding[] {
 }
 
 function allow(
-  given: Circumstances,
+  circumstances: Circumstances,
   question: Question,
   warnings: readonly ReasonCode[],
   shadow: readonly ReasonCode[],
 ): Answer {
-  const { asked, nowMs } = given;
-  const call = record(given, question, "allowed");
+  const { asked, nowMs } = circumstances;
+  const call = record(circumstances, question, "allowed");
   return {
     outcome: "allowed",
     decisionId: asked.decisionId,
     warnings,
     shadow,
-    occurrence: { decisionId: call.occurrence.decisionId, attempt: call.occurrence.attempt },
+    execution: { decisionId: call.execution.decisionId, attempt: call.execution.attempt },
     deadlineMs: nowMs + asked.tool.startWithinMs,
-    fresh: given.fresh,
+    fresh: circumstances.fresh,
   };
 }
 
 function hold(
-  given: Circumstances,
+  circumstances: Circumstances,
   question: Question,
   rule: CompiledHold,
   { warnings, shadow }: Notices,
 ): Answer {
-  const { asked, history, nowMs } = given;
+  const { asked, history, nowMs } = circumstances;
   const before = history.calls.find(
     (call) => call.kind === "held" && call.decisionId === asked.decisionId,
   );
   const number = (before?.hold?.number ?? 0) + 1;
   const id = approvalIdOf(asked.decisionId, asked.tool.ruleDigest, number);
-  const call = record(given, question, "held");
+  const call = record(circumstances, question, "held");
   const expiresAtMs = nowMs + rule.expiresMs;
   history.holds.push({ atMs: nowMs, change: 1 });
   const { requireReason, approvals } = rule;
@@ -154,7 +160,7 @@ function hold(
     shadow,
     holdId: id,
     deadlineMs: expiresAtMs,
-    fresh: given.fresh,
+    fresh: circumstances.fresh,
   };
 }
 
@@ -166,13 +172,13 @@ function holdRule(asked: Asked): CompiledHold {
 }
 
 function refuse(
-  given: Circumstances,
+  circumstances: Circumstances,
   question: Question,
   finding: Finding,
   warnings: readonly ReasonCode[],
   shadow: readonly ReasonCode[],
 ): Answer {
-  const { history, asked, policy } = given;
+  const { history, asked, policy } = circumstances;
   const { reason, answers } = finding;
   const key = loopOf(finding, asked);
   const counted = COUNTED.includes(reason) && !question.held;
@@ -182,16 +188,17 @@ function refuse(
   const { ask, options, userInput, end } = policy.ladder;
   const reached = (at: number | null | undefined): boolean =>
     count !== null && at !== null && at !== undefined && count >= at;
-  const rungs = [reached(ask), reached(options), reached(userInput), reached(end?.at)];
-  const level = rungs.lastIndexOf(true) + 1;
+  const levels = [reached(ask), reached(options), reached(userInput), reached(end?.at)];
+  const level = levels.lastIndexOf(true) + 1;
   const stops = asked.input.turn !== null;
   const raisesUserInput = stops && level === 3;
   const ended = stops && level === 4 ? (end?.lasts ?? null) : null;
   const isWord = reason === "acknowledgement_required";
   const asks = level >= 2 && policy.acknowledgement !== "off" && !isWord;
   const cycle = reason === "loop_cycle" ? finding.cycle : null;
-  if (answers && finding.priorCall !== null) record(given, question, "answered", finding.priorCall);
-  if (counted) record(given, question, "refused");
+  if (answers && finding.priorCall !== null)
+    record(circumstances, question, "answered", finding.priorCall);
+  if (counted) record(circumstances, question, "refused");
   history.refusals.push({
     order: history.length++,
     turn: history.turns,
@@ -213,7 +220,7 @@ function refuse(
     level,
     raised: { userInput: raisesUserInput, ended },
     cycle: cycle === null ? null : [...cycle].sort(),
-    fresh: given.fresh,
+    fresh: circumstances.fresh,
   };
 }
 
@@ -256,7 +263,7 @@ function record(
   answer: Call | null = null,
 ): Call {
   const priorCall = findPriorCall(history, asked) ?? null;
-  const occurrence = occurrenceOf(question, priorCall, approved || confirmed);
+  const execution = findExecution(question, priorCall, approved || confirmed);
   const left = leaveHold(history, asked.decisionId, approved, nowMs);
   const order = history.length++;
   const start = { atMs: question.atMs, heldMs: heldMs(history, question.atMs) };
@@ -278,13 +285,13 @@ function record(
     effect: null,
     inDoubt: false,
     doubted:
-      kind === "allowed" && occurrence.attempt > 1 && priorCall !== null && mayHaveActed(priorCall),
+      kind === "allowed" && execution.attempt > 1 && priorCall !== null && mayHaveActed(priorCall),
     actedAt: null,
     end: null,
     cost: costOf(asked, kind),
     failure: null,
-    given: kind === "allowed" ? usesGiven(question) : null,
-    occurrence,
+    manualGrant: kind === "allowed" ? findUsedManualGrant(question) : null,
+    execution,
     repeats: priorCall?.status === "succeeded" ? priorCall.repeats + 1 : 0,
     notAfterMs: nowMs + startWithinMs,
     giveUpAtMs: nowMs + startWithinMs + timeLimitMs,
@@ -294,8 +301,8 @@ function record(
     askedAs: left?.hold?.id ?? null,
   };
   if (answer !== null) answer.repeats += 1;
-  const given = history.given.get(call.given ?? "");
-  if (given !== undefined && given.calls !== null) given.calls -= 1;
+  const manualGrant = history.manualGrants.get(call.manualGrant ?? "");
+  if (manualGrant !== undefined && manualGrant.calls !== null) manualGrant.calls -= 1;
   history.calls.push(call);
   return call;
 }
@@ -322,16 +329,16 @@ function leaveHold(
   return undefined;
 }
 
-function occurrenceOf(
+function findExecution(
   { history, asked, policy, atMs }: Question,
   priorCall: Call | null,
   meant: boolean,
-): Call["occurrence"] {
+): Call["execution"] {
   const fresh = { decisionId: asked.decisionId, openedAtMs: atMs, attempt: 1 };
   const { tool } = asked;
   if (priorCall === null || tool.isRead) return fresh;
-  if (atMs >= priorCall.occurrence.openedAtMs + policy.idempotencyTtlMs) return fresh;
-  const goesOn = { ...priorCall.occurrence, attempt: priorCall.occurrence.attempt + 1 };
+  if (atMs >= priorCall.execution.openedAtMs + policy.idempotencyTtlMs) return fresh;
+  const goesOn = { ...priorCall.execution, attempt: priorCall.execution.attempt + 1 };
   if (mayHaveActed(priorCall)) return goesOn;
   if (meant) return fresh;
   switch (priorCall.status) {

@@ -60,7 +60,7 @@ export interface Call extends Asked {
   effect: FailureEffect | null;
   /** What became of it is still open, although it failed. */
   inDoubt: boolean;
-  /** An earlier attempt of its occurrence may have taken effect. */
+  /** An earlier attempt of its execution may have taken effect. */
   doubted: boolean;
   /** Place at which it may have changed something; null: it did not. */
   actedAt: number | null;
@@ -69,10 +69,10 @@ export interface Call extends Asked {
   /** What is reserved of the spend budgets, then what it did cost. */
   cost: Money | null;
   /** The grant by verdict that it used up. */
-  given: string | null;
+  manualGrant: string | null;
   /** As told, of a call that failed. */
   failure: Failure | null;
-  occurrence: {
+  execution: {
     readonly decisionId: string;
     readonly openedAtMs: number;
     readonly attempt: number;
@@ -113,7 +113,7 @@ export interface Refusal {
 }
 
 /** The decision that stands under a name, for redelivery. */
-export interface Named {
+export interface NameEntry {
   readonly name: string;
   readonly decisionId: string;
 }
@@ -126,7 +126,7 @@ export interface Denied {
   readonly terms: CompiledHold;
 }
 
-export interface Given {
+export interface ManualGrant {
   calls: number | null;
   readonly untilMs: number | null;
   readonly revoked: boolean;
@@ -151,14 +151,14 @@ export interface History {
   turns: number;
   readonly calls: Call[];
   readonly refusals: Refusal[];
-  readonly named: Named[];
+  readonly names: NameEntry[];
   /** Places at which progress was made. */
   readonly progress: number[];
   readonly confirmations: string[];
   /** When the present turn began, and how long calls were held before. */
   turnStart: Start;
   /** What verdicts gave and took, the latest word on each tier and tool. */
-  readonly given: Map<string, Given>;
+  readonly manualGrants: Map<string, ManualGrant>;
   /** Places at which a person ended the conversation, or lifted every stop; -1: never. */
   endedAt: number;
   resumedAt: number;
@@ -177,11 +177,11 @@ export function newHistory(atMs: number): History {
     turns: 0,
     calls: [],
     refusals: [],
-    named: [],
+    names: [],
     progress: [],
     confirmations: [],
     turnStart: { atMs, heldMs: 0 },
-    given: new Map(),
+    manualGrants: new Map(),
     endedAt: -1,
     resumedAt: -1,
     denials: [],
@@ -217,7 +217,7 @@ export function byOrder(a: Call, b: Call): number {
 }
 
 /** The last calls that were allowed or answered, oldest first. */
-export function ring(history: History, size: number): Call[] {
+export function listRecentCalls(history: History, size: number): Call[] {
   return history.calls
     .filter((call) => call.kind === "allowed" || call.kind === "answered")
     .sort(byOrder)
@@ -226,12 +226,12 @@ export function ring(history: History, size: number): Call[] {
 
 function touches(call: Call, asked: Pick<Asked, "resources" | "tool" | "shows">): boolean {
   if (call.touched === null || asked.resources === null) return true;
-  if (call.pending.length > 0 && !isTold(call) && asked.tool.isRead) return true;
+  if (call.pending.length > 0 && !isReported(call) && asked.tool.isRead) return true;
   if (asked.tool.isRead) return call.touched.some((resource) => asked.shows(resource));
   return call.touched.some((resource) => asked.resources?.includes(resource) === true);
 }
 
-function isTold({ status }: Call): boolean {
+function isReported({ status }: Call): boolean {
   return status !== "in_flight" && status !== "unknown";
 }
 
@@ -239,9 +239,10 @@ function isTold({ status }: Call): boolean {
 export function dependsOn(history: History, asked: Asked): readonly string[] | null {
   if (asked.pending.length === 0) return asked.touched;
   const priorCall = findPriorCall(history, asked);
-  const named = priorCall !== undefined && isTold(priorCall) ? priorCall.touched : null;
+  const reportedResources =
+    priorCall !== undefined && isReported(priorCall) ? priorCall.touched : null;
   const once = asked.pending.some(({ exclusive }) => exclusive);
-  return named === null && once ? asked.touched : named;
+  return reportedResources === null && once ? asked.touched : reportedResources;
 }
 
 /** Whether anything has changed, since `order`, that the call depends on. */

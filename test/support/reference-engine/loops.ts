@@ -8,8 +8,8 @@ import {
   changedSince,
   type History,
   lastProgress,
+  listRecentCalls,
   parallel,
-  ring,
   writtenSince,
 } from "./history.ts";
 
@@ -25,18 +25,21 @@ export function loopFindings(
   policy: CompiledPolicy,
   atMs: number,
 ): LoopFinding[] {
-  const found: LoopFinding[] = [];
-  if (tooFrequent(history, asked, atMs)) found.push({ reason: "tool_frequency", cycle: null });
-  if (repeats(history, asked, policy)) found.push({ reason: "loop_repeat", cycle: null });
-  if (fails(history, asked, policy)) found.push({ reason: "failure_streak", cycle: null });
+  const findings: LoopFinding[] = [];
+  if (tooFrequent(history, asked, atMs)) findings.push({ reason: "tool_frequency", cycle: null });
+  if (repeats(history, asked, policy)) findings.push({ reason: "loop_repeat", cycle: null });
+  if (fails(history, asked, policy)) findings.push({ reason: "failure_streak", cycle: null });
   const cycle = cycleOf(history, asked, policy);
-  if (cycle !== null) found.push({ reason: "loop_cycle", cycle });
-  return [...found, ...stalls(history, asked, policy).map((reason) => ({ reason, cycle: null }))];
+  if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
+  return [
+    ...findings,
+    ...stalls(history, asked, policy).map((reason) => ({ reason, cycle: null })),
+  ];
 }
 
 /** Identical recent calls, latest first; what was not executed is none. */
 function identical(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
-  return ring(history, policy.ringSize)
+  return listRecentCalls(history, policy.recentCallsMax)
     .filter((call) => call.actionKey === asked.actionKey && call.status !== "not_executed")
     .reverse();
 }
@@ -101,7 +104,9 @@ function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {
 function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readonly string[] | null {
   const refused = refusedCycle(history);
   if (refused?.includes(asked.actionKey) === true) return refused;
-  const recent = ring(history, policy.ringSize).filter((call) => call.turn === history.turns);
+  const recent = listRecentCalls(history, policy.recentCallsMax).filter(
+    (call) => call.turn === history.turns,
+  );
   for (let period = 2; period <= 5; period += 1) {
     const keys = completedPeriod(recent, asked, period, policy.loops.cycleRounds);
     if (keys !== null && !(asked.tool.volatile && lastRoundIsNew(recent, period))) return keys;
@@ -172,15 +177,15 @@ function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
 
 /** Calls that bring nothing new, within the turn; what has no outcome says nothing. */
 function stalls(history: History, asked: Asked, policy: CompiledPolicy): ReasonCode[] {
-  const recent = ring(history, policy.ringSize);
-  const told = recent.filter(
+  const recent = listRecentCalls(history, policy.recentCallsMax);
+  const reported = recent.filter(
     ({ turn, status }) => turn === history.turns && (status === "succeeded" || status === "failed"),
   );
-  const found: ReasonCode[] = [];
-  if (bringsNothing(history, asked, policy, told)) found.push("loop_no_progress");
-  if (rotates(history, asked, policy, recent)) found.push("loop_rotation");
-  if (failsOnAndOn(asked, policy, told)) found.push("failure_run");
-  return found;
+  const reasons: ReasonCode[] = [];
+  if (bringsNothing(history, asked, policy, reported)) reasons.push("loop_no_progress");
+  if (rotates(history, asked, policy, recent)) reasons.push("loop_rotation");
+  if (failsOnAndOn(asked, policy, reported)) reasons.push("failure_run");
+  return reasons;
 }
 
 function ofTool(calls: readonly Call[], asked: Asked): Call[] {
@@ -191,14 +196,14 @@ function bringsNothing(
   history: History,
   asked: Asked,
   policy: CompiledPolicy,
-  told: readonly Call[],
+  reported: readonly Call[],
 ): boolean {
   if (asked.tool.emptyOutput) return false;
   const written = history.calls
     .filter((call) => call.kind === "allowed" && !call.tool.isRead)
     .map((call) => call.actedAt ?? -1);
   const since = asked.tool.changesMatter ? Math.max(-1, ...written) : -1;
-  const latestFirst = ofTool(told, asked)
+  const latestFirst = ofTool(reported, asked)
     .filter((call) => call.order > since)
     .reverse();
   const other = latestFirst.findIndex(
@@ -237,11 +242,11 @@ function digestOf({ status, error, outputDigest }: Call): string | null {
   return status === "failed" ? `error ${error}` : outputDigest;
 }
 
-function failsOnAndOn(asked: Asked, policy: CompiledPolicy, told: readonly Call[]): boolean {
+function failsOnAndOn(asked: Asked, policy: CompiledPolicy, reported: readonly Call[]): boolean {
   const { any, sameTool } = policy.loops.failureRun;
-  const inARow = told.slice(-any);
+  const inARow = reported.slice(-any);
   if (inARow.length >= any && inARow.every(({ status }) => status === "failed")) return true;
-  const mine = ofTool(told, asked).slice(-sameTool);
+  const mine = ofTool(reported, asked).slice(-sameTool);
   return (
     mine.length >= sameTool &&
     mine.every((call) => call.status === "failed" && call.error === mine[0]?.error)

@@ -21,14 +21,14 @@ function isNear({ history, asked, policy, atMs }: Question, similar: Similar): b
     policy.idempotencyTtlMs,
     asked.touched === null ? 0 : maxAgeMs,
   );
-  const keptMs = asked.tool.isRead ? idleMs : writtenMs;
+  const retainedMs = asked.tool.isRead ? idleMs : writtenMs;
   const textIn = (call: Call) => call.similar.find(({ key }) => key === similar.key)?.text;
   const earlier = history.calls
     .filter((call) => call.kind === "allowed" && call.turn === history.turns)
     .filter((call) => textIn(call) !== undefined)
     .sort(byOrder)
     .at(-1);
-  if (earlier === undefined || atMs >= earlier.atMs + keptMs) return false;
+  if (earlier === undefined || atMs >= earlier.atMs + retainedMs) return false;
   if (earlier.status === "failed" || earlier.status === "not_executed") return false;
   if (earlier.actionKey === asked.actionKey) return false;
   const anything = { ...asked, resources: null, tool: { ...asked.tool, isRead: false } };

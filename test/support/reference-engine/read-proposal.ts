@@ -16,11 +16,11 @@ import type {
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import type { Asked, Similar } from "./history.ts";
 
-type Known = Extract<IdentityResult, { ok: true }>;
+type CallIdentity = Extract<IdentityResult, { ok: true }>;
 
 export type Reading =
   | { readonly ok: false; readonly reason: ReasonCode; readonly asked: Asked }
-  | { readonly ok: true; readonly asked: Asked; readonly found: readonly ReasonCode[] };
+  | { readonly ok: true; readonly asked: Asked; readonly reasons: readonly ReasonCode[] };
 
 export function readProposal(input: ProposalInput, policy: CompiledPolicy): Reading {
   const tool = policy.tool(input.tool);
@@ -45,45 +45,49 @@ function understood(
   tool: CompiledTool,
   policy: CompiledPolicy,
 ): Reading {
-  const found: ReasonCode[] = [];
+  const reasons: ReasonCode[] = [];
   const isRefused = policy.unknownTools === "deny" || tool.likeTool !== null;
-  if (isRefused && !tool.known) found.push("unknown_tool");
+  if (isRefused && !tool.isDeclared) reasons.push("unknown_tool");
   const identity = tool.identity(args, text);
   const invalid = (tool.validate?.(args) ?? []).length > 0 || !identity.ok;
-  const known: Known = identity.ok ? identity : { ok: true, text, normalized: args, fields: null };
+  const callIdentity: CallIdentity = identity.ok
+    ? identity
+    : { ok: true, text, normalized: args, fields: null };
   const effects = identity.ok
-    ? tool.effects.map((effect) => ({ effect, resource: effect.resource(known) }))
+    ? tool.effects.map((effect) => ({ effect, resource: effect.resource(callIdentity) }))
     : [];
   const nameless = effects.some(({ effect, resource }) => effect.exclusive && resource === null);
-  if (invalid || nameless) found.push("invalid_arguments");
+  if (invalid || nameless) reasons.push("invalid_arguments");
   const argumentsDigest = actionDigest(input.tool, text);
   const pending = effects.flatMap(({ effect, resource }): PendingEffect[] =>
     effect.byResult && resource !== null
       ? [{ ...partOf(effect), resource, exclusive: effect.exclusive }]
       : [],
   );
-  const named = effects.filter(({ effect, resource }) => !effect.byResult || resource === null);
-  const touched = touchedBy(tool, known, named, effects.length > 0);
-  const exclusive = named.flatMap(({ effect, resource }): ExclusiveEffect[] =>
-    effect.exclusive && resource !== null ? [{ ...partOf(effect), resource, wholes: null }] : [],
+  const argumentEffects = effects.filter(
+    ({ effect, resource }) => !effect.byResult || resource === null,
+  );
+  const touched = touchedBy(tool, callIdentity, argumentEffects, effects.length > 0);
+  const exclusive = argumentEffects.flatMap(({ effect, resource }): ExclusiveEffect[] =>
+    effect.exclusive && resource !== null ? [{ ...partOf(effect), resource, ancestors: null }] : [],
   );
   const asked: Asked = {
     input,
     decisionId: decisionIdOf(input, input.tool, argumentsDigest),
     argumentsDigest,
     tool,
-    actionKey: actionDigest(input.tool, known.text),
+    actionKey: actionDigest(input.tool, callIdentity.text),
     resources: touched,
     shows: (resource) => touched?.some((own) => hangTogether(policy, own, resource)) ?? true,
     touched,
     exclusive,
     pending,
-    similar: identity.ok ? similarOf(tool, known) : [],
+    similar: identity.ok ? similarOf(tool, callIdentity) : [],
   };
-  return { ok: true, asked, found };
+  return { ok: true, asked, reasons };
 }
 
-function similarOf(tool: CompiledTool, { normalized }: Known): Similar[] {
+function similarOf(tool: CompiledTool, { normalized }: CallIdentity): Similar[] {
   return tool.similarity.flatMap(({ field, threshold, with: equal }, at) => {
     const value = getArgument(normalized, field);
     if (value === undefined || value === null) return [];
@@ -95,13 +99,13 @@ function similarOf(tool: CompiledTool, { normalized }: Known): Similar[] {
 
 function touchedBy(
   tool: CompiledTool,
-  identity: Known,
-  named: readonly { readonly resource: string | null }[],
+  identity: CallIdentity,
+  argumentEffects: readonly { readonly resource: string | null }[],
   hasEffects: boolean,
 ): readonly string[] | null {
   const declared = tool.isRead
     ? (tool.reads ?? []).map((read) => read(identity))
-    : named.map(({ resource }) => resource);
+    : argumentEffects.map(({ resource }) => resource);
   if (!(tool.isRead ? declared.length > 0 : hasEffects) || declared.includes(null)) return null;
   return declared as readonly string[];
 }
@@ -109,7 +113,7 @@ function touchedBy(
 /** One thing, one in the other, or one that stands for the other. */
 function hangTogether({ graph }: CompiledPolicy, a: string, b: string): boolean {
   if (a === b || graph.equalsOf(a).includes(b)) return true;
-  return graph.wholesOf(a).includes(b) || graph.wholesOf(b).includes(a);
+  return graph.listAncestors(a).includes(b) || graph.listAncestors(b).includes(a);
 }
 
 function unread(input: ProposalInput, tool: CompiledTool, text: string | null): Asked {

@@ -18,9 +18,9 @@ import {
   type Call,
   type History,
   heldMs,
-  type Named,
+  listRecentCalls,
+  type NameEntry,
   newHistory,
-  ring,
 } from "./history.ts";
 import { refusedCycle } from "./loops.ts";
 import { type Reading, readProposal } from "./read-proposal.ts";
@@ -46,8 +46,8 @@ export class ReferenceEngine {
     return answers;
   }
 
-  #named(name: string): Named | undefined {
-    return this.#history?.named.findLast((one) => one.name === name);
+  #findByName(name: string): NameEntry | undefined {
+    return this.#history?.names.findLast((one) => one.name === name);
   }
 
   /** A name stands for its first call, for as long as the conversation lasts. */
@@ -55,12 +55,12 @@ export class ReferenceEngine {
     const history = this.#history;
     this.#decided.push(answer);
     const call = history?.calls.findLast((one) => one.decisionId === answer.decisionId);
-    const named = input.type === "proposal" ? input : call?.input;
-    if (history === null || named === undefined || answer.decisionId === null) return;
-    const name = nameOf(named);
-    const first = this.#named(name);
+    const proposal = input.type === "proposal" ? input : call?.input;
+    if (history === null || proposal === undefined || answer.decisionId === null) return;
+    const name = nameOf(proposal);
+    const first = this.#findByName(name);
     if (first !== undefined && first.decisionId !== answer.decisionId) return;
-    history.named.push({ name, decisionId: answer.decisionId });
+    history.names.push({ name, decisionId: answer.decisionId });
   }
 
   #answers(input: GateInput, nowMs: number): Answer[] {
@@ -93,11 +93,11 @@ export class ReferenceEngine {
     };
     if (lapsed) this.#history = null;
     const name = nameOf(input);
-    const named = this.#named(name);
-    if (named?.decisionId === asked.decisionId) {
-      return this.#repeat(named.decisionId);
+    const nameEntry = this.#findByName(name);
+    if (nameEntry?.decisionId === asked.decisionId) {
+      return this.#repeat(nameEntry.decisionId);
     }
-    if (named !== undefined) return early(reading.ok ? "call_id_conflict" : reading.reason);
+    if (nameEntry !== undefined) return early(reading.ok ? "call_id_conflict" : reading.reason);
     if (!reading.ok && input.rejected !== null) return early(reading.reason);
     const again =
       reading.ok && !lapsed ? this.#askedAgain(input, asked.argumentsDigest) : undefined;
@@ -143,7 +143,7 @@ export class ReferenceEngine {
     const call = this.#findOpen(input.decisionId);
     if (call === undefined || call.kind === "held") return ignored("unknown_call");
     if (call.input.callId !== input.callId) return ignored("wrong_call");
-    if (isKnownAlready(call, input)) return ignored("already_reported");
+    if (isAlreadyReported(call, input)) return ignored("already_reported");
     if (input.status === "started") {
       call.started = true;
       return recorded(call, "started", false, null);
@@ -169,7 +169,7 @@ export class ReferenceEngine {
     input: ResultInput | null,
     nowMs: number,
   ): void {
-    const recent = ring(history, this.#policy.ringSize);
+    const recent = listRecentCalls(history, this.#policy.recentCallsMax);
     const others = recent.filter((other) => other !== call);
     const digest =
       input === null || input.output === null ? null : digestOf(input.output, call.tool);
@@ -229,19 +229,20 @@ export class ReferenceEngine {
     nowMs: number,
   ): WrongGrant | "unknown_grant" | null {
     const { tier, tool, calls, untilMs } = input;
-    const ofTool = tool !== null && tier === null && this.#policy.tool(tool).known;
-    const named = tool === null && tier !== null ? this.#policy.tierNamed(tier) : null;
-    const meant = ofTool ? this.#policy.tool(tool).tier : named;
+    const ofTool = tool !== null && tier === null && this.#policy.tool(tool).isDeclared;
+    const compiledTier = tool === null && tier !== null ? this.#policy.findTier(tier) : null;
+    const meant = ofTool ? this.#policy.tool(tool).tier : compiledTier;
     const key = tool === null ? `tier ${tier}` : `tool ${tool}`;
-    if (meant === null && (kind === "grant" || !history.given.has(key))) return "unknown_grant";
+    if (meant === null && (kind === "grant" || !history.manualGrants.has(key)))
+      return "unknown_grant";
     const wrong = kind === "grant" && meant !== null ? wrongGrant(meant, input, nowMs) : null;
     if (wrong !== null) return wrong;
     const order = history.length++;
     const said = { by: input.by, reasoned: input.reason !== null, order };
-    const wasRevoked = history.given.get(key)?.revoked ?? false;
-    const given = { calls, untilMs, revoked: wasRevoked, ...said };
+    const wasRevoked = history.manualGrants.get(key)?.revoked ?? false;
+    const manualGrant = { calls, untilMs, revoked: wasRevoked, ...said };
     const revoked = { calls: 0, untilMs: null, revoked: true, ...said };
-    history.given.set(key, kind === "grant" ? given : revoked);
+    history.manualGrants.set(key, kind === "grant" ? manualGrant : revoked);
     return null;
   }
 
@@ -335,7 +336,7 @@ interface End {
   readonly status: Call["status"];
   readonly transient: boolean;
   readonly effect: FailureEffect | null;
-  /** It is said of all attempts of the occurrence. */
+  /** It is said of all attempts of the execution. */
   readonly ends: boolean;
 }
 
@@ -355,19 +356,19 @@ function nameOf({ turn, step, callId }: ProposalInput): string {
 
 /** The first reason of checks 1 to 4 that is enforced decides; the others are noted. */
 function judgeRead(
-  given: Omit<Circumstances, "confirmed" | "earlier">,
+  circumstances: Omit<Circumstances, "confirmed" | "earlier">,
   reading: Reading,
   input: ProposalInput,
 ): Answer {
-  const found = reading.ok ? reading.found : [reading.reason];
-  const { modes } = given.asked.tool;
-  const fatal = found.find((reason) => !reading.ok || modes[reason] === "enforce");
+  const reasons = reading.ok ? reading.reasons : [reading.reason];
+  const { modes } = circumstances.asked.tool;
+  const fatal = reasons.find((reason) => !reading.ok || modes[reason] === "enforce");
   if (fatal !== undefined) {
-    const earlier = found.slice(0, found.indexOf(fatal));
-    return refuseEarly({ ...given, confirmed: false, earlier }, fatal);
+    const earlier = reasons.slice(0, reasons.indexOf(fatal));
+    return refuseEarly({ ...circumstances, confirmed: false, earlier }, fatal);
   }
-  const confirmed = spend(given.history, input.confirmation);
-  return decideCall({ ...given, confirmed, earlier: found });
+  const confirmed = spend(circumstances.history, input.confirmation);
+  return decideCall({ ...circumstances, confirmed, earlier: reasons });
 }
 
 /** A confirmation is spent by the first call that carries it. */
@@ -390,7 +391,7 @@ function recorded(
   return { outcome: "result_recorded", decisionId: call.decisionId, status, transient, effect };
 }
 
-function isKnownAlready(call: Call, input: ResultInput): boolean {
+function isAlreadyReported(call: Call, input: ResultInput): boolean {
   if (call.inDoubt && !isDefinite(input)) return true;
   if (input.status === "started") return call.started || call.status === "unknown";
   return input.status === "unknown" && call.status === "unknown";

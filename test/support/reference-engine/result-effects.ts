@@ -12,18 +12,18 @@ export function nameEffects(call: Call, input: ResultInput | null): void {
   const value = parsed?.ok === true ? (parsed.value as { readonly id?: unknown } | null) : null;
   const id = typeof value === "object" ? value?.id : undefined;
   // Policies of random histories write no other placeholder than this.
-  const known = typeof id === "string";
+  const hasId = typeof id === "string";
   const names = call.pending.map(({ resource }) => resource.replace("{result.id}", String(id)));
   const mayTouch = call.touched;
-  call.touched = known && mayTouch !== null ? [...mayTouch, ...names] : null;
-  if (!known) return;
+  call.touched = hasId && mayTouch !== null ? [...mayTouch, ...names] : null;
+  if (!hasId) return;
   const once = call.pending.map((effect, at) => ({ ...effect, resource: names[at] as string }));
   const stands = once.filter(({ exclusive }) => exclusive);
   call.exclusive = [
     ...call.exclusive,
     ...stands.map(({ resource, kind, rule, onFailure }) => ({
       ...{ resource, kind, rule, onFailure },
-      wholes: null,
+      ancestors: null,
     })),
   ];
 }
@@ -31,7 +31,7 @@ export function nameEffects(call: Call, input: ResultInput | null): void {
 /** A grant by verdict gets back a call that did not run, unless a later verdict took its place. */
 export function giveBack(history: History, call: Call): void {
   if (call.status !== "not_executed") return;
-  const given = history.given.get(call.given ?? "");
-  if (given === undefined || given.calls === null) return;
-  if (call.order > given.order) given.calls += 1;
+  const manualGrant = history.manualGrants.get(call.manualGrant ?? "");
+  if (manualGrant === undefined || manualGrant.calls === null) return;
+  if (call.order > manualGrant.order) manualGrant.calls += 1;
 }

@@ -81,7 +81,7 @@ function checkInputs(
     results: read("results").map(({ offset }) => offset),
     verdicts: read("verdicts").map(({ offset }) => offset),
   };
-  for (const { seq, input, next: told } of journal) {
+  for (const { seq, input, next: recordedNext } of journal) {
     if (input.type !== "idle") {
       const { topic, offset } = input.at;
       const due = offsets[topic][taken[topic]];
@@ -91,8 +91,8 @@ function checkInputs(
       next[topic] = offset + 1;
     }
     for (const topic of INPUT_TOPICS) {
-      if (told[topic] !== next[topic]) {
-        problems.push(`seq ${seq}: next of ${topic} is ${told[topic]}, not ${next[topic]}`);
+      if (recordedNext[topic] !== next[topic]) {
+        problems.push(`seq ${seq}: next of ${topic} is ${recordedNext[topic]}, not ${next[topic]}`);
       }
     }
   }
@@ -232,7 +232,7 @@ function checkRepeated(
   return isDeepStrictEqual(first, decision) ? null : "it repeats a decision that was another";
 }
 
-type Known = { readonly state: ConversationState; readonly hash: string };
+type HashedState = { readonly state: ConversationState; readonly hash: string };
 
 /** Decides the journal's inputs again, one after the other, and compares everything. */
 function checkAgain(
@@ -240,7 +240,7 @@ function checkAgain(
   engineOf: (revision: string) => Engine,
   problems: string[],
 ): void {
-  const states = new Map<string, Known>();
+  const states = new Map<string, HashedState>();
   const clocks: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
   for (const record of journal) {
     const { seq, input } = record;
@@ -289,7 +289,7 @@ function difference(ours: unknown, theirs: unknown, path = ""): string {
 function decideAgain(
   { input }: JournalRecord,
   engine: Engine,
-  states: ReadonlyMap<string, Known>,
+  states: ReadonlyMap<string, HashedState>,
   clocks: Readonly<Record<InputTopic, number>>,
 ): readonly GateEvent[] {
   if (input.type !== "decided") return [];
@@ -309,7 +309,7 @@ function decideAgain(
 
 function applyEvents(
   engine: Engine,
-  states: Map<string, Known>,
+  states: Map<string, HashedState>,
   { seq, events }: JournalRecord,
   problems: string[],
 ): void {
@@ -332,14 +332,14 @@ function applyEvents(
   }
 }
 
-function dropLapsed(engine: Engine, states: Map<string, Known>, proposalsAtMs: number): void {
+function dropLapsed(engine: Engine, states: Map<string, HashedState>, proposalsAtMs: number): void {
   for (const [key, { state }] of states) {
     const isOver = engine.hasLapsed(state, proposalsAtMs);
     if (isOver && engine.nextDeadlineMs(state) === undefined) states.delete(key);
   }
 }
 
-function hashOf(states: ReadonlyMap<string, Known>): string {
+function hashOf(states: ReadonlyMap<string, HashedState>): string {
   let sum = NO_SUM;
   for (const { hash } of states.values()) sum = exchanged(sum, "", hash);
   return sumText(sum);

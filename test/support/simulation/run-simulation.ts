@@ -50,7 +50,7 @@ const PROCESSES_MAX = 3;
 const CALM_MS = HOLD_MS + TIME_LIMIT_MS + 30_000;
 const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
 
-const silentMetrics: Metrics = { count: () => undefined, observe: () => undefined };
+const noMetrics: Metrics = { count: () => undefined, observe: () => undefined };
 
 /** One seed, one run: faults first, then a healed world in which everything must come to its end. */
 export class Simulation {
@@ -195,7 +195,7 @@ export class Simulation {
       codec: jsonCodec,
       fold: coreFold,
       logger: this.#logger(),
-      metrics: silentMetrics,
+      metrics: noMetrics,
       options: this.#taskOptions,
     };
     const reads = this.#random.pick([null, null, 0, 1, 4]);
@@ -223,13 +223,13 @@ export class Simulation {
 
   /** A listener is told of every record once and in order. */
   #watch(name: string, task: StreamTask): void {
-    let told: number | null = null;
+    let lastSeq: number | null = null;
     task.onCommitted((records: readonly CommittedRecord[]) => {
       for (const { record } of records) {
-        if (told !== null && record.seq !== told + 1) {
-          this.#mistold.push(`${name} was told of ${record.seq} after ${told}`);
+        if (lastSeq !== null && record.seq !== lastSeq + 1) {
+          this.#mistold.push(`${name} was told of ${record.seq} after ${lastSeq}`);
         }
-        told = record.seq;
+        lastSeq = record.seq;
       }
     });
   }
@@ -312,7 +312,9 @@ export class Simulation {
       ...engine,
       decide: (state, input, nowMs) => {
         const forgetful =
-          state === undefined ? undefined : { ...state, kept: emptyLedger(), loose: emptyLedger() };
+          state === undefined
+            ? undefined
+            : { ...state, retained: emptyLedger(), loose: emptyLedger() };
         return engine.decide(forgetful as typeof state, input, nowMs);
       },
     };

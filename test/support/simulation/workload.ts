@@ -51,7 +51,7 @@ export class Workload {
     if (kind === "odd") this.#oddity();
   }
 
-  #propose(given: Partial<ProposalInput>): void {
+  #propose(overrides: Partial<ProposalInput>): void {
     if (this.#random.chance(0.05)) this.#turn += 1;
     this.#calls += this.#random.chance(0.9) ? 1 : 0;
     const proposal: ProposalInput = {
@@ -68,7 +68,7 @@ export class Workload {
       estimatedCost: null,
       confirmation: null,
       rejected: null,
-      ...given,
+      ...overrides,
     };
     this.#send("proposals", proposal, proposal);
   }
@@ -166,10 +166,10 @@ export class Workload {
 
 /** Conversations whose key belongs to the partition. */
 function keysOf(partition: number, partitions: number, count: number): readonly string[] {
-  const found: string[] = [];
-  for (let i = 0; found.length < count; i += 1) {
+  const names: string[] = [];
+  for (let i = 0; names.length < count; i += 1) {
     const name = `conversation-${i}`;
-    if (partitionOf(`t/${name}`, partitions) === partition % partitions) found.push(name);
+    if (partitionOf(`t/${name}`, partitions) === partition % partitions) names.push(name);
   }
-  return found;
+  return names;
 }

@@ -79,13 +79,13 @@ const effect: Arbitrary<ExclusiveEffect> = record({
   resource: text,
   kind: text,
   rule: text,
-  wholes: nullable(list(text)),
+  ancestors: nullable(list(text)),
   onFailure,
 });
 
 const more: Arbitrary<CallMore> = record({
   cost: nullable(money),
-  given: nullable(text),
+  manualGrant: nullable(text),
   pending: list(
     record({ resource: text, kind: text, exclusive: fc.boolean(), rule: text, onFailure }),
   ),
@@ -94,12 +94,12 @@ const more: Arbitrary<CallMore> = record({
 
 const callFacts = (actionKey: Arbitrary<string>): Arbitrary<CallFacts> =>
   record({
-    twinKey: fc.oneof(actionKey, text),
+    priorKey: fc.oneof(actionKey, text),
     resources: nullable(list(text)),
     exclusive: list(effect),
     windowUntilMs: long,
     dropAtMs: long,
-    ringSize: count,
+    recentCallsMax: count,
     repeats: count,
     rates: list(record({ key: text, windowMs: long })),
     grant: nullable(record({ tier: text, expiresAtMs: long })),
@@ -196,7 +196,9 @@ const refusal: Arbitrary<Refusal> = record({
   }),
   suggestedNext: list(text),
   problems: list(record({ path: text, message: text })),
-  known: nullable(list(record({ ref: text, tool: text, atMs: long, digest: nullable(text) }))),
+  earlierResults: nullable(
+    list(record({ ref: text, tool: text, atMs: long, digest: nullable(text) })),
+  ),
   userMessage: nullable(text),
 });
 
@@ -206,7 +208,7 @@ const allowed: Arbitrary<DecisionEvent> = fc
     record({
       type: fc.constant("allowed" as const),
       keyId: text,
-      occurrence: record({ decisionId: shared, openedAtMs: long, attempt: count }),
+      execution: record({ decisionId: shared, openedAtMs: long, attempt: count }),
       notAfterMs: long,
       timeLimitMs: long,
       idempotencyArgument: nullable(text),
@@ -406,8 +408,8 @@ const decidedProposal: Arbitrary<ProposalInput> = fc
       }),
     ),
   )
-  .map(([sent, given, rejected, name, vouched]) => ({
-    ...{ ...sent, ...name, arguments: given, rejected },
+  .map(([sent, argumentsText, rejected, name, vouched]) => ({
+    ...{ ...sent, ...name, arguments: argumentsText, rejected },
     ...vouched,
   }));
 
@@ -449,8 +451,8 @@ export const verdict: Arbitrary<VerdictInput> = record({
   untilMs: nullable(long),
   by: text.map((name) => (speakerProblem(name) === undefined ? name : "ann")),
   reason: nullable(text),
-}).chain((given) =>
-  fc.option(subject).map((about) => (about === null ? given : { ...given, about })),
+}).chain((verdictInput) =>
+  fc.option(subject).map((about) => (about === null ? verdictInput : { ...verdictInput, about })),
 );
 
 const position: Arbitrary<InputPosition> = record({
@@ -479,9 +481,9 @@ const leaning: Arbitrary<{ input: GateInput; events: GateEvent[] }> = fc
       call: { callId, agentId, turn, step, tool },
     } = said;
     const name = { tenantId: tenant, conversationId, callId, agentId, turn, step, tool };
-    const given = sameArguments ? said.arguments.text : sent.arguments;
+    const argumentsText = sameArguments ? said.arguments.text : sent.arguments;
     const event = isRepetition ? repetitionOf(said) : said;
-    return { input: { ...sent, ...name, arguments: given }, events: [event] };
+    return { input: { ...sent, ...name, arguments: argumentsText }, events: [event] };
   });
 
 const decided = fc.oneof(

@@ -107,7 +107,7 @@ const JOURNAL: readonly GoldenRecord[] = [
   journaled("extras", EXTRA_EVENTS, 2),
 ];
 
-const named = {
+const callFields = {
   decisionId: ALLOWED.decisionId,
   call: ALLOWED.call,
   arguments: ALLOWED.arguments,
@@ -120,7 +120,7 @@ const OUTPUTS: readonly GoldenRecord[] = [
     since: 1,
     write: (codec) => codec.encodeDecision(ALLOWED, SAMPLE_POSITION).value,
     read: (codec, bytes) => codec.decodeAllowed(bytes),
-    value: { ...named, occurrence: ALLOWED.occurrence, notAfterMs: ALLOWED.notAfterMs },
+    value: { ...callFields, execution: ALLOWED.execution, notAfterMs: ALLOWED.notAfterMs },
   },
   {
     file: "refused-call",
@@ -134,7 +134,7 @@ const OUTPUTS: readonly GoldenRecord[] = [
     since: 1,
     write: (codec) => codec.encodeDecision(HELD, SAMPLE_POSITION).value,
     read: (codec, bytes) => codec.decodeHeld(bytes),
-    value: { ...named, approvalId: HELD.holdId, expiresAtMs: HELD.expiresAtMs },
+    value: { ...callFields, approvalId: HELD.holdId, expiresAtMs: HELD.expiresAtMs },
   },
   {
     file: "dead-letter",

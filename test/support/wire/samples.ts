@@ -49,20 +49,20 @@ export const PLAIN_PROPOSAL: ProposalInput = {
 };
 
 const CALL: CallFacts = {
-  twinKey: "ab".repeat(32),
+  priorKey: "ab".repeat(32),
   resources: ["customer/cus_8812", "invoice"],
   exclusive: [
     {
       resource: "invoice",
       kind: "create",
       rule: "tool_schemas.create_invoice",
-      wholes: null,
+      ancestors: null,
       onFailure: "warn",
     },
   ],
   windowUntilMs: AT_MS + 300_000,
   dropAtMs: AT_MS + 86_400_000,
-  ringSize: 64,
+  recentCallsMax: 64,
   repeats: 1,
   rates: [{ key: "tier:writes", windowMs: 60_000 }],
   grant: { tier: "writes", expiresAtMs: AT_MS + 3_600_000 },
@@ -111,7 +111,7 @@ export const ALLOWED: CallAllowed = {
   type: "allowed",
   ...BASE,
   keyId: "k1",
-  occurrence: { decisionId: "11".repeat(16), openedAtMs: AT_MS - 1_000, attempt: 2 },
+  execution: { decisionId: "11".repeat(16), openedAtMs: AT_MS - 1_000, attempt: 2 },
   notAfterMs: AT_MS + 30_000,
   timeLimitMs: 60_000,
   idempotencyArgument: "idempotency_key",
@@ -124,9 +124,9 @@ export const PLAIN_ALLOWED: CallAllowed = {
   notices: { ...ALLOWED.notices, warnings: [], shadow: [] },
   conversation: { ...ALLOWED.conversation, fresh: false, confirmation: null, evicted: null },
   approval: { ...ALLOWED.approval, approvalId: null, approvedBy: [] },
-  occurrence: { decisionId: BASE.decisionId, openedAtMs: AT_MS, attempt: 1 },
+  execution: { decisionId: BASE.decisionId, openedAtMs: AT_MS, attempt: 1 },
   idempotencyArgument: null,
-  facts: { ...CALL, twinKey: BASE.arguments.actionKey, grant: null },
+  facts: { ...CALL, priorKey: BASE.arguments.actionKey, grant: null },
 };
 
 export const HELD: CallHeld = {
@@ -174,7 +174,7 @@ export const REFUSED: CallRefused = {
     resolution: { type: "retry_after", retryAfterMs: 1_500, approvalId: "33".repeat(16) },
     suggestedNext: ["get_invoice", "list_invoices"],
     problems: [{ path: "$.amount_cents", message: "must be a whole number" }],
-    known: null,
+    earlierResults: null,
     userMessage: null,
   },
   strike: { key: "action:1", count: 2, step: "7" },
@@ -268,13 +268,13 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
           resource: "invoice",
           kind: "create",
           rule: "tool_schemas",
-          wholes: ["ledger"],
+          ancestors: ["ledger"],
           onFailure: "conflict",
         },
       ],
       more: {
         cost: { microUnits: 2_500_000, currency: "EUR" },
-        given: "tool:create_invoice",
+        manualGrant: "tool:create_invoice",
         pending: [
           {
             resource: "invoice/{result.id}",
@@ -297,7 +297,7 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
           resource: "invoice/7",
           kind: "create",
           rule: "tool_schemas",
-          wholes: null,
+          ancestors: null,
           onFailure: "warn",
         },
       ],
@@ -308,7 +308,7 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
     refusal: {
       ...REFUSED.refusal,
       reason: "budget_seconds",
-      known: [{ ref: "22".repeat(16), tool: "create_invoice", atMs: AT_MS, digest: "aa" }],
+      earlierResults: [{ ref: "22".repeat(16), tool: "create_invoice", atMs: AT_MS, digest: "aa" }],
       userMessage: "I stopped because the time allowed for this task is over.",
     },
   },

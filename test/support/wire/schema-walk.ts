@@ -45,12 +45,13 @@ export function withField(
   [record, name]: readonly [record: string, field: string],
   change: (field: AvroField) => AvroField | undefined,
 ): AvroSchema {
-  return withRecord(schema, record, (found) => {
-    const fields = found.fields.flatMap((field) =>
+  return withRecord(schema, record, (recordSchema) => {
+    const fields = recordSchema.fields.flatMap((field) =>
       field.name === name ? (change(field) ?? []) : field,
     );
-    if (!found.fields.some((field) => field.name === name)) throw new Error(`no field ${name}`);
-    return { ...found, fields };
+    if (!recordSchema.fields.some((field) => field.name === name))
+      throw new Error(`no field ${name}`);
+    return { ...recordSchema, fields };
   });
 }
 

@@ -57,10 +57,10 @@ test("alerts of several partitions are appended one partition after the other", 
     outbox.add(raised(partition, name));
   }
   expect(await publish(outbox)).toBe(true);
-  const places = appends.map((records) =>
+  const partitionKeys = appends.map((records) =>
     records.map(({ partition, key }) => `${partition} ${key}`),
   );
-  expect(places).toEqual([["0 t/a", "0 t/c"], ["1 t/b"]]);
+  expect(partitionKeys).toEqual([["0 t/a", "0 t/c"], ["1 t/b"]]);
   expect(outbox.isEmpty).toBe(true);
 });
 

@@ -27,9 +27,14 @@ function refused(reason: string, approvedBy: string[]): GateEvent {
 }
 
 function allowed(approvedBy: string[]): GateEvent {
-  const occurrence = { decisionId: "d", openedAtMs: 1_000, attempt: 1 };
+  const execution = { decisionId: "d", openedAtMs: 1_000, attempt: 1 };
   const facts = { grant: null };
-  return { ...decided(approvedBy), type: "allowed", occurrence, facts } as unknown as GateEvent;
+  return {
+    ...decided(approvedBy),
+    type: "allowed",
+    execution: execution,
+    facts,
+  } as unknown as GateEvent;
 }
 
 function verdict(kind: VerdictInput["kind"], by: string, reason: string | null): VerdictInput {

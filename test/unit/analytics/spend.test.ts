@@ -21,8 +21,8 @@ function reconciled(decision_id: string, detail: string): DecisionRow {
 }
 
 /** What the metric says and what the conversation did spend, of GBP. */
-function spentAfter(rows: readonly DecisionRow[], given: Partial<typeof options> = {}) {
-  const fold = new DecisionFold({ ...options, ...given });
+function spentAfter(rows: readonly DecisionRow[], overrides: Partial<typeof options> = {}) {
+  const fold = new DecisionFold({ ...options, ...overrides });
   fold.apply(0, rows, rows.length);
   return spentOf(fold);
 }

@@ -123,11 +123,14 @@ describe("alerts about a conversation that spikes", () => {
     fold.apply(0, calls(8), 12);
     const data = fold.data();
     const [partition] = data.partitions;
-    const kept = (partition?.conversations ?? []).map((one) => {
+    const conversations = (partition?.conversations ?? []).map((one) => {
       const alerts = one.alerts as readonly { name: string; alertId: string }[];
       return { ...one, alerts: Object.fromEntries(alerts.map((a) => [a.name, a.alertId])) };
     });
-    const old = { ...data, partitions: [{ ...partition, conversations: kept }] } as FoldData;
+    const old = {
+      ...data,
+      partitions: [{ ...partition, conversations: conversations }],
+    } as FoldData;
 
     const raised = new DecisionFold(options, old).apply(0, calls(20, 8), 32);
 

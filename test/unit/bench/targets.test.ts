@@ -41,8 +41,8 @@ describe("targets", () => {
     [{ row: "theirs", per: "ours", figure: "p50", atLeast: 0.6 }, 0.5, false],
     [{ row: "gone", figure: "p50", atMost: 8 }, null, false],
     [{ row: "ours", per: "gone", figure: "p50", atMost: 8 }, null, false],
-  ])("%o", (target, value, isMet) => {
-    expect(judge([target], rows)).toEqual([{ target, value, isMet }]);
+  ])("%o", (target, value, isReached) => {
+    expect(judge([target], rows)).toEqual([{ target, value, isReached: isReached }]);
   });
 
   const hit = judge([{ row: "ours", figure: "p50", atMost: 8 }], rows);

@@ -35,11 +35,11 @@ test.each(["callId", "approvalId"] as const)(
   "a guarded call that was approved runs once when its %s comes again in another turn",
   async (by) => {
     await opened();
-    let ran = 0;
+    let runs = 0;
     let turn = 1;
     const send_mail = ({ to }: { readonly to: string }) => {
-      ran += 1;
-      return `${to} ${ran}`;
+      runs += 1;
+      return `${to} ${runs}`;
     };
     const tools = gate.guard({ send_mail }, () => ({ conversationId: "c", turn, step: turn }));
     const waits = await tools.send_mail({ to: "ann" }, { callId: "m1" });
@@ -52,6 +52,6 @@ test.each(["callId", "approvalId"] as const)(
     expect(isRefused(await tools.send_mail({ to: "bob" }, again))).toBe(true);
     turn = 3;
     expect(isRefused(await tools.send_mail({ to: "ann" }, again))).toBe(true);
-    expect(ran).toBe(1);
+    expect(runs).toBe(1);
   },
 );

@@ -31,7 +31,7 @@ async function openGate(): Promise<Embedded> {
   return embedded;
 }
 
-type Given = {
+type ConnectOptions = {
   readonly log?: Log;
   readonly timeoutMs?: number;
   readonly onLost?: () => void;
@@ -39,23 +39,23 @@ type Given = {
   readonly secrets?: ReadonlyMap<string, Uint8Array>;
 };
 
-function connect({ log, codec }: Embedded, given: Given = {}) {
+function connect({ log, codec }: Embedded, options: ConnectOptions = {}) {
   const lost: CallgateError[] = [];
   const closed: string[] = [];
   const link = linkToRemote({
-    ...{ log: given.log ?? log, codec, clock: systemClock },
-    secrets: given.secrets ?? new Map(),
+    ...{ log: options.log ?? log, codec, clock: systemClock },
+    secrets: options.secrets ?? new Map(),
     close: async () => {
       closed.push("log");
-      await given.close?.();
+      await options.close?.();
     },
     abandon: () => void closed.push("abandoned"),
   });
   const onLost = (error: CallgateError): void => {
     lost.push(error);
-    given.onLost?.();
+    options.onLost?.();
   };
-  const client = new GateClient(link, { timeoutMs: given.timeoutMs ?? 5_000, onLost });
+  const client = new GateClient(link, { timeoutMs: options.timeoutMs ?? 5_000, onLost });
   const callgate = composeCallgate(link, client);
   onTestFinished(() => callgate.close());
   return { callgate, link, lost, closed };
@@ -68,10 +68,10 @@ class FailingLog {
   readonly log: Log;
 
   constructor(log: Log) {
-    const read: Log["read"] = async (...given): Promise<ReadResult> => {
+    const read: Log["read"] = async (...args): Promise<ReadResult> => {
       const error = this.reads.shift();
       if (error !== undefined) throw error;
-      return log.read(...given);
+      return log.read(...args);
     };
     const append: Log["append"] = async (records) => {
       const error = this.appends.shift();
@@ -145,10 +145,10 @@ describe("a client of a gate elsewhere", () => {
       step: undefined,
       tool: "charge",
     });
-    const told = callgate.awaitResult(decisionId);
+    const result = callgate.awaitResult(decisionId);
     end("paid");
     expect(await first).toBe("paid");
-    expect(await told).toMatchObject({ status: "succeeded", output: "paid" });
+    expect(await result).toMatchObject({ status: "succeeded", output: "paid" });
     expect(runs).toEqual(["first"]);
   });
 
@@ -160,10 +160,10 @@ describe("a client of a gate elsewhere", () => {
     const result = agent.awaitResult(decisionId);
     await executor.report(decisionId, { status: "started" });
     await executor.report(decisionId, { status: "succeeded", output: { total: 3 } });
-    const told = { decisionId, status: "succeeded", output: { total: 3 }, whole: true };
-    expect(await result).toMatchObject(told);
-    expect(await agent.awaitResult(decisionId)).toMatchObject(told);
-    expect(await connect(gate).callgate.awaitResult(decisionId)).toMatchObject(told);
+    const expected = { decisionId, status: "succeeded", output: { total: 3 }, whole: true };
+    expect(await result).toMatchObject(expected);
+    expect(await agent.awaitResult(decisionId)).toMatchObject(expected);
+    expect(await connect(gate).callgate.awaitResult(decisionId)).toMatchObject(expected);
   });
 
   test("waits for the verdict on a held call, and for its result", async () => {

@@ -20,13 +20,13 @@ const LATE_MS = TIMEOUT_MS + 1_000;
 
 type Hangs = (name: string, args: readonly unknown[]) => boolean;
 
-type Given = {
+type ConnectOptions = {
   readonly timeoutMs?: number;
   readonly secrets?: ReadonlyMap<string, Uint8Array>;
 };
 
-function connect({ log, codec }: Embedded, hangs: Hangs, given: Given = {}) {
-  const { timeoutMs = TIMEOUT_MS, secrets = new Map() } = given;
+function connect({ log, codec }: Embedded, hangs: Hangs, options: ConnectOptions = {}) {
+  const { timeoutMs = TIMEOUT_MS, secrets = new Map() } = options;
   const hanging = new Proxy(log, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
@@ -45,9 +45,9 @@ function connect({ log, codec }: Embedded, hangs: Hangs, given: Given = {}) {
 }
 
 function secretsOf(text: string): ReadonlyMap<string, Uint8Array> {
-  const given = secretFrom(text);
-  if (!given.ok) throw new Error("the secret is not one");
-  return new Map([[given.secret.keyId, given.secret.bytes]]);
+  const parsed = secretFrom(text);
+  if (!parsed.ok) throw new Error("the secret is not one");
+  return new Map([[parsed.secret.keyId, parsed.secret.bytes]]);
 }
 
 /** A held and an allowed call, of which a client that connects later knows nothing. */

@@ -18,7 +18,7 @@ import {
   type StoredEntry,
 } from "../../../services/collections/ledger.ts";
 
-interface Kept {
+interface ModelEntry {
   readonly value: number;
   readonly dropAt: number;
   readonly order: number;
@@ -27,7 +27,7 @@ interface Kept {
 
 /** The same, as a map that is sorted whenever an order is asked for. */
 class Model {
-  readonly entries = new Map<string, Kept>();
+  readonly entries = new Map<string, ModelEntry>();
   next = 0;
 
   put(key: string, value: number, dropAt: number, bytes: number): void {

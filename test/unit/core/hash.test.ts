@@ -19,7 +19,7 @@ const name: CallName = {
   callId: "call_0",
 };
 
-const occurrence = {
+const execution = {
   tenantId: "default",
   conversationId: "conv-1",
   tool: "charge_card",
@@ -97,18 +97,18 @@ describe("what is hashed", () => {
     for (const text of texts) {
       const parts = ["default", text, null, "2", text, "tool"];
       const frame = `callgate.decision/1\n${JSON.stringify(parts)}\n${text}`;
-      const named = { ...name, conversationId: text, turn: null, callId: text };
-      expect(decisionIdOf(named, "tool", text)).toBe(sha256(frame).slice(0, 32));
+      const callName = { ...name, conversationId: text, turn: null, callId: text };
+      expect(decisionIdOf(callName, "tool", text)).toBe(sha256(frame).slice(0, 32));
     }
   });
 
   it("is followed by the bytes, their number standing in their place", () => {
     for (const text of texts) {
       for (const length of [0, 1, 5_000, 16_000, 16_384, 50_000]) {
-        const given = Uint8Array.from({ length }, (_, at) => at * 7);
+        const content = Uint8Array.from({ length }, (_, at) => at * 7);
         const frame = Buffer.from(`tag/1\n[${JSON.stringify(text)},${length},${length}]\n`);
-        const expected = sha256(Buffer.concat([frame, given, given]));
-        expect(sha256Hex("tag/1", text, given, given)).toBe(expected);
+        const expected = sha256(Buffer.concat([frame, content, content]));
+        expect(sha256Hex("tag/1", text, content, content)).toBe(expected);
       }
     }
   });
@@ -127,7 +127,7 @@ describe("golden values, which stored data depends on", () => {
         "digest",
       ),
       approvalIdOf: approvalIdOf("0123456789abcdef0123456789abcdef", "rule", 1),
-      idempotencyKey: idempotencyKey("secret", occurrence),
+      idempotencyKey: idempotencyKey("secret", execution),
       chainHash: chainHash("00", bytes(1, 2, 3)),
     }).toMatchInlineSnapshot(`
       {
@@ -235,17 +235,17 @@ describe("idempotencyKey", () => {
     for (const length of [0, 1, 32, 63, 64, 65, 200]) {
       const secret = Uint8Array.from({ length }, (_, at) => at * 7 + length);
       const expected = createHmac("sha256", secret).update(frame).digest("base64url");
-      expect(idempotencyKey(secret, occurrence)).toBe(expected);
+      expect(idempotencyKey(secret, execution)).toBe(expected);
       expect(expected).toMatch(/^[A-Za-z0-9_-]{43}$/);
     }
   });
 
   it("depends on the secret and every part", () => {
     const keys = [
-      idempotencyKey("secret", occurrence),
-      idempotencyKey("other", occurrence),
+      idempotencyKey("secret", execution),
+      idempotencyKey("other", execution),
       ...(["tenantId", "conversationId", "tool", "identity", "decisionId"] as const).map((field) =>
-        idempotencyKey("secret", { ...occurrence, [field]: "other" }),
+        idempotencyKey("secret", { ...execution, [field]: "other" }),
       ),
     ];
     expect(new Set(keys).size).toBe(7);

@@ -3,8 +3,8 @@ import { expect, test, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import {
   appendingBy,
+  createLineLogger,
   FencingOwnership,
-  keptLines,
   openGate,
   startExecutor,
 } from "../../support/log-executor-kit.ts";
@@ -14,7 +14,7 @@ async function unanswered(outcome: "unknown, done" | "unknown, not done") {
   const gate = await openGate();
   const ownership = new FencingOwnership(gate.embedded.log);
   const runs: string[] = [];
-  const { logger, lines } = keptLines();
+  const { logger, lines } = createLineLogger();
   const pay = (name: string) => ({ pay: () => runs.push(name) });
   let retake: () => void = () => undefined;
   const sleep = (_timeMs: number, signal?: AbortSignal) =>
@@ -32,55 +32,56 @@ async function unanswered(outcome: "unknown, done" | "unknown, not done") {
 }
 
 test("a call that another took for begun, by a claim of ours without an answer, is told to be not executed", async () => {
-  const { retake, startSecond, told, decisionId, runs, propose } =
+  const { retake, startSecond, readStatuses, decisionId, runs, propose } =
     await unanswered("unknown, done");
   await startSecond();
-  await expect.poll(() => told(decisionId)).toEqual(["started", "unknown"]);
+  await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "unknown"]);
   retake();
-  await expect.poll(() => told(decisionId)).toEqual(["started", "unknown", "not_executed"]);
+  await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "unknown", "not_executed"]);
   expect(runs).toEqual([]);
   const again = await propose("pay", { order: "7" });
   expect(again.outcome).toBe("allowed");
 });
 
 test("closing looks once whether a claim without an answer is in the log, and tells that the call was not executed", async () => {
-  const { first, startSecond, told, decisionId, runs, lines, propose } =
+  const { first, startSecond, readStatuses, decisionId, runs, lines, propose } =
     await unanswered("unknown, done");
   await first.close(5_000);
-  expect(await told(decisionId)).toEqual(["started", "not_executed"]);
+  expect(await readStatuses(decisionId)).toEqual(["started", "not_executed"]);
   await startSecond();
   const again = await propose("pay", { order: "7" });
   expect(again.outcome).toBe("allowed");
   await expect.poll(() => runs).toEqual(["second"]);
-  expect(await told(decisionId)).toEqual(["started", "not_executed"]);
+  expect(await readStatuses(decisionId)).toEqual(["started", "not_executed"]);
   expect(lines.filter(([level]) => level === "warn")).toEqual([]);
 });
 
 test("closing names a call whose claim without an answer is not found, and leaves it to the next", async () => {
-  const { first, startSecond, told, decisionId, runs, lines } =
+  const { first, startSecond, readStatuses, decisionId, runs, lines } =
     await unanswered("unknown, not done");
   await first.close(5_000);
-  expect(await told(decisionId)).toEqual([]);
+  expect(await readStatuses(decisionId)).toEqual([]);
   const warnings = lines.filter(([level]) => level === "warn");
   expect(warnings).toHaveLength(1);
   const names = { decisionId, callId: "call-1", conversationId: "c1", tool: "pay", partition: 0 };
   expect(warnings[0]?.[2]).toMatchObject({ ...names, status: "not_executed" });
   await startSecond();
-  await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+  await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "succeeded"]);
   expect(runs).toEqual(["second"]);
 });
 
 test("closing says nothing of a call that another has begun meanwhile", async () => {
-  const { first, startSecond, told, decisionId, lines } = await unanswered("unknown, not done");
+  const { first, startSecond, readStatuses, decisionId, lines } =
+    await unanswered("unknown, not done");
   await startSecond();
-  await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+  await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "succeeded"]);
   await first.close(5_000);
-  expect(await told(decisionId)).toEqual(["started", "succeeded"]);
+  expect(await readStatuses(decisionId)).toEqual(["started", "succeeded"]);
   expect(lines.filter(([level]) => level === "warn")).toEqual([]);
 });
 
 test("a call that ends before its record is come to again is not told to be of unknown outcome", async () => {
-  const { retake, told, decisionId, embedded } = await unanswered("unknown, done");
+  const { retake, readStatuses, decisionId, embedded } = await unanswered("unknown, done");
   // The first records of the next run come late.
   const { read } = embedded.log;
   let ended: () => void = () => undefined;
@@ -92,15 +93,15 @@ test("a call that ends before its record is come to again is not told to be of u
     return read.call(embedded.log, topic, ...rest);
   });
   retake();
-  await expect.poll(() => told(decisionId)).toContain("succeeded");
+  await expect.poll(() => readStatuses(decisionId)).toContain("succeeded");
   ended();
   await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(await told(decisionId)).not.toContain("unknown");
+  expect(await readStatuses(decisionId)).not.toContain("unknown");
 });
 
 test("a claim that gets no answer at all does not hold up closing", async () => {
   const { embedded, propose } = await openGate();
-  const { logger, lines } = keptLines();
+  const { logger, lines } = createLineLogger();
   let asked = 0;
   const log = appendingBy(embedded.log, () => {
     asked += 1;

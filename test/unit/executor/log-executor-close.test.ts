@@ -6,7 +6,12 @@ import type { Embedded } from "../../../services/library/open-embedded.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import type { Log, OutgoingRecord, Ownership } from "../../../services/runtime/ports.ts";
 import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
-import { appendingBy, keptLines, openGate, startExecutor } from "../../support/log-executor-kit.ts";
+import {
+  appendingBy,
+  createLineLogger,
+  openGate,
+  startExecutor,
+} from "../../support/log-executor-kit.ts";
 
 const SECRET = "receipt 4711";
 
@@ -17,8 +22,8 @@ function within<T>(timeMs: number, action: Promise<T>): Promise<T | "late"> {
 
 /** An executor that runs a call, and whose log then takes no result as it should. */
 async function running(failing: (log: Log) => Log["append"]) {
-  const { embedded, propose, told } = await openGate();
-  const { logger, lines } = keptLines();
+  const { embedded, propose, readStatuses } = await openGate();
+  const { logger, lines } = createLineLogger();
   let isDown = false;
   let end: (() => void) | undefined;
   const append = failing(embedded.log);
@@ -38,7 +43,7 @@ async function running(failing: (log: Log) => Log["append"]) {
   const goUp = (): void => {
     isDown = false;
   };
-  return { executor, lines, decisionId, told, goDown, goUp, end: () => end?.() };
+  return { executor, lines, decisionId, readStatuses, goDown, goUp, end: () => end?.() };
 }
 
 const refusing = () => () =>
@@ -47,13 +52,13 @@ const refusing = () => () =>
 test.each([60_000, 2 ** 31 - 1, 2 ** 31, Number.POSITIVE_INFINITY])(
   "within %d ms a result that is not taken at first is written again",
   async (timeoutMs) => {
-    const { executor, told, decisionId, goDown, goUp, end } = await running(refusing);
+    const { executor, readStatuses, decisionId, goDown, goUp, end } = await running(refusing);
     const closed = executor.close(timeoutMs);
     goDown();
     setTimeout(goUp, 300);
     end();
     await closed;
-    expect(await told(decisionId)).toEqual(["started", "succeeded"]);
+    expect(await readStatuses(decisionId)).toEqual(["started", "succeeded"]);
   },
 );
 
@@ -106,7 +111,7 @@ test("a result that gets no answer at all does not hold up closing, and is told"
 });
 
 test("a take-over that gets no answer does not hold up closing, and begins nothing afterwards", async () => {
-  const { embedded, propose, told } = await openGate();
+  const { embedded, propose, readStatuses } = await openGate();
   let answer: (error: Error) => void = () => undefined;
   let asked = false;
   const takeOver: Ownership["takeOver"] = () =>
@@ -122,7 +127,7 @@ test("a take-over that gets no answer does not hold up closing, and begins nothi
   answer(new RetryableError("log_unavailable", "no broker answers"));
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(executor.status.state).toBe("closed");
-  expect(await told(decisionId)).toEqual([]);
+  expect(await readStatuses(decisionId)).toEqual([]);
 });
 
 function startHanging({ log, codec }: Embedded, ownership: Ownership): LogExecutor {

@@ -14,19 +14,19 @@ import {
 
 describe("an executor that follows the log", () => {
   test("runs what is allowed for its tools, and says that it starts before it does", async () => {
-    const { embedded, propose, told } = await openGate();
-    const given: unknown[] = [];
+    const { embedded, propose, readStatuses } = await openGate();
+    const received: unknown[] = [];
     await startExecutor(embedded, {
       pay: (args, { idempotencyKey }) => {
-        given.push(args, idempotencyKey);
+        received.push(args, idempotencyKey);
         return "paid";
       },
     });
     const other = await propose("other", {});
     const paid = await propose("pay", { order: "7", key: "the model's" });
-    await expect.poll(() => told(paid.decisionId)).toEqual(["started", "succeeded"]);
-    expect(given).toEqual([{ order: "7", key: paid.idempotencyKey }, paid.idempotencyKey]);
-    expect(await told(other.decisionId)).toEqual([]);
+    await expect.poll(() => readStatuses(paid.decisionId)).toEqual(["started", "succeeded"]);
+    expect(received).toEqual([{ order: "7", key: paid.idempotencyKey }, paid.idempotencyKey]);
+    expect(await readStatuses(other.decisionId)).toEqual([]);
     const again = await propose("pay", { order: "7" });
     expect(again.refusal?.previousResult).toMatchObject({ inline: "paid" });
   });
@@ -54,14 +54,14 @@ describe("an executor that follows the log", () => {
   });
 
   test("takes up what was allowed before it started", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     const early = await propose("pay", { order: "7" });
     await startExecutor(embedded, { pay: () => "paid" });
-    await expect.poll(() => told(early.decisionId)).toEqual(["started", "succeeded"]);
+    await expect.poll(() => readStatuses(early.decisionId)).toEqual(["started", "succeeded"]);
   });
 
   test("runs nothing that another executor had started, and says that nobody knows", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     const begun = await propose("pay", { order: "7" });
     let runs = 0;
     const first = await startExecutor(embedded, {
@@ -70,19 +70,21 @@ describe("an executor that follows the log", () => {
         return new Promise(() => undefined);
       },
     });
-    await expect.poll(() => told(begun.decisionId)).toEqual(["started"]);
+    await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started"]);
     // Gone without a word: it is not closed, and its handler never ends.
     void first;
     await startExecutor(embedded, { pay: () => (runs += 1) });
-    await expect.poll(() => told(begun.decisionId)).toEqual(["started", "unknown"]);
+    await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started", "unknown"]);
     const done = await propose("pay", { order: "8" });
-    await expect.poll(async () => (await told(done.decisionId)).includes("succeeded")).toBe(true);
-    expect(await told(begun.decisionId)).toEqual(["started", "unknown"]);
+    await expect
+      .poll(async () => (await readStatuses(done.decisionId)).includes("succeeded"))
+      .toBe(true);
+    expect(await readStatuses(begun.decisionId)).toEqual(["started", "unknown"]);
     expect((await propose("pay", { order: "7" })).refusal?.reason).toBe("outcome_unknown");
   });
 
   test("reports a handler that fails, and goes on", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     await startExecutor(embedded, {
       pay: ({ order }) => {
         if (order === "7") throw new Error("declined");
@@ -91,12 +93,12 @@ describe("an executor that follows the log", () => {
     });
     const failed = await propose("pay", { order: "7" });
     const paid = await propose("pay", { order: "8" });
-    await expect.poll(() => told(paid.decisionId)).toEqual(["started", "succeeded"]);
-    expect(await told(failed.decisionId)).toEqual(["started", "failed"]);
+    await expect.poll(() => readStatuses(paid.decisionId)).toEqual(["started", "succeeded"]);
+    expect(await readStatuses(failed.decisionId)).toEqual(["started", "failed"]);
   });
 
   test("ends what it runs when it is closed", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     const executor = await startExecutor(embedded, {
       pay: (_args, { signal }) =>
         new Promise((_resolve, reject) => {
@@ -104,13 +106,13 @@ describe("an executor that follows the log", () => {
         }),
     });
     const begun = await propose("pay", { order: "7" });
-    await expect.poll(() => told(begun.decisionId)).toEqual(["started"]);
+    await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started"]);
     await executor.close(1);
-    expect(await told(begun.decisionId)).toEqual(["started", "unknown"]);
+    expect(await readStatuses(begun.decisionId)).toEqual(["started", "unknown"]);
   });
 
   test("starts nothing once another executor has taken over, and tells what it had begun", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     const ownership = new FencingOwnership(embedded.log);
     const runs: string[] = [];
     let end: (value: string) => void = () => undefined;
@@ -120,27 +122,29 @@ describe("an executor that follows the log", () => {
       });
     const first = await startExecutor(embedded, { pay: slow }, { ownership });
     const begun = await propose("pay", { order: "7" });
-    await expect.poll(() => told(begun.decisionId)).toEqual(["started"]);
+    await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started"]);
     const pay: Handler = ({ order }) => runs.push(String(order));
     await startExecutor(embedded, { pay }, { ownership });
-    await expect.poll(() => told(begun.decisionId)).toEqual(["started", "unknown"]);
+    await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started", "unknown"]);
     // It was only cut off: what it knows in the end is told all the same.
     end("paid");
-    await expect.poll(() => told(begun.decisionId)).toEqual(["started", "unknown", "succeeded"]);
+    await expect
+      .poll(() => readStatuses(begun.decisionId))
+      .toEqual(["started", "unknown", "succeeded"]);
     const next = await propose("pay", { order: "8" });
-    await expect.poll(() => told(next.decisionId)).toEqual(["started", "succeeded"]);
+    await expect.poll(() => readStatuses(next.decisionId)).toEqual(["started", "succeeded"]);
     await expect.poll(() => first.status.state).toBe("not_owner");
     expect(runs).toEqual(["8"]);
   });
 
   test("says nothing of a call that it had in hand when another executor took over", async () => {
-    const { embedded, propose, told } = await openGate({ start_within_ms: 1_000 });
+    const { embedded, propose, readStatuses } = await openGate({ start_within_ms: 1_000 });
     const ownership = new FencingOwnership(embedded.log);
     const ends: (() => void)[] = [];
     const slow = () => new Promise<void>((resolve) => ends.push(resolve));
     const first = await startExecutor(embedded, { pay: slow }, { ownership });
     const begun = await propose("pay", { order: "7" });
-    await expect.poll(() => told(begun.decisionId)).toEqual(["started"]);
+    await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started"]);
     // It waits in the first executor, and is run by the second.
     const next = await propose("pay", { order: "8" });
     await startExecutor(embedded, { pay: slow }, { ownership });
@@ -150,12 +154,12 @@ describe("an executor that follows the log", () => {
       .toBe(true);
     ends[0]?.();
     await expect.poll(() => first.status.state).toBe("not_owner");
-    expect(await told(next.decisionId)).toEqual(["started"]);
+    expect(await readStatuses(next.decisionId)).toEqual(["started"]);
     expect((await propose("pay", { order: "8" })).outcome).toBe("refused");
   });
 
   test("does not start what another executor has begun while the partition was lost to it", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     const ownership = new FencingOwnership(embedded.log);
     const ends: (() => void)[] = [];
     const runs: string[] = [];
@@ -178,32 +182,34 @@ describe("an executor that follows the log", () => {
     await expect.poll(() => runs).toContain("second 8");
     await expect.poll(() => first.status.state).toBe("running");
     ends[0]?.();
-    await expect.poll(() => told(begun.decisionId)).toContain("succeeded");
+    await expect.poll(() => readStatuses(begun.decisionId)).toContain("succeeded");
     await systemClock.sleep(100);
     expect(runs).not.toContain("first 8");
     // Who began it may be at it still.
-    expect(await told(queued.decisionId)).toEqual(["started"]);
+    expect(await readStatuses(queued.decisionId)).toEqual(["started"]);
   });
 
   test.each(["unknown, done", "unknown, not done"] as const)(
     "takes over again where it is not known whether a start is in the log (%s)",
     async (outcome) => {
-      const { embedded, propose, told } = await openGate();
+      const { embedded, propose, readStatuses } = await openGate();
       const ownership = new FencingOwnership(embedded.log);
       let runs = 0;
       const parts = { ownership, parallelCalls: 1 };
       const executor = await startExecutor(embedded, { pay: () => (runs += 1) }, parts);
       ownership.outcomes.push(outcome);
       const paid = await propose("pay", { order: "7" });
-      await expect.poll(() => told(paid.decisionId)).toContain("succeeded");
-      expect((await told(paid.decisionId)).filter((status) => status === "unknown")).toEqual([]);
+      await expect.poll(() => readStatuses(paid.decisionId)).toContain("succeeded");
+      expect(
+        (await readStatuses(paid.decisionId)).filter((status) => status === "unknown"),
+      ).toEqual([]);
       expect(runs).toBe(1);
       await expect.poll(() => executor.status.state).toBe("running");
     },
   );
 
   test("writes a result again and again until it is in the log", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     let failures = 2;
     const { log } = embedded;
     const failing = appendingBy(log, (records) => {
@@ -218,13 +224,13 @@ describe("an executor that follows the log", () => {
     await startExecutor(embedded, { pay: () => "paid" }, { log: failing });
     const paid = await propose("pay", { order: "7" });
     await expect
-      .poll(() => told(paid.decisionId), { timeout: 5_000 })
+      .poll(() => readStatuses(paid.decisionId), { timeout: 5_000 })
       .toEqual(["started", "succeeded"]);
     expect(failures).toBe(0);
   });
 
   test("has no more calls under way than it may", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     let running = 0;
     let most = 0;
     const read: Handler = async () => {
@@ -237,13 +243,13 @@ describe("an executor that follows the log", () => {
     await startExecutor(embedded, { read }, { parallelCalls: 2 });
     const calls = await Promise.all(["1", "2", "3", "4", "5"].map((id) => propose("read", { id })));
     for (const { decisionId } of calls) {
-      await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+      await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "succeeded"]);
     }
     expect(most).toBe(2);
   });
 
   test("forgets what it began once that would not be begun any more", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     const forget = vi.spyOn(SettledDecisions.prototype, "forget");
     onTestFinished(() => forget.mockRestore());
     let laterMs = 0;
@@ -251,17 +257,17 @@ describe("an executor that follows the log", () => {
     await startExecutor(embedded, { read: () => "read" }, { clock });
     for (const id of ["1", "2", "3"]) {
       const { decisionId } = await propose("read", { id });
-      await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+      await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "succeeded"]);
     }
-    const [known] = forget.mock.contexts as readonly SettledDecisions[];
-    expect(known?.size).toBe(3);
+    const [settled] = forget.mock.contexts as readonly SettledDecisions[];
+    expect(settled?.size).toBe(3);
     laterMs = 120_000;
     await propose("read", { id: "4" });
-    await expect.poll(() => known?.size).toBe(0);
+    await expect.poll(() => settled?.size).toBe(0);
   });
 
   test("waits for room without leaving listeners behind", async () => {
-    const { embedded, propose, told } = await openGate();
+    const { embedded, propose, readStatuses } = await openGate();
     const listening = new Map<AbortSignal, number>();
     const count = (name: "addEventListener" | "removeEventListener", by: number) => {
       const original = EventTarget.prototype[name];
@@ -280,7 +286,7 @@ describe("an executor that follows the log", () => {
     await startExecutor(embedded, { read }, { parallelCalls: 2 });
     const calls = await Promise.all(Array.from({ length: 40 }, (_, id) => propose("read", { id })));
     for (const { decisionId } of calls) {
-      await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+      await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "succeeded"]);
     }
     expect(Math.max(...listening.values())).toBeLessThan(10);
   });

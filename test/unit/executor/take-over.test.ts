@@ -1,20 +1,27 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { takeOver } from "../../../services/executor/take-over.ts";
-import { keptLines, openGate, startExecutor } from "../../support/log-executor-kit.ts";
+import { createLineLogger, openGate, startExecutor } from "../../support/log-executor-kit.ts";
 
 const DAY_MS = 86_400_000;
 
 test("a take-over looks back as far as calls may still be begun, and to those in hand", async () => {
-  const { embedded, propose, told } = await openGate();
+  const { embedded, propose, readStatuses } = await openGate();
   const beganMs = Date.now();
   await startExecutor(embedded, { pay: () => "paid" });
   const { decisionId = "" } = await propose("pay", { order: "7" });
-  await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+  await expect.poll(() => readStatuses(decisionId)).toEqual(["started", "succeeded"]);
   const { log, codec } = embedded;
   const take = (laterMs: number, sinceMs: number) => {
     const clock = { ...systemClock, nowMs: () => Date.now() + laterMs };
-    const parts = { log, codec, clock, logger: keptLines().logger, partition: 0, ownership: null };
+    const parts = {
+      log,
+      codec,
+      clock,
+      logger: createLineLogger().logger,
+      partition: 0,
+      ownership: null,
+    };
     return takeOver(parts, { has: (id) => id === decisionId, sinceMs });
   };
   const soon = await take(DAY_MS / 2, Number.POSITIVE_INFINITY);

@@ -15,8 +15,8 @@ function leftTools() {
   let calls = 0;
   const left = (tool: string): LeftCall => {
     calls += 1;
-    const named = { callId: `c${calls}`, agentId: null, turn: null, step: null, tool };
-    const call = { decisionId: `d${calls}`, call: named, notAfterMs: NOT_AFTER_MS };
+    const identifiedCall = { callId: `c${calls}`, agentId: null, turn: null, step: null, tool };
+    const call = { decisionId: `d${calls}`, call: identifiedCall, notAfterMs: NOT_AFTER_MS };
     leave(call);
     return call;
   };

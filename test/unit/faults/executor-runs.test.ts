@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { GateEvent } from "../../../services/core/events.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
-import { ranOf, wronglyTold } from "../../faults/lab/executor-runs.ts";
+import { findWrongReports, listRuns } from "../../faults/lab/executor-runs.ts";
 
 describe("what handlers wrote down", () => {
   it("tells what was begun, how often, and what was cut off", () => {
-    expect(ranOf("begin a\nbegin b\nend a\nbegin a\nbegin c\nend c\n")).toEqual({
+    expect(listRuns("begin a\nbegin b\nend a\nbegin a\nbegin c\nend c\n")).toEqual({
       begun: ["a", "b", "a", "c"],
       cutOff: new Set(["b"]),
     });
-    expect(ranOf("")).toEqual({ begun: [], cutOff: new Set() });
+    expect(listRuns("")).toEqual({ begun: [], cutOff: new Set() });
   });
 });
 
@@ -23,13 +23,14 @@ const recorded = (decisionId: string, status: string) => ({
 });
 
 describe("a call that was cut off", () => {
-  const told = (...events: readonly object[]) => wronglyTold(new Set(["a"]), journalOf(...events));
+  const listWrongReports = (...events: readonly object[]) =>
+    findWrongReports(new Set(["a"]), journalOf(...events));
 
   it("is rightly told as unknown, by the gate or by the next executor", () => {
     const byGate = { type: "outcome_unknown", decisionId: "a" };
-    expect(told(recorded("a", "started"), byGate)).toEqual([]);
-    expect(told(recorded("a", "started"), recorded("a", "unknown"))).toEqual([]);
-    expect(told(recorded("b", "succeeded"), byGate)).toEqual([]);
+    expect(listWrongReports(recorded("a", "started"), byGate)).toEqual([]);
+    expect(listWrongReports(recorded("a", "started"), recorded("a", "unknown"))).toEqual([]);
+    expect(listWrongReports(recorded("b", "succeeded"), byGate)).toEqual([]);
   });
 
   it.each([
@@ -41,6 +42,8 @@ describe("a call that was cut off", () => {
       [recorded("a", "unknown"), { type: "reconciled", decisionId: "a", outcome: "succeeded" }],
     ],
   ])("is wrongly told as %s", (status, events) => {
-    expect(told(...events)).toEqual([`a was cut off, and the journal has it as ${status}`]);
+    expect(listWrongReports(...events)).toEqual([
+      `a was cut off, and the journal has it as ${status}`,
+    ]);
   });
 });

@@ -29,18 +29,18 @@ export async function rightRun(): Promise<RunFacts> {
   const codec = await openLabCodec(["nowhere:9092"], names, undefined);
   const policy = await loadPolicy();
   kit.start({ engine: createCoreEngine(policy), checkpoints: null, context: { codec } });
-  const told = new Told(kit, codec);
-  await told.propose("get_item", 1);
-  await told.report();
-  for (const [tool, item] of CALLS) await told.propose(tool, item);
-  await told.approve();
+  const driver = new GateDriver(kit, codec);
+  await driver.propose("get_item", 1);
+  await driver.report();
+  for (const [tool, item] of CALLS) await driver.propose(tool, item);
+  await driver.approve();
   kit.clock.advance(LATER_MS);
   await until(async () => (await kit.log.endOffset("verdicts", 0)) > 1);
-  await told.decided();
+  await driver.decided();
   const read = new Map(
     await Promise.all(
       TOPICS.map(
-        async (topic) => [names[topic], { partitions: [await told.read(topic)] }] as const,
+        async (topic) => [names[topic], { partitions: [await driver.read(topic)] }] as const,
       ),
     ),
   );
@@ -88,7 +88,7 @@ async function loadPolicy() {
 }
 
 /** What is told to the gate, each thing when the one before was decided. */
-class Told {
+class GateDriver {
   readonly #kit: RuntimeKit;
   readonly #codec: AvroCodec;
   #calls = 0;

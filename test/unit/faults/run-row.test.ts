@@ -57,8 +57,8 @@ describe("a row", () => {
   });
 
   it("that lost a proposal shows what the gates said", async () => {
-    const found = await problemsOfFake({ judged: { lost: 1 } });
-    expect(found).toEqual(["1 proposals were never decided", "the logs"]);
+    const problems = await problemsOfFake({ judged: { lost: 1 } });
+    expect(problems).toEqual(["1 proposals were never decided", "the logs"]);
   });
 
   it("fails by what it says itself", async () => {

@@ -43,12 +43,12 @@ function hostWith(
   membership: Membership,
   clock: Clock,
   policy: CompiledPolicy,
-  given: {
+  options: {
     readonly warmUp?: (signal: AbortSignal) => Promise<void>;
     readonly log?: MemoryLog;
   } = {},
 ): GateHost {
-  const { warmUp, log = memoryLog() } = given;
+  const { warmUp, log = memoryLog() } = options;
   return new GateHost({
     ...{ log, ownership: log, checkpoints: null, clock, membership, policy },
     ...{ logger: quietLogger, metrics: noMetrics, keepMs: 0, tuning: {} },
@@ -77,7 +77,7 @@ test("a policy whose conversations last longer lets the journal be kept longer, 
 
 test("a gate joins after a while though nobody tells which partitions may be its own", async () => {
   let joined = 0;
-  const silent: Membership = {
+  const unanswering: Membership = {
     ...ALONE,
     expected: () => new Promise(() => undefined),
     join: async () => {
@@ -85,7 +85,7 @@ test("a gate joins after a while though nobody tells which partitions may be its
     },
   };
   // Its sleeps take no time.
-  const host = hostWith(silent, new TestClock(), lasting(86_400_000));
+  const host = hostWith(unanswering, new TestClock(), lasting(86_400_000));
   await host.start();
   expect(joined).toBe(1);
   await host.stop();
@@ -131,13 +131,13 @@ test("each listener is told what comes while it listens, once, whenever it began
     await log.append([{ topic: "proposals", partition: 0, key: "t/c", value: Buffer.from(value) }]);
     await until(() => log.topics.recordedOffsets(0).proposals === calls);
   };
-  const listen = (): { readonly told: number[]; readonly stop: () => void } => {
-    const told: number[] = [];
+  const listen = (): { readonly received: number[]; readonly stop: () => void } => {
+    const received: number[] = [];
     const stop = host.onCommitted((records, partition) => {
       expect(partition).toBe(0);
-      told.push(...records.map(({ record }) => record.seq));
+      received.push(...records.map(({ record }) => record.seq));
     });
-    return { told, stop };
+    return { received, stop };
   };
   await host.start();
   await until(() => host.status().partitions[0]?.state === "running");
@@ -145,14 +145,14 @@ test("each listener is told what comes while it listens, once, whenever it began
   const first = listen();
   const second = listen();
   await propose();
-  await until(() => first.told.length > 0 && second.told.length > 0);
+  await until(() => first.received.length > 0 && second.received.length > 0);
   first.stop();
   second.stop();
   const third = listen();
   await propose();
-  await until(() => third.told.length > 0);
+  await until(() => third.received.length > 0);
   await host.stop();
-  expect([first.told, second.told, third.told]).toEqual([[2], [2], [3]]);
+  expect([first.received, second.received, third.received]).toEqual([[2], [2], [3]]);
 
   const early = hostWith(OWNER, systemClock, lasting(86_400_000), { log });
   const seqs: number[] = [];

@@ -4,8 +4,8 @@ import type { PolicyFile } from "../../../services/adapters/policy/read-yaml.ts"
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import {
   compileGatePolicy,
+  declareTools,
   type GatePolicy,
-  withKnownTools,
   withSecret,
 } from "../../../services/gate/gate-policy.ts";
 
@@ -39,17 +39,17 @@ describe("a compiled policy", () => {
 
   test("names the secret that it is given, and decides the same", () => {
     const policy = compiled(POLICY);
-    const named = withSecret(policy, "k1", SECRETS);
-    expect(named.compiled).toMatchObject({ keyId: "k1", revision: policy.compiled.revision });
+    const keyedPolicy = withSecret(policy, "k1", SECRETS);
+    expect(keyedPolicy.compiled).toMatchObject({ keyId: "k1", revision: policy.compiled.revision });
   });
 });
 
 describe("tools that a program hands over", () => {
   test("become known, under a revision that is the extended document's own", () => {
     const policy = withSecret(compiled(POLICY), "k1", SECRETS);
-    const extended = withKnownTools(policy, ["send_mail", "pay", "get_order"], capabilities);
-    expect(policy.compiled.tool("send_mail").known).toBe(false);
-    expect(extended.compiled.tool("send_mail")).toMatchObject({ known: true, isRead: false });
+    const extended = declareTools(policy, ["send_mail", "pay", "get_order"], capabilities);
+    expect(policy.compiled.tool("send_mail").isDeclared).toBe(false);
+    expect(extended.compiled.tool("send_mail")).toMatchObject({ isDeclared: true, isRead: false });
     expect(extended.compiled.keyId).toBe("k1");
     expect(extended.document.tool_schemas).toEqual({
       pay: policy.document.tool_schemas?.["pay"],
@@ -62,8 +62,8 @@ describe("tools that a program hands over", () => {
 
   test("change nothing where all are known: by entry, by tier, or because nothing is declared", () => {
     const policy = compiled(POLICY);
-    expect(withKnownTools(policy, ["pay", "get_order"], capabilities)).toBe(policy);
+    expect(declareTools(policy, ["pay", "get_order"], capabilities)).toBe(policy);
     const open = compiled({ budgets: { max_steps: 5 } });
-    expect(withKnownTools(open, ["anything"], capabilities)).toBe(open);
+    expect(declareTools(open, ["anything"], capabilities)).toBe(open);
   });
 });

@@ -6,8 +6,8 @@ import type { ReadContext } from "../../../services/runtime/restore-context.ts";
 import {
   createTestLogger,
   DAY_MS,
+  noMetrics,
   RuntimeKit,
-  silentMetrics,
   until,
 } from "../../support/runtime-kit.ts";
 import { jsonCodec } from "../../support/simulation/json-codec.ts";
@@ -24,7 +24,7 @@ beforeEach(() => {
     ...{
       clock: systemClock,
       logger,
-      metrics: silentMetrics,
+      metrics: noMetrics,
       spanMs: 8 * DAY_MS,
     },
   });
@@ -58,8 +58,8 @@ test("what is not taken at once is followed", async () => {
   // Read on by the standby itself: only then is it at the end when it is taken.
   const seen = kit.log.read.bind(kit.log);
   let readTo = 0;
-  kit.log.read = async (topic, ...given) => {
-    const result = await seen(topic, ...given);
+  kit.log.read = async (topic, ...args) => {
+    const result = await seen(topic, ...args);
     if (topic === "decisions") readTo = Math.max(readTo, result.nextOffset);
     return result;
   };

@@ -20,52 +20,52 @@ const facts = (changes: { readonly [topic in Topic]?: Partial<TopicFacts> } = {}
     ...changes[topic],
   }));
 
-const found = (changes: { readonly [topic in Topic]?: Partial<TopicFacts> }): string[] =>
+const listProblems = (changes: { readonly [topic in Topic]?: Partial<TopicFacts> }): string[] =>
   checkTopics(facts(changes), { keepMs: KEEP_MS }).map(
     ({ topic, message }) => `${topic} ${message}`,
   );
 
 describe("the checks of topics at the start", () => {
   it("find nothing wrong with what is right", () => {
-    expect(found({})).toEqual([]);
-    expect(found({ decisions: { retentionMs: -1 } })).toEqual([]);
-    expect(found({ allowed: { replicationFactor: 1, minInsyncReplicas: 1 } })).toEqual([]);
+    expect(listProblems({})).toEqual([]);
+    expect(listProblems({ decisions: { retentionMs: -1 } })).toEqual([]);
+    expect(listProblems({ allowed: { replicationFactor: 1, minInsyncReplicas: 1 } })).toEqual([]);
   });
 
   it("find a topic that is missing, and no other fault in it", () => {
     const missing = { partitions: 0, replicationFactor: 0, cleanupPolicy: "", timestampType: "" };
-    expect(found({ held: missing })).toEqual(["toolcalls.held does not exist"]);
+    expect(listProblems({ held: missing })).toEqual(["toolcalls.held does not exist"]);
   });
 
   it("find another number of partitions than the journal's", () => {
-    expect(found({ results: { partitions: 6 } })).toEqual([
+    expect(listProblems({ results: { partitions: 6 } })).toEqual([
       "toolcalls.results has 6 partitions and `toolcalls.decisions` has 4",
     ]);
   });
 
   it("find a compacted topic, alone and together with deletion", () => {
-    expect(found({ allowed: { cleanupPolicy: "compact" } })).toHaveLength(1);
-    expect(found({ decisions: { cleanupPolicy: "compact,delete" } })).toHaveLength(1);
+    expect(listProblems({ allowed: { cleanupPolicy: "compact" } })).toHaveLength(1);
+    expect(listProblems({ decisions: { cleanupPolicy: "compact,delete" } })).toHaveLength(1);
   });
 
   it("find times that producers set", () => {
-    expect(found({ proposals: { timestampType: "CreateTime" } })).toEqual([
+    expect(listProblems({ proposals: { timestampType: "CreateTime" } })).toEqual([
       "toolcalls.proposals takes the time of records from their producers (CreateTime)",
     ]);
   });
 
   it("find one acknowledgement for three replicas", () => {
-    expect(found({ decisions: { minInsyncReplicas: 1 } })).toHaveLength(1);
+    expect(listProblems({ decisions: { minInsyncReplicas: 1 } })).toHaveLength(1);
   });
 
   it("find a journal that is kept too short, by time or by bytes", () => {
-    expect(found({ decisions: { retentionMs: KEEP_MS - 1 } })).toHaveLength(1);
-    expect(found({ decisions: { retentionBytes: 1_000_000 } })).toHaveLength(1);
-    expect(found({ proposals: { retentionMs: 1, retentionBytes: 1 } })).toEqual([]);
+    expect(listProblems({ decisions: { retentionMs: KEEP_MS - 1 } })).toHaveLength(1);
+    expect(listProblems({ decisions: { retentionBytes: 1_000_000 } })).toHaveLength(1);
+    expect(listProblems({ proposals: { retentionMs: 1, retentionBytes: 1 } })).toEqual([]);
   });
 
   it("leave alone what the gate does not use", () => {
-    expect(found({ alerts: { partitions: 0, cleanupPolicy: "compact" } })).toEqual([]);
+    expect(listProblems({ alerts: { partitions: 0, cleanupPolicy: "compact" } })).toEqual([]);
   });
 
   it("tell all of it at once, each with its mend", () => {

@@ -20,10 +20,18 @@ function policy() {
   return withSecret(result.policy, KEY_ID, SECRETS).compiled;
 }
 
-function parts(given: Partial<WarmUpParts>, lines: LoggedLine[] = []): WarmUpParts {
+function parts(overrides: Partial<WarmUpParts>, lines: LoggedLine[] = []): WarmUpParts {
   const names = topicNames("warm");
   const logger = createTestLogger(lines);
-  return { codec, names, logger, clock: systemClock, policy: policy(), forMs: LONG_MS, ...given };
+  return {
+    codec,
+    names,
+    logger,
+    clock: systemClock,
+    policy: policy(),
+    forMs: LONG_MS,
+    ...overrides,
+  };
 }
 
 const never = (): AbortSignal => new AbortController().signal;

@@ -58,10 +58,10 @@ describe("docker-compose.yml", () => {
   });
 
   test("asks every service that stays whether it is well", () => {
-    const silent = Object.entries(services)
+    const unchecked = Object.entries(services)
       .filter(([name, { healthcheck }]) => name !== "topics" && healthcheck === undefined)
       .map(([name]) => name);
-    expect(silent).toEqual([]);
+    expect(unchecked).toEqual([]);
   });
 });
 
@@ -79,19 +79,21 @@ describe("each of our processes in docker-compose.yml", () => {
   });
 
   test.each(processes)("$name sets variables that are keys of the configuration", (service) => {
-    const known = CONFIG_KEYS.map(({ variable }) => variable);
-    const unknown = Object.keys(service.environment ?? {}).filter((name) => !known.includes(name));
+    const declaredVariables = CONFIG_KEYS.map(({ variable }) => variable);
+    const unknown = Object.keys(service.environment ?? {}).filter(
+      (name) => !declaredVariables.includes(name),
+    );
     expect(unknown).toEqual([]);
   });
 
   test("the gates start the image's command line, with flags that Node takes", () => {
     const [image] = /^ENTRYPOINT (.+)$/m.exec(readText("Dockerfile"))?.slice(1) ?? [];
     const [node, script] = JSON.parse(image ?? "[]") as string[];
-    const given = processes
+    const entrypoints = processes
       .map(({ entrypoint }) => entrypoint)
       .filter((line) => line !== undefined);
-    expect(given).toHaveLength(2);
-    for (const line of given) {
+    expect(entrypoints).toHaveLength(2);
+    for (const line of entrypoints) {
       expect([line[0], line.at(-1)]).toEqual([node, script]);
       const flags = line.slice(1, -1);
       expect(flags.length).toBeGreaterThan(0);
@@ -113,11 +115,11 @@ describe("each of our processes in docker-compose.yml", () => {
 
   test.each(processes)("$name is given files that are mounted", (service) => {
     const { environment = {} } = service;
-    const named = ["CALLGATE_POLICY_FILES", "CALLGATE_EXECUTOR_HANDLERS"]
+    const paths = ["CALLGATE_POLICY_FILES", "CALLGATE_EXECUTOR_HANDLERS"]
       .map((name) => environment[name])
       .filter((path) => path !== undefined);
-    expect(named.length).toBeGreaterThan(0);
-    const missing = named.filter((path) => !isThere(mountedFrom(service, path) ?? "nowhere"));
+    expect(paths.length).toBeGreaterThan(0);
+    const missing = paths.filter((path) => !isThere(mountedFrom(service, path) ?? "nowhere"));
     expect(missing).toEqual([]);
   });
 

@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 import { findFreePorts } from "../../../infra/local/free-ports.js";
 
 it("gives no port twice, as nobody may listen on it yet", async () => {
-  const given = new Set<number>();
+  const ports = new Set<number>();
   // Of twelve thousand ports, so many would meet by chance.
   for (let call = 0; call < 60; call += 1) {
-    for (const port of await findFreePorts(10)) given.add(port);
+    for (const port of await findFreePorts(10)) ports.add(port);
   }
-  expect(given.size).toBe(600);
+  expect(ports.size).toBe(600);
 });

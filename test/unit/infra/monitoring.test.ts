@@ -49,8 +49,8 @@ async function servedNames(): Promise<ReadonlySet<string>> {
 
 /** What an expression asks for: names of metrics, and of recorded rules, which have colons. */
 function askedNames(expression: string): readonly string[] {
-  const bare = expression.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)/g, " ");
-  return [...bare.matchAll(/\b(up|(?:callgate|nodejs|process)[a-z0-9_:]+)/g)].map(
+  const plainExpression = expression.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)/g, " ");
+  return [...plainExpression.matchAll(/\b(up|(?:callgate|nodejs|process)[a-z0-9_:]+)/g)].map(
     (match) => match[1] ?? "",
   );
 }
@@ -81,23 +81,23 @@ test("every expression asks for something", () => {
 describe("alerts", () => {
   test("have names of their own, a severity, what is wrong and what to do", () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
-    const bare = alerts
+    const incomplete = alerts
       .filter(({ labels, annotations = {} }) => {
         const { summary = "", description = "" } = annotations;
         const severity = labels?.severity ?? "";
         return !/^(critical|warning|info)$/.test(severity) || !summary || !description;
       })
       .map(({ alert }) => alert);
-    expect(bare).toEqual([]);
+    expect(incomplete).toEqual([]);
   });
 
   test("are each fired by a test", () => {
     const tests = readText("infra/prometheus/callgate.test.yml");
-    const silent = alerts.filter(({ alert }) => {
+    const untested = alerts.filter(({ alert }) => {
       const fired = new RegExp(`alertname="${alert}"|alertname: ${alert}\n +exp_alerts:\n`);
       return !fired.test(tests);
     });
-    expect(silent.map(({ alert }) => alert)).toEqual([]);
+    expect(untested.map(({ alert }) => alert)).toEqual([]);
   });
 
   test("are explained in docs/monitoring.md", () => {

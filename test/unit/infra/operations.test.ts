@@ -25,20 +25,22 @@ async function servedNames(): Promise<ReadonlySet<string>> {
 
 test("every number is served, and every number of ours is explained", async () => {
   const served = await servedNames();
-  const named = CODE.filter((text) => /^(callgate|nodejs|process)_[a-z0-9_]+$/.test(text));
-  expect(named.filter((name) => !served.has(name))).toEqual([]);
+  const documentedNames = CODE.filter((text) =>
+    /^(callgate|nodejs|process)_[a-z0-9_]+$/.test(text),
+  );
+  expect(documentedNames.filter((name) => !served.has(name))).toEqual([]);
   const ours = [...served].filter((name) => name.startsWith("callgate_"));
-  expect(ours.filter((name) => !named.includes(name))).toEqual([]);
+  expect(ours.filter((name) => !documentedNames.includes(name))).toEqual([]);
 });
 
 test("every key of the configuration is one", () => {
-  const known = CONFIG_KEYS.map(({ name }) => name);
-  const sections = new Set(known.map((name) => name.split(".")[0]));
-  const named = CODE.filter((text) => /^[a-z]+\.[a-zA-Z.]+$/.test(text)).filter((text) =>
+  const declaredKeys = CONFIG_KEYS.map(({ name }) => name);
+  const sections = new Set(declaredKeys.map((name) => name.split(".")[0]));
+  const documentedKeys = CODE.filter((text) => /^[a-z]+\.[a-zA-Z.]+$/.test(text)).filter((text) =>
     sections.has(text.split(".")[0]),
   );
-  expect(named.length).toBeGreaterThan(3);
-  expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  expect(documentedKeys.length).toBeGreaterThan(3);
+  expect(documentedKeys.filter((name) => !declaredKeys.includes(name))).toEqual([]);
 });
 
 test("every topic in the rights is a topic, with the names of a default installation", () => {
@@ -46,16 +48,16 @@ test("every topic in the rights is a topic, with the names of a default installa
   const words = [...OPERATIONS.matchAll(/for T in ([a-z -]+); do/g)].flatMap((match) =>
     (match[1] ?? "").split(" ").map((word) => `toolcalls.${word}.v1`),
   );
-  const named = [...OPERATIONS.matchAll(/--topic (toolcalls\.[a-z-]+\.v1)/g)].map(
+  const documentedTopics = [...OPERATIONS.matchAll(/--topic (toolcalls\.[a-z-]+\.v1)/g)].map(
     (match) => match[1] ?? "",
   );
-  expect([...words, ...named].filter((name) => !names.includes(name))).toEqual([]);
-  expect(new Set([...words, ...named])).toEqual(new Set(names));
+  expect([...words, ...documentedTopics].filter((name) => !names.includes(name))).toEqual([]);
+  expect(new Set([...words, ...documentedTopics])).toEqual(new Set(names));
   const groups = CONFIG_KEYS.filter(({ name }) => name.endsWith(".group")).map(({ defaultText }) =>
     defaultText?.replaceAll('"', ""),
   );
-  const given = [...OPERATIONS.matchAll(/--group (\S+)/g)].map((match) => match[1]);
-  expect(new Set(given)).toEqual(new Set(groups));
+  const documentedGroups = [...OPERATIONS.matchAll(/--group (\S+)/g)].map((match) => match[1]);
+  expect(new Set(documentedGroups)).toEqual(new Set(groups));
 });
 
 test("every command is one", () => {

@@ -186,8 +186,13 @@ describe("report", () => {
       expect(previous).toMatchObject({ bytes: output.length });
       return previous && "ref" in previous ? previous.ref : "";
     };
-    const kept = await gate.previousResult(await refOf("1", large));
-    expect(kept).toMatchObject({ status: "succeeded", output: large, whole: true, bytes: 40_000 });
+    const wholeResult = await gate.previousResult(await refOf("1", large));
+    expect(wholeResult).toMatchObject({
+      status: "succeeded",
+      output: large,
+      whole: true,
+      bytes: 40_000,
+    });
     const cut = await gate.previousResult(await refOf("2", huge));
     expect(cut).toMatchObject({ whole: false, bytes: 400_000 });
     expect(huge.startsWith(String(cut?.output))).toBe(true);
@@ -274,9 +279,9 @@ describe("a held call", () => {
     const gate = await openGate();
     const { decisionId = "" } = await gate.propose(removal);
     expect(await codeOf(gate.awaitDecision(decisionId, { timeoutMs: 1 }))).toBe("timeout");
-    const given = new AbortController();
-    const waiting = gate.awaitDecision(decisionId, { signal: given.signal });
-    given.abort(new Error("enough"));
+    const controller = new AbortController();
+    const waiting = gate.awaitDecision(decisionId, { signal: controller.signal });
+    controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     expect(await codeOf(gate.awaitDecision("no such decision"))).toBe("unknown_decision");
     const never = gate.awaitResult(decisionId, { timeoutMs: Number.NaN });

@@ -4,27 +4,28 @@ import { RetryableError } from "../../../services/runtime/errors.ts";
 import { createTestLogger } from "../../support/runtime-kit.ts";
 
 function waiting() {
-  const told: string[] = [];
+  const reported: string[] = [];
   const stop = new AbortController();
   return {
-    ...{ told, stop },
+    reported,
+    stop,
     context: {
       ...{ logger: createTestLogger([]), signal: stop.signal },
-      waitsFor: (what: string): void => void told.push(what),
+      waitsFor: (what: string): void => void reported.push(what),
     },
   };
 }
 
 test("what is waited for is told before it has failed, and ends where it never answers", async () => {
-  const { told, stop, context } = waiting();
-  const silent = untilThere(() => new Promise(() => undefined), context);
-  expect(told).toEqual([expect.stringContaining("`kafka.brokers`")]);
+  const { reported, stop, context } = waiting();
+  const pending = untilThere(() => new Promise(() => undefined), context);
+  expect(reported).toEqual([expect.stringContaining("`kafka.brokers`")]);
   stop.abort();
-  await expect(silent).rejects.toThrow("asked to end");
+  await expect(pending).rejects.toThrow("asked to end");
 });
 
 test("a failure is told instead, and what comes next once that is there", async () => {
-  const { told, context } = waiting();
+  const { reported, context } = waiting();
   let tries = 0;
   const first = async (): Promise<number> => {
     tries += 1;
@@ -33,7 +34,7 @@ test("a failure is told instead, and what comes next once that is there", async 
   };
   expect(await untilThere(first, context, REGISTRY)).toBe(2);
   expect(await untilThere(async () => "there", context, BROKERS)).toBe("there");
-  expect(told).toEqual([REGISTRY, "refused", BROKERS]);
+  expect(reported).toEqual([REGISTRY, "refused", BROKERS]);
 });
 
 test("what no waiting mends is thrown", async () => {

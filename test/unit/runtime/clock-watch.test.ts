@@ -7,7 +7,11 @@ let kit: RuntimeKit;
 afterEach(() => kit.close());
 
 /** What is told of the clock after some decisions of a gate whose clock is off by so much, ms. */
-async function told(offMs: number, decisions = 3, unheard = false): Promise<readonly unknown[]> {
+async function collectClockLines(
+  offMs: number,
+  decisions = 3,
+  unheard = false,
+): Promise<readonly unknown[]> {
   kit = new RuntimeKit();
   const clock: Clock = {
     nowMs: () => kit.clock.nowMs() + offMs,
@@ -23,7 +27,7 @@ async function told(offMs: number, decisions = 3, unheard = false): Promise<read
 
 describe("the clock of a gate's host", () => {
   it("is told once to be behind the brokers'", async () => {
-    expect(await told(-60_000)).toEqual([
+    expect(await collectClockLines(-60_000)).toEqual([
       {
         level: "warn",
         message: expect.stringMatching(/^this host's clock is behind .*fall due that much later/),
@@ -33,7 +37,7 @@ describe("the clock of a gate's host", () => {
   });
 
   it("is told once to be ahead of the brokers'", async () => {
-    expect(await told(60_000)).toEqual([
+    expect(await collectClockLines(60_000)).toEqual([
       {
         level: "warn",
         message: expect.stringMatching(/^this host's clock is ahead of .*looks for deadlines/),
@@ -43,11 +47,11 @@ describe("the clock of a gate's host", () => {
   });
 
   it("is told to be off where nobody listens to what is journaled, as in most gates", async () => {
-    expect(await told(-60_000, 3, true)).toHaveLength(1);
+    expect(await collectClockLines(-60_000, 3, true)).toHaveLength(1);
   });
 
   it("is told again after a while, as long as it is off", async () => {
-    await told(-60_000, 1);
+    await collectClockLines(-60_000, 1);
     kit.clock.advance(11 * 60_000);
     await kit.propose({ conversationId: "later", tool: "read_order" });
     await expect
@@ -56,6 +60,6 @@ describe("the clock of a gate's host", () => {
   });
 
   it.each([-4_000, 0, 4_000])("may be off by little: %d ms", async (offMs) => {
-    expect(await told(offMs)).toEqual([]);
+    expect(await collectClockLines(offMs)).toEqual([]);
   });
 });

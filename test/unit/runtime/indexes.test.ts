@@ -94,7 +94,7 @@ describe("the lapse index", () => {
     const index = new LapseIndex();
     const ends = new Map<string, number>();
     let nowMs = 3 * span;
-    let named = 0;
+    let candidateCount = 0;
     let lapsed = 0;
     for (let step = 0; step < 5_000; step += 1) {
       const key = `k${random.integer(0, 200)}`;
@@ -107,12 +107,12 @@ describe("the lapse index", () => {
       const candidates = new Set(index.candidates(nowMs));
       const over = [...ends].filter(([, at]) => at <= nowMs).map(([over]) => over);
       expect(over.filter((one) => !candidates.has(one))).toEqual([]);
-      named += candidates.size;
+      candidateCount += candidates.size;
       lapsed += over.length;
       for (const one of over) ends.delete(one);
       index.forget(nowMs, (one) => ends.get(one));
     }
     expect(lapsed).toBeGreaterThan(1_000);
-    expect(named).toBeLessThan(5 * lapsed);
+    expect(candidateCount).toBeLessThan(5 * lapsed);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Acceptance, KnownSecrets } from "../../../services/runtime/anchor.ts";
+import type { Acceptance, RegisteredSecrets } from "../../../services/runtime/anchor.ts";
 import type { HeadStore, JournalHead, StoredHead } from "../../../services/runtime/journal-head.ts";
 import type { StreamTask } from "../../../services/runtime/task.ts";
 import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
@@ -22,7 +22,7 @@ class MemoryHeads implements HeadStore {
   }
 }
 
-function secretsOf(current: string, ...others: readonly string[]): KnownSecrets {
+function secretsOf(current: string, ...others: readonly string[]): RegisteredSecrets {
   const all = [current, ...others];
   return {
     currentKeyId: current,
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 afterEach(() => kit.close());
 
-function start(secrets: KnownSecrets | null = secretsOf("a")): StreamTask {
+function start(secrets: RegisteredSecrets | null = secretsOf("a")): StreamTask {
   return kit.start({
     checkpoints: null,
     context: { heads, secrets },
@@ -49,7 +49,7 @@ function start(secrets: KnownSecrets | null = secretsOf("a")): StreamTask {
   });
 }
 
-async function decide(count: number, secrets?: KnownSecrets): Promise<void> {
+async function decide(count: number, secrets?: RegisteredSecrets): Promise<void> {
   const task = start(secrets);
   for (let call = 0; call < count; call += 1) {
     const end = await kit.log.endOffset("decisions", 0);

@@ -8,8 +8,8 @@ import type { ReadContext, Start } from "../../../services/runtime/restore-conte
 import {
   createTestLogger,
   DAY_MS,
+  noMetrics,
   RuntimeKit,
-  silentMetrics,
   until,
 } from "../../support/runtime-kit.ts";
 import { jsonCodec } from "../../support/simulation/json-codec.ts";
@@ -25,7 +25,7 @@ afterEach(() => kit.close());
 function contextOf(checkpoints: CheckpointStore | null): ReadContext {
   return {
     ...{ partition: 0, log: kit.log, checkpoints, codec: jsonCodec, fold: coreFold },
-    ...{ clock: kit.clock, logger: createTestLogger(kit.lines), metrics: silentMetrics },
+    ...{ clock: kit.clock, logger: createTestLogger(kit.lines), metrics: noMetrics },
     spanMs: 8 * DAY_MS,
   };
 }

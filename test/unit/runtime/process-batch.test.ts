@@ -19,8 +19,8 @@ import { compiled } from "../../support/core/compile.ts";
 import {
   createTestLogger,
   type LoggedLine,
+  noMetrics,
   RuntimeKit,
-  silentMetrics,
 } from "../../support/runtime-kit.ts";
 import { createEngine, createEngines, HOLD_MS } from "../../support/simulation/engines.ts";
 import { encodeJson, jsonCodec, UNWRITABLE } from "../../support/simulation/json-codec.ts";
@@ -30,7 +30,7 @@ const [engine] = createEngines();
 const LIMITS = { inputsMax: 100, bytesMax: 1_000_000 };
 const KEY = "t/c";
 
-function contextWith(given: Partial<BatchContext> = {}): BatchContext {
+function contextWith(overrides: Partial<BatchContext> = {}): BatchContext {
   return {
     partition: 0,
     partitions: 1,
@@ -39,15 +39,15 @@ function contextWith(given: Partial<BatchContext> = {}): BatchContext {
     engine,
     codec: jsonCodec,
     logger: createTestLogger([]),
-    metrics: silentMetrics,
+    metrics: noMetrics,
     anchor: null,
-    ...given,
+    ...overrides,
   };
 }
 
 function fetched(
   input: GateInput | string | null,
-  given: {
+  options: {
     readonly offset?: number;
     readonly atMs?: number;
     readonly topic?: InputTopic;
@@ -55,7 +55,7 @@ function fetched(
     readonly headers?: readonly RecordHeader[];
   } = {},
 ): FetchedInput {
-  const { offset = 0, atMs = 1_000, topic = "proposals", key = KEY, headers = [] } = given;
+  const { offset = 0, atMs = 1_000, topic = "proposals", key = KEY, headers = [] } = options;
   const bytes = typeof input === "string" ? Buffer.from(input) : encodeJson(input);
   return {
     topic,
@@ -69,9 +69,9 @@ function fetched(
   };
 }
 
-function batchOf(inputs: readonly FetchedInput[], given?: Partial<BatchContext>) {
+function batchOf(inputs: readonly FetchedInput[], overrides?: Partial<BatchContext>) {
   const state = new PartitionState(coreFold);
-  const builder = new BatchBuilder(contextWith(given), state);
+  const builder = new BatchBuilder(contextWith(overrides), state);
   for (const input of inputs) builder.add(input);
   const batch = builder.build();
   return { state, builder, batch, journal: batch.journal.map(({ record }) => record) };
@@ -85,13 +85,27 @@ describe("a batch", () => {
       const log = new MemoryLog({ partitions: 1, clusterId: "one", nowMs: () => 7 });
       const outcome = await commitBatch(await log.takeOver(0), state, batch);
       const { progress, journalOffset, journalTimeMs, size } = state;
-      const told = outcome.type === "committed" ? outcome.records.length : -1;
+      const recordCount = outcome.type === "committed" ? outcome.records.length : -1;
       const { journaled, decisions } = batch;
-      return { told, progress, journalOffset, journalTimeMs, size, journaled, decisions };
+      return {
+        recordCount,
+        progress,
+        journalOffset,
+        journalTimeMs,
+        size,
+        journaled,
+        decisions,
+      };
     });
-    const [kept, left] = await Promise.all(outcomes);
-    expect(kept).toMatchObject({ told: 2, journalOffset: 2, size: 1, journaled: 2, decisions: 2 });
-    expect(left).toEqual({ ...kept, told: 0 });
+    const [retained, left] = await Promise.all(outcomes);
+    expect(retained).toMatchObject({
+      recordCount: 2,
+      journalOffset: 2,
+      size: 1,
+      journaled: 2,
+      decisions: 2,
+    });
+    expect(left).toEqual({ ...retained, recordCount: 0 });
   });
 
   it("gives one journal record for each input, chained, with where to read on", () => {
@@ -220,7 +234,7 @@ describe("an input that cannot be decided", () => {
       ...compiled({ tool_schemas: { write_order: {} } }),
       killedBy,
     });
-    const metrics = { ...silentMetrics, count: (name: string) => counts.push(name) };
+    const metrics = { ...noMetrics, count: (name: string) => counts.push(name) };
     const logger = createTestLogger(lines);
     const { batch } = batchOf([fetched(kit.proposal(), { offset: 7 })], {
       ...{ engine: broken, metrics, logger },

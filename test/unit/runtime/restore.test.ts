@@ -77,10 +77,10 @@ function portOf(log: Log): Log {
     clusterId: log.clusterId,
     topicId: (topic) => log.topicId(topic),
     append: (records) => log.append(records),
-    read: (...given) => log.read(...given),
-    endOffset: (...given) => log.endOffset(...given),
-    startOffset: (...given) => log.startOffset(...given),
-    waitForNew: (...given) => log.waitForNew(...given),
+    read: (...args) => log.read(...args),
+    endOffset: (...args) => log.endOffset(...args),
+    startOffset: (...args) => log.startOffset(...args),
+    waitForNew: (...args) => log.waitForNew(...args),
     close: () => log.close(),
   };
 }

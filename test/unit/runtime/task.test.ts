@@ -47,9 +47,9 @@ describe("a stream task", () => {
     await kit.propose();
     await kit.propose();
     await kit.journaled(3);
-    await until(() => kit.told.length === 3);
-    expect(kit.told.map(({ record }) => record.seq)).toEqual([1, 2, 3]);
-    expect(kit.told.map(({ offset }) => offset)).toEqual([0, 1, 2]);
+    await until(() => kit.committed.length === 3);
+    expect(kit.committed.map(({ record }) => record.seq)).toEqual([1, 2, 3]);
+    expect(kit.committed.map(({ offset }) => offset)).toEqual([0, 1, 2]);
     expect(await kit.values("allowed")).toHaveLength(3);
   });
 
@@ -152,8 +152,8 @@ describe("a stream task", () => {
     await kit.journaled(1);
     await kit.propose();
     await kit.journaled(2);
-    await until(() => kit.told.length === 2);
-    expect(kit.told.map(({ record }) => record.seq)).toEqual([1, 2]);
+    await until(() => kit.committed.length === 2);
+    expect(kit.committed.map(({ record }) => record.seq)).toEqual([1, 2]);
     expect(states.filter((state) => state === "suspended").length).toBe(2);
     expect(await kit.values("allowed")).toHaveLength(2);
   });
@@ -212,7 +212,7 @@ describe("a stream task", () => {
     });
     await kit.propose();
     await kit.propose();
-    await until(() => kit.told.length === 2);
+    await until(() => kit.committed.length === 2);
     expect(kit.lines.some(({ message }) => message === "a listener threw")).toBe(true);
   });
 
@@ -237,13 +237,13 @@ describe("a stream task", () => {
     // Its commits are known to it once it has begun another turn.
     const { turns } = task;
     await until(() => task.turns > turns);
-    task.onCommitted((records) => kit.told.push(...records));
+    task.onCommitted((records) => kit.committed.push(...records));
     breaks = true;
     await kit.propose();
-    await until(() => task.status.state === "running" && kit.told.length > 0);
+    await until(() => task.status.state === "running" && kit.committed.length > 0);
     await kit.propose();
-    await until(() => kit.told.length >= 2);
-    expect(kit.told.map(({ record }) => record.seq)).toEqual([3, 4]);
+    await until(() => kit.committed.length >= 2);
+    expect(kit.committed.map(({ record }) => record.seq)).toEqual([3, 4]);
   });
 
   it("can be closed before it has begun, and twice", async () => {

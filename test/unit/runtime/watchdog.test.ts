@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Watchdog } from "../../../services/runtime/watchdog.ts";
 
 describe("the watchdog", () => {
-  const told: number[] = [];
+  const reportedMs: number[] = [];
   let watchdog: Watchdog;
   beforeEach(() => {
     vi.useFakeTimers();
-    told.length = 0;
-    watchdog = new Watchdog({ limitMs: 6_000, onStuck: (silentMs) => told.push(silentMs) });
+    reportedMs.length = 0;
+    watchdog = new Watchdog({ limitMs: 6_000, onStuck: (idleMs) => reportedMs.push(idleMs) });
   });
   afterEach(() => {
     watchdog.disarm();
@@ -17,9 +17,9 @@ describe("the watchdog", () => {
   it("tells once of a loop that stopped turning", () => {
     watchdog.turn();
     vi.advanceTimersByTime(6_000);
-    expect(told).toEqual([]);
+    expect(reportedMs).toEqual([]);
     vi.advanceTimersByTime(60_000);
-    expect(told).toEqual([7_000]);
+    expect(reportedMs).toEqual([7_000]);
   });
 
   it("is content with a loop that turns", () => {
@@ -27,7 +27,7 @@ describe("the watchdog", () => {
       watchdog.turn();
       vi.advanceTimersByTime(5_000);
     }
-    expect(told).toEqual([]);
+    expect(reportedMs).toEqual([]);
   });
 
   it("waits for the first turn, and again after it was disarmed", () => {
@@ -35,10 +35,10 @@ describe("the watchdog", () => {
     watchdog.turn();
     watchdog.disarm();
     vi.advanceTimersByTime(60_000);
-    expect(told).toEqual([]);
+    expect(reportedMs).toEqual([]);
     watchdog.turn();
     vi.advanceTimersByTime(60_000);
-    expect(told).toHaveLength(1);
+    expect(reportedMs).toHaveLength(1);
   });
 
   it("does not take a process that was asleep for a stuck one", () => {
@@ -46,6 +46,6 @@ describe("the watchdog", () => {
     // The clock went on, timers did not: what is due is run once.
     vi.setSystemTime(Date.now() + 3_600_000);
     vi.advanceTimersByTime(1_000);
-    expect(told).toEqual([]);
+    expect(reportedMs).toEqual([]);
   });
 });

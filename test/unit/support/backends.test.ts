@@ -38,7 +38,7 @@ vi.mock("testcontainers", () => {
 vi.mock("@testcontainers/kafka", () => ({ KafkaContainer: class {} }));
 
 const PARTS: readonly PartName[] = ["kafka", "redis", "registry"];
-const GIVEN: Readonly<Record<PartName, readonly [variable: string, address: string]>> = {
+const ADDRESSES: Readonly<Record<PartName, readonly [variable: string, address: string]>> = {
   kafka: ["KAFKA_BROKERS", "one:9092,two:9092"],
   redis: ["REDIS_URL", "redis://given:6379"],
   registry: ["SCHEMA_REGISTRY_URL", "http://given:8080/apis"],
@@ -67,7 +67,7 @@ beforeEach(() => {
   programs = join(scratch, "programs");
   mkdirSync(programs);
   // A machine that has nothing.
-  for (const [variable] of Object.values(GIVEN)) vi.stubEnv(variable, "");
+  for (const [variable] of Object.values(ADDRESSES)) vi.stubEnv(variable, "");
   vi.stubEnv("PATH", programs);
   vi.stubEnv("CALLGATE_CACHE", join(scratch, "cache"));
   vi.stubEnv("CALLGATE_TEST_KAFKA", undefined);
@@ -114,7 +114,7 @@ describe("a real part", () => {
   test.each(PARTS)(
     "is the one at an address that is given, whatever else there is: %s",
     async (part) => {
-      const [variable, address] = GIVEN[part];
+      const [variable, address] = ADDRESSES[part];
       vi.stubEnv(variable, address);
       addProgram("redis-server", FAKE_REDIS);
       engine.answers = true;
@@ -169,7 +169,7 @@ describe("a real part that cannot be had", () => {
     registry:
       "`java` is not on the path: install it (Debian: apt-get install openjdk-17-jre-headless)",
   };
-  const all = PARTS.map((part) => [part, GIVEN[part][0], obstacles[part]] as const);
+  const all = PARTS.map((part) => [part, ADDRESSES[part][0], obstacles[part]] as const);
 
   test.each(all)(
     "is skipped, and all that was looked for is told: %s",

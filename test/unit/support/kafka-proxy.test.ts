@@ -53,9 +53,9 @@ describe("the proxy", () => {
     const refused = cursor.list(() => {
       const topic = cursor.text();
       return cursor.list(() => {
-        const found = [topic, cursor.int32(), cursor.int16()];
+        const refusedPartition = [topic, cursor.int32(), cursor.int16()];
         cursor.at += 24;
-        return found;
+        return refusedPartition;
       });
     });
     expect(refused.flat()).toEqual([

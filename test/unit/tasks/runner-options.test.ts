@@ -30,12 +30,12 @@ test.each([
   ["test/eval/run.ts", "--check", "eval: Unknown option '--check'; it has no options"],
   ["tasks/test-nodes.js", "x", "test:nodes: Unexpected argument 'x'"],
   ["tasks/test-kafka-matrix.js", "--shrt", "test:kafka-matrix: Unknown option '--shrt'"],
-])("%s %s ends with code 2 and says what there is", (program, option, told) => {
+])("%s %s ends with code 2 and says what there is", (program, option, message) => {
   const loader = program.endsWith(".ts") ? ["--import", "tsx"] : [];
   const { status, stderr } = spawnSync(process.execPath, [...loader, program, option], {
     encoding: "utf8",
     timeout: 60_000,
   });
-  expect(stderr).toContain(told);
+  expect(stderr).toContain(message);
   expect([status, stderr.trim().split("\n").length]).toEqual([2, 1]);
 });

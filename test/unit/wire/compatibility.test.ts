@@ -71,7 +71,7 @@ describe("a compatible change is not", () => {
   });
 
   test("an int that has become a long", () => {
-    const next = withField(journal, ["CallFacts", "ringSize"], (field) => ({
+    const next = withField(journal, ["CallFacts", "recentCallsMax"], (field) => ({
       ...field,
       type: "long",
     }));

@@ -103,9 +103,9 @@ describe("a proposal", () => {
   });
 
   test("never turns half a surrogate pair in its arguments into another character", () => {
-    const given = `{"a":"${"x".repeat(100)}\ud83d"}`;
-    const read = propose({ arguments: given });
-    expect(read).toHaveProperty("input.arguments", given.replace("\ud83d", "\\ud83d"));
+    const text = `{"a":"${"x".repeat(100)}\ud83d"}`;
+    const read = propose({ arguments: text });
+    expect(read).toHaveProperty("input.arguments", text.replace("\ud83d", "\\ud83d"));
     expect(propose({ assistantText: "a\udc00b 😀" })).toHaveProperty(
       "input.assistantText",
       "a\ufffdb 😀",
@@ -186,9 +186,9 @@ describe("a verdict", () => {
 
   test("of this call alone is not of its tool, whatever else it says", () => {
     const types = compileRecordTypes(readSchemaFiles());
-    const given = { ...verdictToRaw({ ...SAMPLE_VERDICT, tool: "send_mail" }) };
+    const rawVerdict = { ...verdictToRaw({ ...SAMPLE_VERDICT, tool: "send_mail" }) };
     const toolOf = (scope: string | null) => {
-      const value = types.verdict.encode({ ...given, scope });
+      const value = types.verdict.encode({ ...rawVerdict, scope });
       const decoded = codec.decodeInput("verdicts", value);
       return decoded.ok && decoded.input.type === "verdict" ? decoded.input.tool : decoded;
     };

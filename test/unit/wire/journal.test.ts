@@ -153,27 +153,27 @@ describe("an allowed call", () => {
   const { value } = codec.encodeDecision(ALLOWED, SAMPLE_POSITION);
   const call = codec.decodeAllowed(value);
 
-  test("carries the key of its occurrence and how to pass it on", () => {
+  test("carries the key of its execution and how to pass it on", () => {
     const secret = SAMPLE_SECRETS.get("k1") ?? new Uint8Array();
     const {
       tenantId,
       conversationId,
       call: { tool },
       arguments: { actionKey },
-      occurrence,
+      execution,
     } = ALLOWED;
-    const { decisionId } = occurrence;
+    const { decisionId } = execution;
     const name = { tenantId, conversationId, tool, identity: actionKey, decisionId };
     expect(call.idempotencyKey).toBe(idempotencyKey(secret, name));
     expect(call).toMatchObject({
       keyId: "k1",
       header: "X-Agent-Idempotency-Key",
       idempotencyArgument: "idempotency_key",
-      occurrence,
+      execution: execution,
     });
   });
 
-  test("has one key for all retries of its occurrence", () => {
+  test("has one key for all retries of its execution", () => {
     const retry = { ...ALLOWED, decisionId: "99".repeat(16), callId: "again", atMs: 1 };
     const again = codec.decodeAllowed(codec.encodeDecision(retry, SAMPLE_POSITION).value);
     expect(again.idempotencyKey).toBe(call.idempotencyKey);
@@ -209,8 +209,8 @@ describe("sensitive arguments", () => {
   const [keyId = "", secret = new Uint8Array()] = [...SAMPLE_SECRETS][0] ?? [];
   const sealing = createSealing(keyId, SAMPLE_SECRETS);
   const sealedAt = (path: string, text: string) => {
-    const place = [PLAIN_ALLOWED.tenantId, PLAIN_ALLOWED.decisionId, path] as const;
-    return { path, keyId, ...sealing.seal(keyId, place, text) };
+    const sealPath = [PLAIN_ALLOWED.tenantId, PLAIN_ALLOWED.decisionId, path] as const;
+    return { path, keyId, ...sealing.seal(keyId, sealPath, text) };
   };
   const event: CallAllowed = {
     ...PLAIN_ALLOWED,

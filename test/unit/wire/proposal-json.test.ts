@@ -103,8 +103,8 @@ describe("a JSON proposal that names its call is answered", () => {
   });
 
   test("where it has no arguments, and with every problem", () => {
-    const told = rejection(`{${NAMES},"agentId":1,"x":1}`);
-    expect(told).toMatch(/`agentId` must be text.*`arguments` must be given.*unknown field `x`/);
+    const message = rejection(`{${NAMES},"agentId":1,"x":1}`);
+    expect(message).toMatch(/`agentId` must be text.*`arguments` must be given.*unknown field `x`/);
   });
 
   test("where its JSON is not strict", () => {

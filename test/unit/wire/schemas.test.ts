@@ -9,7 +9,7 @@ const { current, released } = readSchemaFiles();
 const schemas = Object.entries(current);
 const fields = schemas.flatMap(([file, schema]) =>
   recordsOf(schema).flatMap((record) =>
-    record.fields.map((field) => ({ place: `${file}: ${record.name}.${field.name}`, field })),
+    record.fields.map((field) => ({ location: `${file}: ${record.name}.${field.name}`, field })),
   ),
 );
 
@@ -28,8 +28,8 @@ test.each(schemas)("%s is a record of callgate.v1", (_file, schema) => {
 
 describe("every field", () => {
   test("says what it is", () => {
-    const silent = fields.filter(({ field }) => !/^\S.*[.…]$/.test(field.doc ?? ""));
-    expect(silent.map(({ place }) => place)).toEqual([]);
+    const undocumented = fields.filter(({ field }) => !/^\S.*[.…]$/.test(field.doc ?? ""));
+    expect(undocumented.map(({ location }) => location)).toEqual([]);
   });
 
   test("that may be absent is null first and by default", () => {
@@ -37,11 +37,11 @@ describe("every field", () => {
       if (!Array.isArray(field.type) || isTagged(field.type)) return false;
       return field.type.length !== 2 || field.type[0] !== "null" || field.default !== null;
     });
-    expect(wrong.map(({ place }) => place)).toEqual([]);
+    expect(wrong.map(({ location }) => location)).toEqual([]);
   });
 
   test("that names the type of an event has it as its default", () => {
-    const events = fields.filter(({ place }) => /^decision-event: \w+\.type$/.test(place));
+    const events = fields.filter(({ location }) => /^decision-event: \w+\.type$/.test(location));
     const types = events.map(({ field }) => field.default).filter((each) => each !== undefined);
     expect(new Set(types)).toEqual(new Set(Object.keys(SAMPLE_EVENTS)));
   });
@@ -61,8 +61,8 @@ test("a record of one name is the same in every file", () => {
   for (const [, schema] of schemas) {
     for (const record of recordsOf(schema)) {
       const shape = record.fields.map(({ name, type }) => [name, withoutDocs(type)]);
-      const known = forms.get(record.name) ?? new Set();
-      forms.set(record.name, known.add(JSON.stringify(shape)));
+      const shapes = forms.get(record.name) ?? new Set();
+      forms.set(record.name, shapes.add(JSON.stringify(shape)));
     }
   }
   const differing = [...forms].filter(([, shapes]) => shapes.size > 1).map(([name]) => name);

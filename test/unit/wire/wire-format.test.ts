@@ -7,7 +7,7 @@ import {
   SCHEMA_NAMES,
   type SchemaName,
 } from "../../../services/wire/schema-files.ts";
-import type { KnownSchema, WriterSchemas } from "../../../services/wire/writer-schemas.ts";
+import type { SchemaLookup, WriterSchemas } from "../../../services/wire/writer-schemas.ts";
 import { GOLDEN_RECORDS } from "../../support/wire/golden-records.ts";
 import { SAMPLE_RESULT, SAMPLE_SECRETS } from "../../support/wire/samples.ts";
 import { withRecord } from "../../support/wire/schema-walk.ts";
@@ -21,18 +21,18 @@ function idOf(name: SchemaName): number {
 }
 
 /** Everything is known from the start. */
-function knowing(others: Readonly<Record<number, KnownSchema>>): WriterSchemas {
-  const own = SCHEMA_NAMES.map((name): [number, KnownSchema] => [
+function knowing(others: Readonly<Record<number, SchemaLookup>>): WriterSchemas {
+  const own = SCHEMA_NAMES.map((name): [number, SchemaLookup] => [
     idOf(name),
     { type: "schema", schema: files.current[name] },
   ]);
-  const known = new Map([
+  const schemasById = new Map([
     ...own,
     ...Object.entries(others).map(([id, one]) => [Number(id), one] as const),
   ]);
   return {
-    known: (id) => known.get(id),
-    isFresh: (id) => known.has(id),
+    lookUp: (id) => schemasById.get(id),
+    isFresh: (id) => schemasById.has(id),
     fetch: () => Promise.resolve(),
   };
 }
@@ -41,7 +41,7 @@ const ids = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, idOf(name)])) a
   SchemaName,
   number
 >;
-const codecKnowing = (others: Readonly<Record<number, KnownSchema>> = {}) =>
+const codecKnowing = (others: Readonly<Record<number, SchemaLookup>> = {}) =>
   createAvroCodec({
     secrets: SAMPLE_SECRETS,
     schemas: files,

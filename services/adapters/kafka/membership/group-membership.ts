@@ -59,7 +59,7 @@ const METADATA_MAX_AGE_MS = 10_000;
  * is left to do is to end a process that would never come back; a cluster that is away for long, which
  * also stops the loop, must not be taken for that (KAFKA-19).
  */
-const LOOP_SILENT_MS_MAX = 120_000;
+const LOOP_IDLE_MS_MAX = 120_000;
 const PAUSE_MS_MIN = 250;
 const PAUSE_MS_MAX = 5_000;
 const CAUSES_MAX = 8;
@@ -92,11 +92,9 @@ export class GroupMembership implements Membership {
       this.#fail = resolve;
     });
     this.#watchdog = new Watchdog({
-      limitMs: Math.max(context.settings.sessionTimeoutMs, LOOP_SILENT_MS_MAX),
-      onStuck: (silentMs) => {
-        this.#fail(
-          new FatalError("unexpected", `the group's loop did not turn for ${silentMs} ms`),
-        );
+      limitMs: Math.max(context.settings.sessionTimeoutMs, LOOP_IDLE_MS_MAX),
+      onStuck: (idleMs) => {
+        this.#fail(new FatalError("unexpected", `the group's loop did not turn for ${idleMs} ms`));
       },
     });
   }
@@ -106,7 +104,7 @@ export class GroupMembership implements Membership {
   }
 
   get joined(): boolean {
-    return this.#joined && !this.#pulse.isSilent(Date.now());
+    return this.#joined && !this.#pulse.isIdle(Date.now());
   }
 
   /** The grant of a number that is ours. */

@@ -48,7 +48,7 @@ export class GroupPulse {
   }
 
   /** Nothing was heard for longer than a session, and while the group waits for its members for as long as it may. */
-  isSilent(nowMs: number): boolean {
+  isIdle(nowMs: number): boolean {
     const waitMs = this.#isJoining ? REBALANCE_TIMEOUT_MS : 0;
     return nowMs - this.#heardAtMs > this.#sessionTimeoutMs + waitMs;
   }

@@ -25,24 +25,24 @@ export function assignPartitions(
   partitionCount: number,
 ): ReadonlyMap<string, readonly number[]> {
   const members = [...claims].sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
-  const kept = keptBy(members, partitionCount);
-  const count = (memberId: string): number => kept.get(memberId)?.length ?? 0;
+  const retained = listRetained(members, partitionCount);
+  const count = (memberId: string): number => retained.get(memberId)?.length ?? 0;
   const share = Math.floor(partitionCount / Math.max(1, members.length));
   // The larger shares go to those who have most: every partition taken away is a restore elsewhere.
   let larger = partitionCount - share * members.length;
   for (const { memberId } of [...members].sort((a, b) => count(b.memberId) - count(a.memberId))) {
     const most = share + (larger > 0 ? 1 : 0);
     if (larger > 0) larger -= 1;
-    kept.get(memberId)?.splice(most);
+    retained.get(memberId)?.splice(most);
   }
-  const taken = new Set([...kept.values()].flat());
+  const taken = new Set([...retained.values()].flat());
   for (let partition = 0; partition < partitionCount; partition += 1) {
     if (taken.has(partition)) continue;
     const poorest = leastOf(members, count);
-    if (poorest !== undefined) kept.get(poorest.memberId)?.push(partition);
+    if (poorest !== undefined) retained.get(poorest.memberId)?.push(partition);
   }
   return new Map(
-    [...kept].map(([memberId, partitions]) => [memberId, partitions.sort((a, b) => a - b)]),
+    [...retained].map(([memberId, partitions]) => [memberId, partitions.sort((a, b) => a - b)]),
   );
 }
 
@@ -75,17 +75,20 @@ export function assignedPartitions(memberAssignment: Buffer): readonly number[] 
   return [...new Set(Object.values(decoded?.assignment ?? {}).flat())].sort((a, b) => a - b);
 }
 
-function keptBy(members: readonly MemberClaim[], partitionCount: number): Map<string, number[]> {
-  const kept = new Map<string, number[]>(members.map(({ memberId }) => [memberId, []]));
+function listRetained(
+  members: readonly MemberClaim[],
+  partitionCount: number,
+): Map<string, number[]> {
+  const retained = new Map<string, number[]>(members.map(({ memberId }) => [memberId, []]));
   for (let partition = 0; partition < partitionCount; partition += 1) {
     let owner: MemberClaim | undefined;
     for (const member of members) {
       if (!member.partitions.includes(partition)) continue;
       if (owner === undefined || member.generation > owner.generation) owner = member;
     }
-    if (owner !== undefined) kept.get(owner.memberId)?.push(partition);
+    if (owner !== undefined) retained.get(owner.memberId)?.push(partition);
   }
-  return kept;
+  return retained;
 }
 
 function leastOf(

@@ -8,7 +8,7 @@ type Pool = { send(request: unknown): Promise<unknown> };
 type Broker = { readonly connectionPool: object; isConnected(): boolean };
 type Look = { readonly groupId: string; readonly coordinatorType?: number };
 type Cluster = { findGroupCoordinator(look: Look): Promise<Broker> };
-type Known = { readonly broker: Broker; readonly faults: number };
+type CachedCoordinator = { readonly broker: Broker; readonly faults: number };
 
 /** Says nothing against the coordinator: it answered as one. */
 const HARMLESS = "CONCURRENT_TRANSACTIONS";
@@ -18,22 +18,22 @@ export function cacheCoordinators(
   connectionPool: { readonly prototype: Pool },
 ): void {
   const faults = countFaults(connectionPool.prototype);
-  const caches = new WeakMap<Cluster, Map<string, Known>>();
+  const caches = new WeakMap<Cluster, Map<string, CachedCoordinator>>();
   const look = cluster.prototype.findGroupCoordinator;
-  cluster.prototype.findGroupCoordinator = async function findKnown(this: Cluster, wanted: Look) {
+  cluster.prototype.findGroupCoordinator = async function findCached(this: Cluster, wanted: Look) {
     let cache = caches.get(this);
     if (cache === undefined) {
       cache = new Map();
       caches.set(this, cache);
     }
     const name = `${wanted.coordinatorType ?? 0} ${wanted.groupId}`;
-    const known = cache.get(name);
-    if (known?.broker.isConnected() === true && known.faults === faults(known.broker)) {
-      return known.broker;
+    const cached = cache.get(name);
+    if (cached?.broker.isConnected() === true && cached.faults === faults(cached.broker)) {
+      return cached.broker;
     }
-    const found = await look.call(this, wanted);
-    cache.set(name, { broker: found, faults: faults(found) });
-    return found;
+    const coordinator = await look.call(this, wanted);
+    cache.set(name, { broker: coordinator, faults: faults(coordinator) });
+    return coordinator;
   };
 }
 

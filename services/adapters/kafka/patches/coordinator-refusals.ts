@@ -11,7 +11,7 @@ type Cluster = {
   findGroupCoordinatorMetadata(look: Look): Promise<unknown>;
 };
 
-const NOT_FOUND = "KafkaJSGroupCoordinatorNotFound";
+const COORDINATOR_MISSING = "KafkaJSGroupCoordinatorNotFound";
 /** GROUP_ and TRANSACTIONAL_ID_AUTHORIZATION_FAILED. */
 const REFUSALS: ReadonlySet<unknown> = new Set([30, 53]);
 
@@ -24,7 +24,7 @@ export function tellCoordinatorRefusals(cluster: { readonly prototype: Cluster }
     try {
       return await look.call(this, wanted);
     } catch (error) {
-      if (!(error instanceof Error) || error.name !== NOT_FOUND) throw error;
+      if (!(error instanceof Error) || error.name !== COORDINATOR_MISSING) throw error;
       throw (await refusalOf(this, wanted)) ?? error;
     }
   };

@@ -41,8 +41,8 @@ export class PrivatePackage {
   }
 
   #module(file: string): Loaded {
-    const known = this.#modules.get(file);
-    if (known !== undefined) return known;
+    const cached = this.#modules.get(file);
+    if (cached !== undefined) return cached;
     const module: Loaded = { exports: {} };
     this.#modules.set(file, module);
     try {
@@ -65,14 +65,14 @@ export class PrivatePackage {
   /** Modules require each other again and again while they work: what was found is remembered. */
   #requireFrom(file: string): (id: string) => unknown {
     const theirs = createRequire(file);
-    const found = new Map<string, Loaded>();
+    const modulesById = new Map<string, Loaded>();
     return (id) => {
-      let module = found.get(id);
+      let module = modulesById.get(id);
       if (module === undefined) {
         const at = theirs.resolve(id);
         const isOurs = at.startsWith(this.#folder) && extname(at) === ".js";
         module = isOurs ? this.#module(at) : { exports: theirs(id) };
-        found.set(id, module);
+        modulesById.set(id, module);
       }
       return module.exports;
     };

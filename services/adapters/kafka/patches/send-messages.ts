@@ -148,7 +148,8 @@ class Sending {
     const failures = sent.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     for (const error of failures) forgetClosed(cluster, error);
     if (failures.length > 0) throw failures.find((error) => !isRetriable(error)) ?? failures[0];
-    if (this.#answers.size < this.#places()) throw this.#notLoaded("a partition has not answered");
+    if (this.#answers.size < this.#countPartitions())
+      throw this.#notLoaded("a partition has not answered");
     return [...this.#answers.values()];
   }
 
@@ -172,7 +173,7 @@ class Sending {
     return byLeader;
   }
 
-  #places(): number {
+  #countPartitions(): number {
     let count = 0;
     for (const groups of this.#groups?.values() ?? []) count += Object.keys(groups).length;
     return count;

@@ -89,14 +89,14 @@ export class Fetcher {
     const [main, second] = lanes;
     let waiting = this.#rotate(tracks);
     if (!main.isBusy) {
-      const asked = onePerPlace(waiting);
+      const asked = pickOnePerPartition(waiting);
       waiting = waiting.filter((track) => !asked.includes(track));
       void this.#poll(node, main, asked, POLL_MS);
     }
     // Ends with the first poll, so that all tracks meet in one again.
     const leftMs = main.untilMs - this.#nowMs();
     if (waiting.length > 0 && !second.isBusy && leftMs >= SECOND_POLL_MS_MIN) {
-      void this.#poll(node, second, onePerPlace(waiting), leftMs);
+      void this.#poll(node, second, pickOnePerPartition(waiting), leftMs);
     }
   }
 
@@ -170,13 +170,13 @@ export class Fetcher {
 }
 
 /** FETCH-3: the first of each topic-partition. */
-function onePerPlace(tracks: readonly Track[]): readonly Track[] {
-  const places = new Map<string, Track>();
+function pickOnePerPartition(tracks: readonly Track[]): readonly Track[] {
+  const firstTracks = new Map<string, Track>();
   for (const track of tracks) {
-    const place = `${track.partition} ${track.name}`;
-    if (!places.has(place)) places.set(place, track);
+    const partitionKey = `${track.partition} ${track.name}`;
+    if (!firstTracks.has(partitionKey)) firstTracks.set(partitionKey, track);
   }
-  return places.size === tracks.length ? tracks : [...places.values()];
+  return firstTracks.size === tracks.length ? tracks : [...firstTracks.values()];
 }
 
 function toPosition(track: Track): FetchPosition {

@@ -117,21 +117,21 @@ function checkBatch(
   payload: Buffer,
   at: number,
   end: number,
-  place: FetchedPartition,
+  fetched: FetchedPartition,
 ): FatalError | null {
   const magic = payload[at + MAGIC_AT];
   if (magic !== MAGIC || end < at + HEADER_BYTES) {
-    const text = `${where(place)}: records of format ${magic}, which is older than Kafka 0.11`;
-    return new FatalError("log_unreadable", text, { context: context(place, payload, at) });
+    const text = `${where(fetched)}: records of format ${magic}, which is older than Kafka 0.11`;
+    return new FatalError("log_unreadable", text, { context: context(fetched, payload, at) });
   }
   const checksum = crc32c(payload.subarray(at + CRC_FROM, end));
   if (checksum === payload.readUInt32BE(at + CRC_AT)) return null;
-  const text = `${where(place)}: a record batch does not fit its checksum`;
-  return new FatalError("log_corrupt", text, { context: context(place, payload, at) });
+  const text = `${where(fetched)}: a record batch does not fit its checksum`;
+  return new FatalError("log_corrupt", text, { context: context(fetched, payload, at) });
 }
 
 function findProblem(
-  place: FetchedPartition,
+  fetched: FetchedPartition,
   { batch, attributes }: ReadBatch,
   expected: number,
 ): FatalError | null {
@@ -140,15 +140,15 @@ function findProblem(
   if (baseOffset > expected || lost) {
     return new FatalError(
       "input_out_of_reach",
-      `${where(place)}: records from ${expected} on are gone and nothing tells what became of ` +
+      `${where(fetched)}: records from ${expected} on are gone and nothing tells what became of ` +
         `them: the topic must not be compacted, nor cut off`,
-      { context: { offset: expected, found: baseOffset } },
+      { context: { offset: expected, actual: baseOffset } },
     );
   }
   if ((attributes & (APPEND_TIME | CONTROL)) !== 0 || count === 0) return null;
   return new FatalError(
     "log_mismatch",
-    `${where(place)}: the record at ${baseOffset} has the time of its sender: set ` +
+    `${where(fetched)}: the record at ${baseOffset} has the time of its sender: set ` +
       "message.timestamp.type=LogAppendTime on the topic and write to it again from its start",
     { context: { offset: baseOffset } },
   );

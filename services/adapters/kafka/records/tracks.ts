@@ -15,7 +15,7 @@ import { type RecordBatch, walkBatches } from "./record-batches.ts";
 const BUFFERED_BYTES_MAX = 2 * 1024 * 1024;
 
 /** How far a topic-partition goes: what one of its readers learns of it all of them know (FETCH-4). */
-export class KnownEnd {
+export class PartitionEnd {
   #offset = 0;
 
   get offset(): number {
@@ -49,7 +49,7 @@ export class Track {
   /** When a broker last said that there is nothing more. */
   atEndMs = Number.NEGATIVE_INFINITY;
   usedMs: number;
-  readonly #end: KnownEnd;
+  readonly #end: PartitionEnd;
   readonly #waiting = new Set<() => void>();
   #batches: RecordBatch[] = [];
   #cursor: RecordCursor | undefined;
@@ -61,13 +61,17 @@ export class Track {
   #failure: FatalError | null = null;
 
   constructor(
-    place: { readonly name: string; readonly partition: number; readonly end: KnownEnd },
+    trackedPartition: {
+      readonly name: string;
+      readonly partition: number;
+      readonly end: PartitionEnd;
+    },
     fromOffset: number,
     nowMs: number,
   ) {
-    this.name = place.name;
-    this.partition = place.partition;
-    this.#end = place.end;
+    this.name = trackedPartition.name;
+    this.partition = trackedPartition.partition;
+    this.#end = trackedPartition.end;
     this.usedMs = nowMs;
     this.#readFrom = fromOffset;
     this.#fetchFrom = fromOffset;
@@ -195,9 +199,9 @@ const TRACKS_MAX = 16;
 
 /** The tracks of a log by topic-partition and by where their readers go on. */
 export class Tracks {
-  readonly #byPlace = new Map<string, Track[]>();
+  readonly #byPartition = new Map<string, Track[]>();
   /** Kept when the tracks are let go: one for each topic-partition. */
-  readonly #ends = new Map<string, KnownEnd>();
+  readonly #ends = new Map<string, PartitionEnd>();
   readonly #nowMs: () => number;
   readonly #sweep: NodeJS.Timeout;
 
@@ -207,33 +211,34 @@ export class Tracks {
   }
 
   *all(): Iterable<Track> {
-    for (const group of this.#byPlace.values()) yield* group;
+    for (const group of this.#byPartition.values()) yield* group;
   }
 
   /** The track of the reader who is at this offset; a new one where there is none. */
   at(name: string, partition: number, offset: number): { track: Track; isNew: boolean } {
-    const place = `${partition} ${name}`;
-    const group = this.#byPlace.get(place) ?? [];
+    const partitionKey = `${partition} ${name}`;
+    const group = this.#byPartition.get(partitionKey) ?? [];
     const nowMs = this.#nowMs();
-    const known = group.find(({ readFrom }) => readFrom === offset);
-    if (known !== undefined) {
-      known.usedMs = nowMs;
-      return { track: known, isNew: false };
+    const existing = group.find(({ readFrom }) => readFrom === offset);
+    if (existing !== undefined) {
+      existing.usedMs = nowMs;
+      return { track: existing, isNew: false };
     }
     const end = this.endOf(name, partition);
     const track = new Track({ name, partition, end }, offset, nowMs);
-    const kept = group.length < TRACKS_MAX ? group : group.filter(({ hasWaiters }) => hasWaiters);
-    this.#byPlace.set(place, [...kept, track]);
+    const remaining =
+      group.length < TRACKS_MAX ? group : group.filter(({ hasWaiters }) => hasWaiters);
+    this.#byPartition.set(partitionKey, [...remaining, track]);
     return { track, isNew: true };
   }
 
   /** Shared by all readers of a topic-partition, now and later. */
-  endOf(name: string, partition: number): KnownEnd {
-    const place = `${partition} ${name}`;
-    let end = this.#ends.get(place);
+  endOf(name: string, partition: number): PartitionEnd {
+    const partitionKey = `${partition} ${name}`;
+    let end = this.#ends.get(partitionKey);
     if (end === undefined) {
-      end = new KnownEnd();
-      this.#ends.set(place, end);
+      end = new PartitionEnd();
+      this.#ends.set(partitionKey, end);
     }
     return end;
   }
@@ -242,16 +247,16 @@ export class Tracks {
   close(): void {
     clearInterval(this.#sweep);
     const tracks = [...this.all()];
-    this.#byPlace.clear();
+    this.#byPartition.clear();
     for (const track of tracks) track.wake();
   }
 
   #dropIdle(): void {
     const sinceMs = this.#nowMs() - IDLE_MS_MAX;
-    for (const [place, group] of this.#byPlace) {
-      const kept = group.filter(({ hasWaiters, usedMs }) => hasWaiters || usedMs > sinceMs);
-      if (kept.length === 0) this.#byPlace.delete(place);
-      else if (kept.length < group.length) this.#byPlace.set(place, kept);
+    for (const [partitionKey, group] of this.#byPartition) {
+      const remaining = group.filter(({ hasWaiters, usedMs }) => hasWaiters || usedMs > sinceMs);
+      if (remaining.length === 0) this.#byPartition.delete(partitionKey);
+      else if (remaining.length < group.length) this.#byPartition.set(partitionKey, remaining);
     }
   }
 }

@@ -18,7 +18,7 @@ const TOPIC_RESOURCE = 2;
 const SET_FOR_TOPIC = 1;
 const TIMEOUT_MS = 30_000;
 /** Codes of a broker that was not told of a topic yet, or of who leads it: 3, 5 and 6. */
-const NOT_TOLD: ReadonlySet<number> = new Set([3, 5, 6]);
+const STALE_METADATA_CODES: ReadonlySet<number> = new Set([3, 5, 6]);
 const LOOK_EVERY_MS = 100;
 
 export class KafkaTopicAdmin {
@@ -122,7 +122,7 @@ async function areLed(admin: Admin, topics: string[], isLast: boolean): Promise<
     return true;
   } catch (error) {
     const code = protocolCode(error);
-    if (isLast || code === undefined || !NOT_TOLD.has(code)) throw error;
+    if (isLast || code === undefined || !STALE_METADATA_CODES.has(code)) throw error;
     return false;
   }
 }

@@ -23,15 +23,15 @@ export function topicFacts(
   used: readonly Topic[] = TOPICS,
 ): TopicFacts {
   const byName = new Map(cluster.topics.map((topic) => [topic.name, topic]));
-  const found = used.map((topic) => ({ topic, described: byName.get(names[topic]) }));
-  const missing = found.filter(
+  const descriptions = used.map((topic) => ({ topic, described: byName.get(names[topic]) }));
+  const missing = descriptions.filter(
     ({ described }) => described === undefined || described.errorCode > 0,
   );
   if (missing.length > 0) {
     const list = missing.map(({ topic }) => `\`${names[topic]}\``).join(", ");
     throw new FatalError("log_mismatch", `the cluster has no topic ${list} that can be read`);
   }
-  const counts = found.map(({ topic, described }) => ({
+  const counts = descriptions.map(({ topic, described }) => ({
     topic,
     count: described?.partitions ?? 0,
   }));
@@ -43,7 +43,9 @@ export function topicFacts(
       `all topics must have the same number of partitions: ${list}; \`callgate topics plan\` says what to do`,
     );
   }
-  const ids = new Map(found.map(({ topic, described }) => [topic, described?.topicId ?? ""]));
+  const ids = new Map(
+    descriptions.map(({ topic, described }) => [topic, described?.topicId ?? ""]),
+  );
   if ([...ids.values()].some((id) => NO_ID.test(id))) {
     throw new FatalError("log_mismatch", "the cluster gives its topics no ids: Kafka 2.8 or newer");
   }

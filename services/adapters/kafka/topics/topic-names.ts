@@ -6,8 +6,8 @@ export type TopicNames = { readonly [topic in Topic]: string };
 /** Every topic under a prefix; a name that is given for itself is taken as it is. */
 export function topicNames(
   prefix: string,
-  given: { readonly [topic in Topic]?: string | undefined } = {},
+  overrides: { readonly [topic in Topic]?: string | undefined } = {},
 ): TopicNames {
-  const names = TOPICS.map((topic) => [topic, given[topic] ?? nameUnder(prefix, topic)]);
+  const names = TOPICS.map((topic) => [topic, overrides[topic] ?? nameUnder(prefix, topic)]);
   return Object.fromEntries(names) as TopicNames;
 }

@@ -223,10 +223,10 @@ export async function fetchOffsetsOfAll(
 ): Promise<FetchedOffsets> {
   for (let look = 1; look <= LOOKS_MAX; look += 1) {
     const offsets = await admin.fetchOffsets({ groupId, topics });
-    const known = offsets.filter(({ partitions }) =>
+    const answered = offsets.filter(({ partitions }) =>
       partitions.some((one) => one.partition === partition),
     );
-    if (known.length === topics.length) return offsets;
+    if (answered.length === topics.length) return offsets;
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
   throw new RetryableError(

@@ -85,11 +85,11 @@ function toMessage({ key, value, headers, partition }: OutgoingRecord): Message 
 }
 
 function toHeaders(headers: readonly RecordHeader[]): IHeaders {
-  const named: Record<string, string | string[]> = {};
+  const byName: Record<string, string | string[]> = {};
   for (const { name, value } of headers) {
-    const before = named[name];
-    if (before === undefined) named[name] = value;
-    else named[name] = [...(Array.isArray(before) ? before : [before]), value];
+    const before = byName[name];
+    if (before === undefined) byName[name] = value;
+    else byName[name] = [...(Array.isArray(before) ? before : [before]), value];
   }
-  return named;
+  return byName;
 }

@@ -63,7 +63,7 @@ export class SoleWriter {
     for (let at = 0; at < records.length; at += 1) {
       if (records[at]?.topic !== JOURNAL_TOPIC) continue;
       const { offset } = appended[at] as Appended;
-      if (offset !== expected) this.#found({ from: this.#next, to: offset });
+      if (offset !== expected) this.#addGap({ from: this.#next, to: offset });
       this.#next = offset + 1;
       this.#marks = MARKS;
       expected = this.#next;
@@ -74,7 +74,7 @@ export class SoleWriter {
     this.#closed.abort();
   }
 
-  #found(gap: Gap): void {
+  #addGap(gap: Gap): void {
     if (this.#gaps.length < GAPS_MAX) this.#gaps.push(gap);
     if (!this.#isLooking) void this.#look();
   }

@@ -130,7 +130,7 @@ export class TransactionalWriter implements PartitionWriter {
     try {
       transaction = await this.#within(this.#producer.transaction());
       const metadata = await this.#within(this.#write(transaction, topicMessages, batch.consumed));
-      appended = this.#placesOf(batch.records, metadata);
+      appended = this.#listAppended(batch.records, metadata);
     } catch (error) {
       // The end of the transaction was not sent: nothing of it can become visible any more.
       return this.#ended(error, topics, (cause) =>
@@ -194,7 +194,7 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   /** @throws where a record was not acknowledged (KAFKA-7), or carries its sender's time. */
-  #placesOf(
+  #listAppended(
     records: readonly OutgoingRecord[],
     metadata: readonly RecordMetadata[],
   ): readonly Appended[] {

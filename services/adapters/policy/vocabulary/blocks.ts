@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { LIMITS } from "../../../core/limits.ts";
-import { named, rule, rules } from "./key-facts.ts";
+import { nameType, rule, rules } from "./key-facts.ts";
 import { tier } from "./tiers.ts";
 import { checkModes, retries, tool } from "./tool.ts";
 import { count, duration, flag, key, needed, scope, text, texts, threshold } from "./values.ts";
 
-const preset = named("PolicyPreset", z.enum(["observe", "balanced", "strict"]));
+const preset = nameType("PolicyPreset", z.enum(["observe", "balanced", "strict"]));
 
 const loopThresholds = z.strictObject({
   same_output: key(threshold(2), "Identical calls with one output. Default 3."),
@@ -37,8 +37,8 @@ const deduplication = z.strictObject({
   cache_ttl_ms: key(duration.ms, "How long reads are answered from memory. Default 60000."),
   scope: key(scope, "How far a call is remembered. Default conversation."),
   max_history: key(
-    count(LIMITS.ringMin, LIMITS.ringMax),
-    `Recent calls kept for loops; the same as limits.ring. Default ${LIMITS.ringDefault}.`,
+    count(LIMITS.recentCallsMin, LIMITS.recentCallsMax),
+    `Recent calls kept for loops; the same as limits.recent_calls. Default ${LIMITS.recentCallsDefault}.`,
   ),
 });
 
@@ -89,7 +89,7 @@ const budgetLimits = {
   ),
 };
 
-const limitsOfBudget = named("BudgetLimits", z.strictObject(budgetLimits));
+const limitsOfBudget = nameType("BudgetLimits", z.strictObject(budgetLimits));
 
 const budgets = z.strictObject({
   ...budgetLimits,
@@ -121,7 +121,7 @@ const end = z.union(
   },
 );
 
-const escalation = named(
+const escalation = nameType(
   "EscalationBlock",
   z.strictObject({
     ask: key(
@@ -183,13 +183,13 @@ const limits = z.strictObject({
     count(0, LIMITS.outputBytesMax),
     `Largest output kept to answer from memory. Default ${LIMITS.outputBytesDefault}.`,
   ),
-  ring: key(
-    count(LIMITS.ringMin, LIMITS.ringMax),
-    `Recent calls kept for loops. Default ${LIMITS.ringDefault}.`,
+  recent_calls: key(
+    count(LIMITS.recentCallsMin, LIMITS.recentCallsMax),
+    `Recent calls kept for loops. Default ${LIMITS.recentCallsDefault}.`,
   ),
 });
 
-const alias = named(
+const alias = nameType(
   "ResourceAlias",
   z.strictObject({
     resource: needed(text, "The thing that the names stand for."),
@@ -211,8 +211,8 @@ const loops = z.strictObject({
   rotation: rule(
     key(
       z.strictObject({
-        calls: key(count(2, LIMITS.ringMax), "Recent calls looked at. Default 24."),
-        keys: key(count(1, LIMITS.ringMax), "Different calls among them. Default 8."),
+        calls: key(count(2, LIMITS.recentCallsMax), "Recent calls looked at. Default 24."),
+        keys: key(count(1, LIMITS.recentCallsMax), "Different calls among them. Default 8."),
       }),
       "Many calls that go through few different ones.",
     ),
@@ -220,9 +220,12 @@ const loops = z.strictObject({
   failure_streak: rule(
     key(
       z.strictObject({
-        same: key(count(1, LIMITS.ringMax), "Failures of one call with one error. Default 3."),
+        same: key(
+          count(1, LIMITS.recentCallsMax),
+          "Failures of one call with one error. Default 3.",
+        ),
         transient: key(
-          count(1, LIMITS.ringMax),
+          count(1, LIMITS.recentCallsMax),
           "The same where the error is transient. Default 5.",
         ),
       }),
@@ -232,8 +235,11 @@ const loops = z.strictObject({
   failure_run: rule(
     key(
       z.strictObject({
-        same_tool: key(count(1, LIMITS.ringMax), "Failures of one tool with one error. Default 5."),
-        any: key(count(1, LIMITS.ringMax), "Failures in a row. Default 8."),
+        same_tool: key(
+          count(1, LIMITS.recentCallsMax),
+          "Failures of one tool with one error. Default 5.",
+        ),
+        any: key(count(1, LIMITS.recentCallsMax), "Failures in a row. Default 8."),
       }),
       "Failures of different calls in a row.",
     ),
@@ -287,4 +293,4 @@ export const blockShape = {
 /** `retries` may also stand at top level, where it means `tools.retries`. */
 export const topLevelRetries = key(retries, "The same as tools.retries.");
 
-export const policyDocument = named("PolicyDocument", z.strictObject(blockShape));
+export const policyDocument = nameType("PolicyDocument", z.strictObject(blockShape));

@@ -1,12 +1,12 @@
 /** `commands` of a tool: how its argument is read, and rules on what it does. */
 import { z } from "zod";
-import { RULE_PLACES } from "../../../commands/rules/rule.ts";
-import { named, rules } from "./key-facts.ts";
+import { RULE_POSITIONS } from "../../../commands/rules/rule.ts";
+import { nameType, rules } from "./key-facts.ts";
 import { flag, key, oneOrMore, text, texts } from "./values.ts";
 
-const language = named("CommandLanguage", z.enum(["shell", "git", "sql", "http", "files"]));
+const language = nameType("CommandLanguage", z.enum(["shell", "git", "sql", "http", "files"]));
 
-const place = z.enum(RULE_PLACES);
+const position = z.enum(RULE_POSITIONS);
 
 const ruleKeys = {
   run: key(
@@ -14,10 +14,10 @@ const ruleKeys = {
     "First words of a command: `git push`, `npm test|ci|run {build|lint}`. A word with a dash is an option that must be used, wherever it stands.",
   ),
   paths: key(
-    place,
+    position,
     "Where the paths of the command lie. A rule that allows: all of them, `inside` by default. One that holds or denies: any of them.",
   ),
-  writes: key(place, "The same of the paths that the command writes."),
+  writes: key(position, "The same of the paths that the command writes."),
   statement: key(oneOrMore, "Of `sql`: kinds of statements, such as delete."),
   tables: key(
     oneOrMore,
@@ -33,7 +33,7 @@ type Keys = Record<string, z.ZodType>;
 
 /** `keys`: what a rule may say in place of the tool's own entry. */
 export function commands<K extends Keys>(keys: K) {
-  const map = named(
+  const map = nameType(
     "CommandsDocument",
     z.strictObject({
       language: key(language, "What the argument is written in. Default: shell."),
@@ -64,7 +64,7 @@ export function commands<K extends Keys>(keys: K) {
       ),
       rules: rules(
         key(
-          z.array(named("CommandRule", z.strictObject({ ...ruleKeys, ...keys }))),
+          z.array(nameType("CommandRule", z.strictObject({ ...ruleKeys, ...keys }))),
           "The first that is about a command decides; a line is as strict as the strictest of its commands.",
         ),
       ),
@@ -82,7 +82,7 @@ export function commands<K extends Keys>(keys: K) {
       ),
     }),
   );
-  const asMap = named(
+  const asMap = nameType(
     "CommandsDocument",
     z.unknown() as unknown as z.ZodType<
       z.output<typeof map>,

@@ -11,13 +11,13 @@ interface TypeName {
 export const TYPE_NAMES = z.registry<TypeName>();
 
 /** Gives the values of a schema a type with a name. */
-export function named<T extends z.ZodType>(name: string, schema: T): T {
+export function nameType<T extends z.ZodType>(name: string, schema: T): T {
   TYPE_NAMES.add(schema, { name });
   return schema;
 }
 
 /** The same for a type that the core has. */
-export function namedIn<T extends z.ZodType>(from: string, name: string, schema: T): T {
+export function nameCoreType<T extends z.ZodType>(from: string, name: string, schema: T): T {
   TYPE_NAMES.add(schema, { name, from });
   return schema;
 }

@@ -12,7 +12,7 @@ export function normalizerProblem(written: string): string | null {
   if (!CALL.test(written)) {
     return `\`${written}\` is not a normalizer\nwrite a name, or a name with arguments in quotes: "e164(US, valid)"`;
   }
-  const { name, arguments: given } = parseNormalizer(written);
+  const { name, arguments: argumentTexts } = parseNormalizer(written);
   // Whether the program brings it along shows when the policy is compiled.
   if (isCustomName(name)) return null;
   if (!NORMALIZER_NAMES.includes(name)) {
@@ -22,13 +22,13 @@ export function normalizerProblem(written: string): string | null {
     return `\`${name}\` is not a normalizer\n${remedy}`;
   }
   const most = normalizerArgumentsMax(name);
-  if (given.length <= most) return null;
+  if (argumentTexts.length <= most) return null;
   return `\`${name}\` takes ${most === 0 ? "no" : `at most ${most}`} arguments\nwrite \`${name}\``;
 }
 
 /** `e164(US, valid)` as name and arguments. The text has passed `normalizerProblem`. */
 export function parseNormalizer(written: string): { name: string; arguments: string[] } {
   const [, name = written, list] = CALL.exec(written) ?? [];
-  const given = (list ?? "").split(",").map((argument) => argument.trim());
-  return { name, arguments: given.filter((argument) => argument !== "") };
+  const argumentTexts = (list ?? "").split(",").map((argument) => argument.trim());
+  return { name, arguments: argumentTexts.filter((argument) => argument !== "") };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named, rule } from "./key-facts.ts";
+import { nameType, rule } from "./key-facts.ts";
 import { count, duration, flag, key, needed, rate, text } from "./values.ts";
 
 const glob = z.string().refine((value) => value.split("|").every((part) => part.trim() !== ""), {
@@ -40,7 +40,7 @@ const grant = z.strictObject({
   ),
 });
 
-const hitl = named(
+const hitl = nameType(
   "HitlTier",
   z.strictObject({
     ...base,
@@ -56,7 +56,7 @@ const hitl = named(
 
 const deny = z.strictObject({ ...base, action: needed(z.literal("deny"), ACTION) });
 
-export const tier = named(
+export const tier = nameType(
   "PolicyTier",
   z.discriminatedUnion("action", [allowlist, grant, hitl, deny]),
 );

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonValue } from "../../../core/canonical/json-value.ts";
 import { commands } from "./commands.ts";
-import { named, namedIn, rule, rules } from "./key-facts.ts";
+import { nameCoreType, nameType, rule, rules } from "./key-facts.ts";
 import {
   checkMode,
   count,
@@ -17,7 +17,7 @@ import {
   texts,
 } from "./values.ts";
 
-export const checkModes = named("CheckModes", z.record(z.string(), checkMode));
+export const checkModes = nameType("CheckModes", z.record(z.string(), checkMode));
 
 export const retries = z.strictObject({
   max_attempts: key(count(1, 100), "Attempts in all, the first included."),
@@ -31,7 +31,7 @@ export const retries = z.strictObject({
   ),
 });
 
-const effect = named(
+const effect = nameType(
   "DeclaredEffect",
   z.strictObject({
     resource: needed(
@@ -39,7 +39,7 @@ const effect = named(
       "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
     ),
     kind: needed(
-      named(
+      nameType(
         "EffectKind",
         z.enum(["create", "update", "delete", "charge", "transfer", "send", "read", "custom"]),
       ),
@@ -62,7 +62,7 @@ const similarity = z.strictObject({
   with: key(z.array(text), "Arguments that must be equal."),
 });
 
-const polling = named(
+const polling = nameType(
   "PollingLimits",
   z.strictObject({
     min_interval_ms: key(duration.ms, "A call sooner than this is refused with the time to wait."),
@@ -78,7 +78,7 @@ const canonicalFields = z.array(text).min(1, {
     "is empty\nname the fields that make two calls the same, or leave the key out: then all arguments count",
 });
 
-const jsonValue = namedIn(
+const jsonValue = nameCoreType(
   "../canonical/json-value.ts",
   "JsonValue",
   z.unknown() as unknown as z.ZodType<JsonValue>,
@@ -94,7 +94,7 @@ const ARGUMENT_PATH = new RegExp(String.raw`^${MEMBER}(?:\.${MEMBER})*$`);
 
 const toolKeys = {
   risk_level: key(
-    named("RiskLevel", z.enum(["LOW", "MEDIUM", "HIGH"])),
+    nameType("RiskLevel", z.enum(["LOW", "MEDIUM", "HIGH"])),
     "LOW: allow. MEDIUM: the first grant tier. HIGH: the hitl tier. The stricter of this and the matching tier counts.",
   ),
   canonical_fields: key(
@@ -212,16 +212,16 @@ const variantKeys = {
     "Name of the tier that applies, in place of the one that the tool's name matches.",
   ),
 };
-const variant = named("VariantKeys", z.strictObject(variantKeys));
+const variant = nameType("VariantKeys", z.strictObject(variantKeys));
 
-const variants = named(
+const variants = nameType(
   "VariantsDocument",
   z.strictObject(
     {
       argument: key(text, "Argument that holds the name of what is called."),
       rules: key(
         z.array(
-          named(
+          nameType(
             "VariantRule",
             z.strictObject({
               match: key(text, "Regular expression that is found in the argument."),
@@ -247,7 +247,7 @@ const variants = named(
 /** Words of old documents. */
 const LANGUAGE_OF: Readonly<Record<string, string>> = { git: "git", sql: "sql", http: "http" };
 
-export const tool = named(
+export const tool = nameType(
   "ToolDocument",
   z.strictObject({
     ...toolKeys,

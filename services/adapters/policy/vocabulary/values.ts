@@ -1,7 +1,7 @@
 /** The values that blocks are made of. Error texts are `message` and, after a line feed, `remedy`. */
 import { z } from "zod";
 import { LIMITS } from "../../../core/limits.ts";
-import { named } from "./key-facts.ts";
+import { nameType } from "./key-facts.ts";
 import { normalizerProblem, parseNormalizer } from "./normalizers.ts";
 
 const YEAR_S = 366 * 86_400;
@@ -56,14 +56,14 @@ export function threshold(min: number) {
   const schema = z.union([count(min), z.literal("off")], {
     error: `must be a whole number from ${min}, or \`off\`\nwrite a number or the word off`,
   });
-  return named("Threshold", schema);
+  return nameType("Threshold", schema);
 }
 
 const UNIT_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const RATE = /^([1-9][0-9]{0,5})\/(s|min|h|d)$/;
 const RATE_REMEDY = "write N/s, N/min, N/h or N/d, for example 20/min";
 
-const parsedRate = named("Rate", z.strictObject({ count: z.int(), windowMs: z.int() }));
+const parsedRate = nameType("Rate", z.strictObject({ count: z.int(), windowMs: z.int() }));
 
 /** `20/min`. */
 export const rate = z
@@ -85,7 +85,7 @@ const normalizerName = z.string().superRefine((written, context) => {
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-const normalizerCall = named(
+const normalizerCall = nameType(
   "NormalizerCall",
   z.strictObject({ name: z.string(), arguments: z.array(z.string()) }),
 );

@@ -38,8 +38,11 @@ export function policyGraph(document: PolicyDocument): PolicyGraph {
     ...contains.map(([whole, part]) => link(nameOf(part), nameOf(whole), "contains")),
     ...derives.map(([source, derived]) => link(nameOf(source), nameOf(derived), "derives")),
   ];
-  const named = [...effects.map(({ to }) => to), ...edges.flatMap(({ from, to }) => [from, to])];
-  const resources = [...new Set(named)].sort();
+  const endpoints = [
+    ...effects.map(({ to }) => to),
+    ...edges.flatMap(({ from, to }) => [from, to]),
+  ];
+  const resources = [...new Set(endpoints)].sort();
   const within = resources.flatMap((resource) => {
     const whole = resources.filter((other) => resource.startsWith(`${other}/`)).at(-1);
     return whole === undefined ? [] : [link(resource, whole, "within")];
@@ -62,8 +65,8 @@ function resourceNames(document: PolicyDocument): (resource: string) => string {
   const nameOf = (resource: string): string => {
     const segments = resource.split("/");
     const shape = segments.map((segment) => segment.replace(/\{[^}]*\}/g, "{}")).join("/");
-    const known = names.get(shape);
-    if (known !== undefined) return known;
+    const existing = names.get(shape);
+    if (existing !== undefined) return existing;
     // Its whole gives its first segments their names.
     const whole = segments.length > 1 ? `${nameOf(segments.slice(0, -1).join("/"))}/` : "";
     names.set(shape, whole + (segments.at(-1) ?? ""));

@@ -84,10 +84,10 @@ function readAll(
   const definitions: ToolDefinition[] = [];
   const problems: PolicyProblem[] = [];
   for (const { name, json } of sources) {
-    const found = readDefinitions(json, { trusted }, note);
-    if ("problem" in found) {
-      problems.push(problemIn(name, found.problem));
-    } else definitions.push(...found);
+    const result = readDefinitions(json, { trusted }, note);
+    if ("problem" in result) {
+      problems.push(problemIn(name, result.problem));
+    } else definitions.push(...result);
   }
   return problems.length > 0 ? { problems } : { definitions };
 }

@@ -26,7 +26,7 @@ export const readOpenapi: ReadDefinitions = (json, _options, note) => {
       const operation = item[method];
       if (!isMap(operation)) continue;
       const name = nameOf(operation, method, path);
-      const said: Note = (place, message) => note(name, place, message);
+      const said: Note = (location, message) => note(name, location, message);
       definitions.push({
         name,
         schema: argumentsOf(json, item, operation, said),
@@ -60,10 +60,10 @@ function argumentsOf(root: JsonMap, item: JsonMap, operation: JsonMap, note: Not
   // One of the operation replaces the path's of the same name.
   const parameters = new Map(written.map((one) => resolved(root, one)).map((p) => [p["name"], p]));
   for (const [name, parameter] of parameters) {
-    const { in: place, schema = {}, required: needed } = parameter;
+    const { in: location, schema = {}, required: needed } = parameter;
     // What the client sends with all calls alike is no argument of the tool.
-    if (typeof name !== "string" || place === "cookie" || place === "header") continue;
-    add(name, schema, needed === true || place === "path");
+    if (typeof name !== "string" || location === "cookie" || location === "header") continue;
+    add(name, schema, needed === true || location === "path");
   }
   addBody(root, resolved(root, operation["requestBody"]), add, note);
   return {
@@ -106,24 +106,24 @@ const REFERENCES_MAX = 16;
 
 /** What a value is behind its references into the description; an empty map where there is nothing. */
 function resolved(root: JsonMap, value: unknown): JsonMap {
-  let found = value;
+  let node = value;
   for (let step = 0; step < REFERENCES_MAX; step += 1) {
-    if (!isMap(found)) return {};
-    const reference = found["$ref"];
-    if (typeof reference !== "string") return found;
-    found = target(root, reference);
+    if (!isMap(node)) return {};
+    const reference = node["$ref"];
+    if (typeof reference !== "string") return node;
+    node = target(root, reference);
   }
   return {};
 }
 
 function target(root: JsonMap, reference: string): unknown {
   if (!reference.startsWith("#/")) return undefined;
-  let found: unknown = root;
+  let node: unknown = root;
   for (const raw of reference.slice(2).split("/")) {
     const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");
-    found = isMap(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+    node = isMap(node) && Object.hasOwn(node, key) ? node[key] : undefined;
   }
-  return found;
+  return node;
 }
 
 const SCHEMAS = "#/components/schemas/";

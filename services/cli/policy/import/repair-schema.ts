@@ -41,10 +41,10 @@ function repair(schema: JsonMap, path: string, context: Context): Schema {
       context.note(`${path}.default`, "is documentation here and is left out");
       continue;
     }
-    const place = { ...context, schema, path: `${path}.${keyword}` };
+    const keywordContext = { ...context, schema, path: `${path}.${keyword}` };
     const translate = Object.hasOwn(DIALECTS, keyword) ? DIALECTS[keyword] : undefined;
-    if (translate?.(repaired, value, place) === true) continue;
-    repairKeyword(repaired, keyword, value, place);
+    if (translate?.(repaired, value, keywordContext) === true) continue;
+    repairKeyword(repaired, keyword, value, keywordContext);
   }
   hoistRequired(repaired, schema, path, context.note);
   if (schema["nullable"] === true && typeof repaired["type"] === "string") {
@@ -54,42 +54,48 @@ function repair(schema: JsonMap, path: string, context: Context): Schema {
 }
 
 /** `path` names the keyword, `schema` is where it stands. */
-type Place = Context & { readonly path: string; readonly schema: JsonMap };
+type KeywordContext = Context & { readonly path: string; readonly schema: JsonMap };
 
-function repairKeyword(into: Schema, keyword: string, value: unknown, place: Place): void {
-  if (!isReadable(keyword, value)) place.note(place.path, "cannot be read and is left out");
-  else if (MAP_KEYWORDS.has(keyword)) into[keyword] = repairMap(value as JsonMap, place);
-  else if (LIST_KEYWORDS.has(keyword)) into[keyword] = repairList(value as unknown[], place);
-  else if (SCHEMA_KEYWORDS.has(keyword)) into[keyword] = child(value, place.path, place);
-  else repairPlain(into, keyword, value, place);
+function repairKeyword(
+  into: Schema,
+  keyword: string,
+  value: unknown,
+  context: KeywordContext,
+): void {
+  if (!isReadable(keyword, value)) context.note(context.path, "cannot be read and is left out");
+  else if (MAP_KEYWORDS.has(keyword)) into[keyword] = repairMap(value as JsonMap, context);
+  else if (LIST_KEYWORDS.has(keyword)) into[keyword] = repairList(value as unknown[], context);
+  else if (SCHEMA_KEYWORDS.has(keyword)) into[keyword] = child(value, context.path, context);
+  else repairPlain(into, keyword, value, context);
 }
 
 /** Translations of other dialects; true where the keyword was dealt with. */
-const DIALECTS: Readonly<Record<string, (into: Schema, value: unknown, place: Place) => boolean>> =
-  {
-    type: (into, value, place) => {
-      repairType(into, value, place);
-      return true;
-    },
-    items: (into, value, place) => {
-      if (!Array.isArray(value)) return false;
-      into["prefixItems"] = repairList(value, place);
-      place.note(place.path, "is a list: written as `prefixItems`");
-      return true;
-    },
-    // A property's own `required: true` belongs into the list of its parent: see hoistRequired.
-    required: (_into, value) => typeof value === "boolean",
-    nullable: (_into, _value, place) => {
-      place.note(place.path, "is no keyword: written as the type `null`");
-      return true;
-    },
-    exclusiveMinimum: (into, value, place) => repairExclusive(into, "minimum", value, place),
-    exclusiveMaximum: (into, value, place) => repairExclusive(into, "maximum", value, place),
-  };
+const DIALECTS: Readonly<
+  Record<string, (into: Schema, value: unknown, context: KeywordContext) => boolean>
+> = {
+  type: (into, value, context) => {
+    repairType(into, value, context);
+    return true;
+  },
+  items: (into, value, context) => {
+    if (!Array.isArray(value)) return false;
+    into["prefixItems"] = repairList(value, context);
+    context.note(context.path, "is a list: written as `prefixItems`");
+    return true;
+  },
+  // A property's own `required: true` belongs into the list of its parent: see hoistRequired.
+  required: (_into, value) => typeof value === "boolean",
+  nullable: (_into, _value, context) => {
+    context.note(context.path, "is no keyword: written as the type `null`");
+    return true;
+  },
+  exclusiveMinimum: (into, value, context) => repairExclusive(into, "minimum", value, context),
+  exclusiveMaximum: (into, value, context) => repairExclusive(into, "maximum", value, context),
+};
 
-function repairPlain(into: Schema, keyword: string, value: unknown, place: Place): void {
-  const problem = plainProblem(keyword, value, place.root);
-  if (problem !== null) place.note(place.path, `is left out: ${problem}`);
+function repairPlain(into: Schema, keyword: string, value: unknown, context: KeywordContext): void {
+  const problem = plainProblem(keyword, value, context.root);
+  if (problem !== null) context.note(context.path, `is left out: ${problem}`);
   else if (keyword !== "required" || (value as readonly string[]).length > 0) into[keyword] = value;
 }
 
@@ -106,17 +112,17 @@ function child(value: unknown, path: string, context: Context): unknown {
   return isMap(value) ? repair(value, path, context) : value;
 }
 
-function repairList(list: readonly unknown[], place: Place): readonly unknown[] {
-  return list.map((item, index) => child(item, `${place.path}[${index}]`, place));
+function repairList(list: readonly unknown[], context: KeywordContext): readonly unknown[] {
+  return list.map((item, index) => child(item, `${context.path}[${index}]`, context));
 }
 
-function repairMap(map: JsonMap, place: Place): Schema {
+function repairMap(map: JsonMap, context: KeywordContext): Schema {
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(map)) {
-    const path = `${place.path}.${name}`;
-    const problem = memberProblem(name, value, place.path);
-    if (problem === null) entries.push([name, child(value, path, place)]);
-    else place.note(path, `${problem} and is left out`);
+    const path = `${context.path}.${name}`;
+    const problem = memberProblem(name, value, context.path);
+    if (problem === null) entries.push([name, child(value, path, context)]);
+    else context.note(path, `${problem} and is left out`);
   }
   return Object.fromEntries(entries);
 }
@@ -155,7 +161,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 const LIST_OF = /^(?:list|array|tuple|set)[([<](\w+)[)\]>]$/i;
 
-function repairType(into: Schema, value: unknown, { path, note }: Place): void {
+function repairType(into: Schema, value: unknown, { path, note }: KeywordContext): void {
   const written = Array.isArray(value) ? value : [value];
   const names = written.map((name) => TYPE_NAMES[String(name).toLowerCase()]);
   const listOf = typeof value === "string" ? LIST_OF.exec(value)?.[1] : undefined;
@@ -182,13 +188,13 @@ function repairExclusive(
   into: Schema,
   bound: "minimum" | "maximum",
   value: unknown,
-  place: Place,
+  context: KeywordContext,
 ): boolean {
   if (typeof value !== "boolean") return false;
-  const limit = place.schema[bound];
+  const limit = context.schema[bound];
   const keyword = bound === "minimum" ? "exclusiveMinimum" : "exclusiveMaximum";
   if (value && typeof limit === "number") into[keyword] = limit;
-  place.note(place.path, "is a boolean: written as the bound itself");
+  context.note(context.path, "is a boolean: written as the bound itself");
   return true;
 }
 
@@ -201,8 +207,8 @@ function hoistRequired(into: Schema, schema: JsonMap, path: string, note: AddSch
   );
   if (flagged.length === 0) return;
   const listed = Array.isArray(into["required"]) ? (into["required"] as string[]) : [];
-  const named = flagged.filter(([, property]) => (property as JsonMap)["required"] === true);
-  const required = [...new Set([...listed, ...named.map(([name]) => name)])];
+  const mandatory = flagged.filter(([, property]) => (property as JsonMap)["required"] === true);
+  const required = [...new Set([...listed, ...mandatory.map(([name]) => name)])];
   if (required.length > 0) into["required"] = required;
   for (const [name] of flagged) {
     note(`${path}.properties.${name}.required`, "is a boolean: written in the list of its parent");

@@ -82,8 +82,10 @@ function lintRun(
 
 /** The rule holds or denies, as far as it says so itself. */
 function holds(document: PolicyDocument, { tier, risk_level }: CommandRule): boolean {
-  const named = document.authorization?.tiers?.find(({ name }) => name === tier);
-  return named?.action === "hitl" || named?.action === "deny" || risk_level === "HIGH";
+  const declaredTier = document.authorization?.tiers?.find(({ name }) => name === tier);
+  return (
+    declaredTier?.action === "hitl" || declaredTier?.action === "deny" || risk_level === "HIGH"
+  );
 }
 
 /** An earlier rule that is about everything that this one is about. */

@@ -8,12 +8,14 @@ import { shapeOf } from "./resource-shape.ts";
 export const lintEdges: LintRule = (document, report) => {
   const derives = document.edges?.derives ?? [];
   if (derives.length === 0) return;
-  const named = [...new Set(Object.keys(document.tool_schemas ?? {}).flatMap(namesOf(document)))];
+  const resources = [
+    ...new Set(Object.keys(document.tool_schemas ?? {}).flatMap(namesOf(document))),
+  ];
   derives.forEach((sides, index) => {
     sides.forEach((side, at) => {
       const shape = shapeOf(side);
-      const inner = named.find((one) => shapeOf(one).startsWith(`${shape}/`));
-      if (inner === undefined || named.some((one) => shapeOf(one) === shape)) return;
+      const inner = resources.find((one) => shapeOf(one).startsWith(`${shape}/`));
+      if (inner === undefined || resources.some((one) => shapeOf(one) === shape)) return;
       const message = `no tool acts on \`${side}\` itself, only on what lies in it, such as \`${inner}\`, for which the edge does not hold`;
       const remedy = "name what the tools act on, on both sides";
       report("warning", "idle-edge", ["edges", "derives", index, at], message, remedy);

@@ -24,9 +24,13 @@ function lintVariants(name: string, tool: ToolDocument, key: string, report: Rep
 
 function lintResources(name: string, tool: ToolDocument, key: string, report: Report): void {
   const base = ["tool_schemas", name];
-  const told = (resource: string, path: readonly PathSegment[], outcome: string): void => {
+  const checkPlaceholders = (
+    resource: string,
+    path: readonly PathSegment[],
+    outcome: string,
+  ): void => {
     for (const [, written = ""] of resource.matchAll(PLACEHOLDER)) {
-      if (!liesIn(written.trim(), key)) continue;
+      if (!isInside(written.trim(), key)) continue;
       const message = `\`${written.trim()}\` carries the idempotency key, which is no part of what a call is about: ${outcome}`;
       report(
         "error",
@@ -38,21 +42,21 @@ function lintResources(name: string, tool: ToolDocument, key: string, report: Re
     }
   };
   (tool.effects ?? []).forEach(({ resource }, at) => {
-    told(
+    checkPlaceholders(
       resource,
       [...base, "effects", at],
       "the resource is never named, and an exclusive effect refuses every call",
     );
   });
   (tool.reads ?? []).forEach((resource, at) => {
-    told(resource, [...base, "reads", at], "the resource is never named");
+    checkPlaceholders(resource, [...base, "reads", at], "the resource is never named");
   });
 }
 
 function areOne(one: string, other: string): boolean {
-  return liesIn(one, other) || liesIn(other, one);
+  return isInside(one, other) || isInside(other, one);
 }
 
-function liesIn(inner: string, outer: string): boolean {
+function isInside(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(`${outer}.`);
 }

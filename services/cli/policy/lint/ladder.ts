@@ -3,17 +3,17 @@ import type { EscalationBlock, PolicyDocument, Threshold } from "../../../core/p
 import { REASON_CODES, REASONS } from "../../../core/reasons/reasons.ts";
 import type { LintRule, Report } from "./finding.ts";
 
-type Rung = { readonly name: keyof EscalationBlock; readonly at: number | null };
+type EscalationLevel = { readonly name: keyof EscalationBlock; readonly at: number | null };
 
 /** Rungs where nothing is written (docs/policy.md, presets). */
-const BALANCED: readonly Rung[] = [
+const BALANCED: readonly EscalationLevel[] = [
   { name: "ask", at: 1 },
   { name: "options", at: 2 },
   { name: "user_input", at: 4 },
   { name: "end", at: null },
 ];
 
-const STRICT: readonly Rung[] = [
+const STRICT: readonly EscalationLevel[] = [
   { name: "ask", at: 1 },
   { name: "options", at: 2 },
   { name: "user_input", at: 3 },
@@ -21,14 +21,14 @@ const STRICT: readonly Rung[] = [
 ];
 
 export const lintLadder: LintRule = (document, report) => {
-  const rungs = ladderOf(document);
-  lintOrder(document, rungs, report);
-  lintStop(document, rungs, report);
-  lintTurns(document, rungs, report);
-  lintAcknowledgement(document, rungs, report);
+  const levels = ladderOf(document);
+  lintOrder(document, levels, report);
+  lintStop(document, levels, report);
+  lintTurns(document, levels, report);
+  lintAcknowledgement(document, levels, report);
 };
 
-function ladderOf(document: PolicyDocument): readonly Rung[] {
+function ladderOf(document: PolicyDocument): readonly EscalationLevel[] {
   const written = document.escalation ?? {};
   const off = document.preset === "observe";
   return (document.preset === "strict" ? STRICT : BALANCED).map(({ name, at }) => {
@@ -39,26 +39,34 @@ function ladderOf(document: PolicyDocument): readonly Rung[] {
 }
 
 /** At a strike the highest rung reached speaks; a rung that a higher one reaches first is silent. */
-function lintOrder(document: PolicyDocument, rungs: readonly Rung[], report: Report): void {
-  rungs.forEach((rung, index) => {
-    if (rung.at === null) return;
-    const { at } = rung;
-    const over = rungs.slice(index + 1).find((higher) => higher.at !== null && higher.at <= at);
+function lintOrder(
+  document: PolicyDocument,
+  levels: readonly EscalationLevel[],
+  report: Report,
+): void {
+  levels.forEach((level, index) => {
+    if (level.at === null) return;
+    const { at } = level;
+    const over = levels.slice(index + 1).find((higher) => higher.at !== null && higher.at <= at);
     if (over === undefined) return;
     // A rung that only the preset has was perhaps meant to be skipped.
-    const written = document.escalation?.[rung.name] !== undefined;
+    const written = document.escalation?.[level.name] !== undefined;
     report(
       written ? "error" : "warning",
       "unreachable-rung",
-      ["escalation", written ? rung.name : over.name],
-      `the rung \`${rung.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
+      ["escalation", written ? level.name : over.name],
+      `the rung \`${level.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
       "give each rung a higher strike than the one before, or switch it off",
     );
   });
 }
 
-function lintStop(document: PolicyDocument, rungs: readonly Rung[], report: Report): void {
-  const stops = rungs.some(
+function lintStop(
+  document: PolicyDocument,
+  levels: readonly EscalationLevel[],
+  report: Report,
+): void {
+  const stops = levels.some(
     ({ name, at }) => at !== null && (name === "user_input" || name === "end"),
   );
   if (stops || !enforcesStrikes(document)) return;
@@ -80,9 +88,13 @@ function enforcesStrikes(document: PolicyDocument): boolean {
 }
 
 /** Rungs 3 and 4, and what is counted per turn, depend on proposals that say where a turn begins. */
-function lintTurns(document: PolicyDocument, rungs: readonly Rung[], report: Report): void {
+function lintTurns(
+  document: PolicyDocument,
+  levels: readonly EscalationLevel[],
+  report: Report,
+): void {
   const remedy = "let the platform set `turn`";
-  if (rungs.some(({ name, at }) => at !== null && (name === "user_input" || name === "end"))) {
+  if (levels.some(({ name, at }) => at !== null && (name === "user_input" || name === "end"))) {
     const message =
       "proposals without `turn` are stopped at the repeated call only by `user_input` and `end`";
     report("info", "needs-turn", ["escalation"], message, remedy);
@@ -97,12 +109,12 @@ function lintTurns(document: PolicyDocument, rungs: readonly Rung[], report: Rep
 
 function lintAcknowledgement(
   document: PolicyDocument,
-  rungs: readonly Rung[],
+  levels: readonly EscalationLevel[],
   report: Report,
 ): void {
   const mode = document.acknowledgement?.mode;
   if (mode === undefined || mode === "off") return;
-  if (rungs.find(({ name }) => name === "options")?.at !== null) return;
+  if (levels.find(({ name }) => name === "options")?.at !== null) return;
   const message = "is never asked for: the rung `options`, which asks for it, is off";
   report("warning", "idle-key", ["acknowledgement"], message, "give `options` a strike");
 }

@@ -13,7 +13,7 @@ const CYCLE_ROUNDS = 3;
 export const lintLimits: LintRule = (document, report) => {
   lintBudgets(document, report);
   lintSpend(document, report);
-  lintRing(document, report);
+  lintRecentCalls(document, report);
 };
 
 function lintBudgets(document: PolicyDocument, report: Report): void {
@@ -48,7 +48,7 @@ function lintSpend({ budgets }: PolicyDocument, report: Report): void {
 }
 
 /** Loops that are looked for over more calls than are kept. */
-function lintSpans(document: PolicyDocument, ring: number, report: Report): void {
+function lintSpans(document: PolicyDocument, recentCallsMax: number, report: Report): void {
   const { loops, tool_deduplication: byTurn } = document;
   const spans = [
     [["loops", "failure_streak", "same"], loops?.failure_streak?.same],
@@ -59,29 +59,37 @@ function lintSpans(document: PolicyDocument, ring: number, report: Report): void
     [["loops", "failure_run", "same_tool"], loops?.failure_run?.same_tool],
   ] as const;
   for (const [path, calls] of spans) {
-    if (calls === undefined || calls <= ring) continue;
-    const message = `${calls} calls never fit into ${ring} recent calls`;
-    report("warning", "ring-too-small", path, message, "raise `limits.ring`");
+    if (calls === undefined || calls <= recentCallsMax) continue;
+    const message = `${calls} calls never fit into ${recentCallsMax} recent calls`;
+    report("warning", "recent-calls-too-few", path, message, "raise `limits.recent_calls`");
   }
 }
 
-function lintRing(document: PolicyDocument, report: Report): void {
-  const written = document.limits?.ring ?? document.deduplication?.max_history;
-  const ring = written ?? LIMITS.ringDefault;
+function lintRecentCalls(document: PolicyDocument, report: Report): void {
+  const written = document.limits?.recent_calls ?? document.deduplication?.max_history;
+  const recentCallsMax = written ?? LIMITS.recentCallsDefault;
   const path =
-    document.limits?.ring === undefined ? ["deduplication", "max_history"] : ["limits", "ring"];
-  lintSpans(document, ring, report);
+    document.limits?.recent_calls === undefined
+      ? ["deduplication", "max_history"]
+      : ["limits", "recent_calls"];
+  lintSpans(document, recentCallsMax, report);
   const rounds = document.loops?.cycle_rounds ?? CYCLE_ROUNDS;
-  if (rounds * CYCLE_PERIOD_MAX > ring) {
-    const message = `${ring} recent calls do not hold ${rounds} rounds of ${CYCLE_PERIOD_MAX} calls`;
+  if (rounds * CYCLE_PERIOD_MAX > recentCallsMax) {
+    const message = `${recentCallsMax} recent calls do not hold ${rounds} rounds of ${CYCLE_PERIOD_MAX} calls`;
     const at = written === undefined ? ["loops", "cycle_rounds"] : path;
-    report("warning", "ring-too-small", at, message, `keep ${rounds * CYCLE_PERIOD_MAX} calls`);
+    report(
+      "warning",
+      "recent-calls-too-few",
+      at,
+      message,
+      `keep ${rounds * CYCLE_PERIOD_MAX} calls`,
+    );
   }
   const { same_output: same, any_output: any } = document.deduplication?.loop_threshold ?? {};
   for (const threshold of new Set([same, any])) {
-    if (typeof threshold !== "number" || threshold <= ring) continue;
-    const message = `${threshold} identical calls never fit into ${ring} recent calls`;
+    if (typeof threshold !== "number" || threshold <= recentCallsMax) continue;
+    const message = `${threshold} identical calls never fit into ${recentCallsMax} recent calls`;
     const at = ["deduplication", "loop_threshold"];
-    report("warning", "ring-too-small", at, message, "raise `limits.ring`");
+    report("warning", "recent-calls-too-few", at, message, "raise `limits.recent_calls`");
   }
 }

@@ -22,7 +22,7 @@ const LISTS = new Set(["sort", "unique"]);
 const FORMATS = ["to_bool", "e164", "email", "url", "path", "date", "datetime", "json"] as const;
 
 /** A resource as a tool names it. */
-type Named = {
+type ResourceUse = {
   readonly tool: string;
   readonly isWritten: boolean;
   /** With placeholders that have no names. */
@@ -35,23 +35,27 @@ type Named = {
 export const lintOneThing: LintRule = (document, report) => {
   if (document.deduplication?.strategy === "byte_hash") return;
   const all = Object.entries(document.tool_schemas ?? {}).flatMap(([name, tool]) =>
-    namedBy(document, name, tool),
+    listResourceUses(document, name, tool),
   );
-  const told = new Set<string>();
+  const reported = new Set<string>();
   all.forEach((one, index) => {
     for (const other of all.slice(index + 1)) {
-      if (areOneThing(one, other)) compareFillings(one, other, told, report);
+      if (areOneThing(one, other)) compareFillings(one, other, reported, report);
     }
   });
 };
 
-function namedBy(document: PolicyDocument, tool: string, entry: ToolDocument): readonly Named[] {
+function listResourceUses(
+  document: PolicyDocument,
+  tool: string,
+  entry: ToolDocument,
+): readonly ResourceUse[] {
   const aliased = aliasesOf(document.aliases, tool);
-  const named = (
+  const listUses = (
     written: string,
     isWritten: boolean,
     path: readonly PathSegment[],
-  ): readonly Named[] => {
+  ): readonly ResourceUse[] => {
     const resource = aliased(written);
     const names = [...resource.matchAll(PLACEHOLDER)].map(([, name = ""]) => name.trim());
     if (names.length === 0 || names.some((name) => name.startsWith("result."))) return [];
@@ -61,10 +65,10 @@ function namedBy(document: PolicyDocument, tool: string, entry: ToolDocument): r
   const base = ["tool_schemas", tool];
   return [
     ...(entry.effects ?? []).flatMap(({ resource, kind }, at) =>
-      named(resource, kind !== "read", [...base, "effects", at]),
+      listUses(resource, kind !== "read", [...base, "effects", at]),
     ),
     ...(entry.reads ?? []).flatMap((resource, at) =>
-      named(resource, false, [...base, "reads", at]),
+      listUses(resource, false, [...base, "reads", at]),
     ),
   ];
 }
@@ -72,8 +76,8 @@ function namedBy(document: PolicyDocument, tool: string, entry: ToolDocument): r
 function fillingOf(entry: ToolDocument, argument: string): Filling {
   const { normalizers = {} } = entry;
   const steps = Object.hasOwn(normalizers, argument) ? (normalizers[argument] ?? []) : [];
-  const texts = steps.map(({ name, arguments: given }) =>
-    given.length === 0 ? name : `${name}(${given.join(", ")})`,
+  const texts = steps.map(({ name, arguments: parameters }) =>
+    parameters.length === 0 ? name : `${name}(${parameters.join(", ")})`,
   );
   const kind = kindOf(steps.map(({ name }) => name));
   return { argument, chain: texts.join(", "), steps: steps.length, kind };
@@ -99,13 +103,18 @@ function lastName({ argument }: Filling): string {
   return argument.slice(argument.lastIndexOf(".") + 1);
 }
 
-function areOneThing(one: Named, other: Named): boolean {
+function areOneThing(one: ResourceUse, other: ResourceUse): boolean {
   if (one.tool === other.tool || (!one.isWritten && !other.isWritten)) return false;
   const isIn = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}/`);
   return isIn(one.shape, other.shape) || isIn(other.shape, one.shape);
 }
 
-function compareFillings(one: Named, other: Named, told: Set<string>, report: Report): void {
+function compareFillings(
+  one: ResourceUse,
+  other: ResourceUse,
+  reported: Set<string>,
+  report: Report,
+): void {
   one.fillings.forEach((mine, index) => {
     const theirs = other.fillings[index];
     if (theirs === undefined || theirs.chain === mine.chain || !areAlike(mine, theirs)) return;
@@ -113,8 +122,8 @@ function compareFillings(one: Named, other: Named, told: Set<string>, report: Re
     const [lacking, less] = isShorter ? [one, mine] : [other, theirs];
     const [having, more] = isShorter ? [other, theirs] : [one, mine];
     const key = JSON.stringify([lacking.tool, less.argument]);
-    if (told.has(key)) return;
-    told.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     const forms = less.chain === "" ? "as it is written" : `after \`[${less.chain}]\``;
     const message = `\`${less.argument}\` of \`${lacking.tool}\` names the same thing as \`${more.argument}\` of \`${having.tool}\`, but is taken ${forms}, and the other after \`[${more.chain}]\`: one thing may have two names`;
     const remedy = `write \`normalizers: { ${less.argument}: [${more.chain}] }\` for \`${lacking.tool}\`, too`;

@@ -8,25 +8,25 @@ type Fault = { readonly message: string; readonly remedy: string };
 const GLOBS = "get_*|list_*";
 
 export const lintPatternSyntax: LintRule = (document, report) => {
-  const told = (fault: Fault | null, path: readonly PathSegment[]): void => {
+  const reportFault = (fault: Fault | null, path: readonly PathSegment[]): void => {
     if (fault !== null) report("warning", "pattern-syntax", path, fault.message, fault.remedy);
   };
   (document.authorization?.tiers ?? []).forEach(({ pattern }, index) => {
-    told(faultOfNames(pattern), ["authorization", "tiers", index, "pattern"]);
+    reportFault(faultOfNames(pattern), ["authorization", "tiers", index, "pattern"]);
   });
   const { tools = [], agents = [], tenants = [] } = document.kill ?? {};
   tools.forEach((pattern, index) => {
-    told(faultOfNames(pattern), ["kill", "tools", index]);
+    reportFault(faultOfNames(pattern), ["kill", "tools", index]);
   });
   agents.forEach((pattern, index) => {
-    told(faultOfTexts(pattern), ["kill", "agents", index]);
+    reportFault(faultOfTexts(pattern), ["kill", "agents", index]);
   });
   tenants.forEach((pattern, index) => {
-    told(faultOfTexts(pattern), ["kill", "tenants", index]);
+    reportFault(faultOfTexts(pattern), ["kill", "tenants", index]);
   });
   for (const [name, { variants }] of Object.entries(document.tool_schemas ?? {})) {
     (variants?.rules ?? []).forEach(({ like = "" }, index) => {
-      told(faultOfTexts(like), ["tool_schemas", name, "variants", "rules", index, "like"]);
+      reportFault(faultOfTexts(like), ["tool_schemas", name, "variants", "rules", index, "like"]);
     });
   }
   lintKeys(document, report);

@@ -26,7 +26,7 @@ function lintPattern(
   const names = Object.keys(document.tool_schemas ?? {});
   for (const glob of pattern.split("|").map((one) => one.trim())) {
     if (names.some(compileToolGlobs(glob, true))) continue;
-    const meant = nearlyNamed(glob, names);
+    const meant = findNearMatch(glob, names);
     if (meant === null) continue;
     const message = `\`${glob}\` matches none of the declared tools, and nearly \`${meant.name}\``;
     report("warning", "misspelt-pattern", path, message, `did you mean \`${meant.glob}\`?`);
@@ -34,7 +34,7 @@ function lintPattern(
 }
 
 /** The tool that a glob with one literal nearly names, and the glob that does. */
-function nearlyNamed(
+function findNearMatch(
   glob: string,
   names: readonly string[],
 ): { readonly name: string; readonly glob: string } | null {

@@ -20,8 +20,10 @@ export const lintTiers: LintRule = (document, report) => {
 
 /** Names that a glob of a tier stands for; what `*` covers there it covers here as text. */
 function namesOf(tier: PolicyTier, glob: string): readonly string[] {
-  const bare = triesLastSegment(tier) && !/[/.:]/.test(glob);
-  return bare ? [glob, ...SEPARATORS.map((separator) => `*${separator}${glob}`)] : [glob];
+  const canMatchLastSegment = triesLastSegment(tier) && !/[/.:]/.test(glob);
+  return canMatchLastSegment
+    ? [glob, ...SEPARATORS.map((separator) => `*${separator}${glob}`)]
+    : [glob];
 }
 
 function triesLastSegment(tier: PolicyTier): boolean {
@@ -78,14 +80,16 @@ function lintNamespaces(
   report: Report,
 ): void {
   if (triesLastSegment(tier)) return;
-  const bare = globsOf(tier).filter((glob) => !/[/.:]|__/.test(glob) && !glob.startsWith("*"));
+  const plainGlobs = globsOf(tier).filter(
+    (glob) => !/[/.:]|__/.test(glob) && !glob.startsWith("*"),
+  );
   const missed = Object.keys(document.tool_schemas ?? {}).filter(
-    (name) => compileToolGlobs(bare.join("|"), true)(name) && !isMatched(document, name),
+    (name) => compileToolGlobs(plainGlobs.join("|"), true)(name) && !isMatched(document, name),
   );
   const used = SEPARATORS.filter((separator) => missed.some((name) => name.includes(separator)));
   const separators = used.length === 0 ? ["/"] : used;
   const isWritten = matcherOf(tier);
-  const uncovered = bare
+  const uncovered = plainGlobs
     .map((glob) => ({ glob, wanted: separators.map((separator) => `*${separator}${glob}`) }))
     .map(({ glob, wanted }) => ({ glob, wanted: wanted.filter((one) => !isWritten(one)) }))
     .filter(({ wanted }) => wanted.length > 0);

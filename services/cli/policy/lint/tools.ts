@@ -80,11 +80,13 @@ function membersOf(schema: Schema): ReadonlySet<string> | null {
 }
 
 function lintArguments(name: string, tool: ToolDocument, report: Report): void {
-  const known = argumentsOf(tool);
-  const isKnown = (argument: string): boolean =>
-    known === null || known.has(argument) || known.has(argument.split(".")[0] ?? "");
+  const declaredArguments = argumentsOf(tool);
+  const isDeclared = (argument: string): boolean =>
+    declaredArguments === null ||
+    declaredArguments.has(argument) ||
+    declaredArguments.has(argument.split(".")[0] ?? "");
   const check = (key: string, argument: string, path: readonly (string | number)[]): void => {
-    if (isKnown(argument)) return;
+    if (isDeclared(argument)) return;
     const message = `\`${argument}\` in \`${key}\` is no argument in the schema of \`${name}\``;
     report("warning", "unknown-argument", path, message, "correct the name, or the schema");
   };
@@ -100,7 +102,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   }
   const { variants, commands } = tool;
   const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
-  if (chosenBy !== undefined && !isKnown(chosenBy)) {
+  if (chosenBy !== undefined && !isDeclared(chosenBy)) {
     const message = `\`${chosenBy}\`, which says what a call of \`${name}\` does, is no argument in its schema: no rule is ever about a call`;
     const remedy = "write `argument` as the schema has it";
     const key = commands === undefined ? "variants" : "commands";
@@ -165,11 +167,16 @@ function lintByResult(
 
 /** A name that no call has hides nothing, and the value stands in clear wherever it really is. */
 function lintSensitive(name: string, tool: ToolDocument, report: Report): void {
-  const known = argumentsOf(tool);
+  const declaredArguments = argumentsOf(tool);
   const base = ["tool_schemas", name];
   const hidden = tool.sensitive ?? [];
   hidden.forEach((field, index) => {
-    if (known === null || known.has(field) || known.has(field.split(".")[0] ?? "")) return;
+    if (
+      declaredArguments === null ||
+      declaredArguments.has(field) ||
+      declaredArguments.has(field.split(".")[0] ?? "")
+    )
+      return;
     const message = `\`${field}\` in \`sensitive\` is no argument in the schema of \`${name}\`: nothing is hidden`;
     const remedy = "correct the name, or the schema";
     report("error", "unknown-argument", [...base, "sensitive", index], message, remedy);
@@ -191,8 +198,8 @@ function lintSuggestions(
   (tool.suggest ?? []).forEach((suggested, index) => {
     const path = ["tool_schemas", name, "suggest", index];
     const tier = tierOf(document, suggested);
-    const known = Object.hasOwn(document.tool_schemas ?? {}, suggested) || tier !== undefined;
-    if (!known) {
+    const isInPolicy = Object.hasOwn(document.tool_schemas ?? {}, suggested) || tier !== undefined;
+    if (!isInPolicy) {
       const message = `\`${suggested}\` is not a tool of this policy and is never suggested`;
       report("warning", "unknown-suggestion", path, message, "declare it, or remove it");
     } else if (tier?.action === "deny") {

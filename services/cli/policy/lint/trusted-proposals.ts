@@ -4,8 +4,8 @@ import type { LintRule } from "./finding.ts";
 
 /** Only the rules of named agents and of spend: nearly every policy has the others, which `doctor` lists. */
 export const lintTrustedProposals: LintRule = (document, report) => {
-  const named = voidableRules(document).filter(({ what }) => /kill\.agents|of spend/.test(what));
-  for (const { path, what } of named) {
+  const rules = voidableRules(document).filter(({ what }) => /kill\.agents|of spend/.test(what));
+  for (const { path, what } of rules) {
     const message = `whoever may write proposals can void ${what}`;
     const remedy =
       "where agents write `proposals` themselves, run the gate with `gate.proposals: signed`";

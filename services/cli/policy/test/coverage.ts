@@ -36,9 +36,9 @@ export class Coverage {
   }
 
   #count(decision: DecisionEvent): void {
-    const named = rulesNamed(decision);
+    const citedRules = listCitedRules(decision);
     for (const { path, isReached } of this.#rules) {
-      const reached = isReached?.(decision) === true || named.some((rule) => isIn(rule, path));
+      const reached = isReached?.(decision) === true || citedRules.some((rule) => isIn(rule, path));
       if (reached) this.#calls.set(path, (this.#calls.get(path) ?? 0) + 1);
     }
   }
@@ -50,7 +50,7 @@ type Rule = {
   readonly isReached?: (decision: DecisionEvent) => boolean;
 };
 
-function rulesNamed(decision: DecisionEvent): readonly string[] {
+function listCitedRules(decision: DecisionEvent): readonly string[] {
   const notices = [...decision.notices.warnings, ...decision.notices.shadow].map(
     ({ rule }) => rule,
   );
@@ -65,7 +65,7 @@ function isIn(rule: string, path: string): boolean {
 }
 
 function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rule[] {
-  const isUnknown = ({ call: { tool } }: DecisionEvent): boolean => !policy.tool(tool).known;
+  const isUnknown = ({ call: { tool } }: DecisionEvent): boolean => !policy.tool(tool).isDeclared;
   const tools = Object.keys(document.tool_schemas ?? {}).map((name) => ({
     path: policyPath(["tool_schemas", name]),
     isReached: ({ call }: DecisionEvent) => call.tool === name,

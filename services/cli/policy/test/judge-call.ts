@@ -13,26 +13,26 @@ export type Mismatch = {
 };
 
 export function judgeCall({ call, decision, final }: DecidedCaseCall): readonly Mismatch[] {
-  const found = compare(call.expect, decision, false);
+  const mismatches = compare(call.expect, decision, false);
   // Where it was expected to be held, the outcome says so already.
   if (call.verdict !== null && decision.type !== "held" && call.expect.outcome !== "held") {
     const [expected, actual] = ["held", decision.type];
-    found.push({ what: "verdict", afterVerdict: false, expected, actual });
+    mismatches.push({ what: "verdict", afterVerdict: false, expected, actual });
   }
-  if (call.finally !== null) found.push(...compare(call.finally, final ?? decision, true));
-  return found;
+  if (call.finally !== null) mismatches.push(...compare(call.finally, final ?? decision, true));
+  return mismatches;
 }
 
 function compare(expected: Expected, decision: DecisionEvent, afterVerdict: boolean): Mismatch[] {
-  const found: Mismatch[] = [];
+  const mismatches: Mismatch[] = [];
   const check = (what: Mismatch["what"], wanted: unknown, got: unknown): void => {
     const [expectedText, actual] = [String(wanted), String(got)];
     if (wanted === undefined || expectedText === actual) return;
-    found.push({ what, afterVerdict, expected: expectedText, actual });
+    mismatches.push({ what, afterVerdict, expected: expectedText, actual });
   };
   check("outcome", expected.outcome, outcomeText(expected, decision));
   // Where the outcome is another, its reason says nothing new.
-  if (found.length === 0) check("reason", expected.reason, reasonOf(decision));
+  if (mismatches.length === 0) check("reason", expected.reason, reasonOf(decision));
   const { warnings, shadow } = expected;
   check("warnings", warnings && listed(warnings), noticed(decision.notices.warnings));
   check("shadow", shadow && listed(shadow), noticed(decision.notices.shadow));
@@ -43,7 +43,7 @@ function compare(expected: Expected, decision: DecisionEvent, afterVerdict: bool
     check("level", expected.level, 0);
     check("answered", expected.answered, false);
   }
-  return found;
+  return mismatches;
 }
 
 /** The outcome, and its reason where it is not the expected one. */

@@ -44,7 +44,11 @@ class CaseRun {
   #nowMs = 0;
   #turn: string | null = null;
   /** Of the present step. */
-  #ran: { readonly call: CaseCall; readonly callId: string; readonly decisionId: string }[] = [];
+  #executedCalls: {
+    readonly call: CaseCall;
+    readonly callId: string;
+    readonly decisionId: string;
+  }[] = [];
 
   constructor(policy: CompiledPolicy) {
     this.#policy = policy;
@@ -64,7 +68,7 @@ class CaseRun {
         : finalOf(this.#apply(verdictOf(call.verdict, decision.holdId)));
     const last = final ?? decision;
     if (last.type === "allowed") {
-      this.#ran.push({ call, callId: proposal.callId, decisionId: last.decisionId });
+      this.#executedCalls.push({ call, callId: proposal.callId, decisionId: last.decisionId });
     }
     return { call, decision, final };
   }
@@ -81,11 +85,11 @@ class CaseRun {
   }
 
   #reportResults(): void {
-    for (const ran of this.#ran) {
-      const result = resultOf(ran.call, ran.callId, ran.decisionId);
+    for (const executed of this.#executedCalls) {
+      const result = resultOf(executed.call, executed.callId, executed.decisionId);
       if (result !== null) this.#apply(result);
     }
-    this.#ran = [];
+    this.#executedCalls = [];
   }
 
   /** Holds that expire, and calls that never gave a result. */

@@ -1,6 +1,10 @@
 /** `callgate policy test`: cases through a policy, and which of its rules they reach. */
 import { existsSync } from "node:fs";
-import { type CasePlace, type PolicyCase, readCases } from "../../../adapters/policy/read-cases.ts";
+import {
+  type CaseLocation,
+  type PolicyCase,
+  readCases,
+} from "../../../adapters/policy/read-cases.ts";
 import { formatProblem } from "../../../core/policy/problem.ts";
 import type { PolicySource } from "../../../core/policy/source.ts";
 import { openPolicy, readPolicyFile } from "../../../gate/open-policy.ts";
@@ -26,16 +30,16 @@ type Failure = Mismatch & {
   /** From 1. */
   readonly call: number;
   readonly tool: string;
-  readonly place: string;
+  readonly location: string;
 };
 
 type TestedCase = {
   readonly name: string;
-  readonly place: string;
+  readonly location: string;
   readonly failures: readonly Failure[];
 };
 
-type Unreached = { readonly rule: string; readonly place: string };
+type Unreached = { readonly rule: string; readonly location: string };
 
 type Report = {
   readonly cases: readonly TestedCase[];
@@ -55,11 +59,11 @@ export async function runTest(options: TestOptions, terminal: Terminal): Promise
       judgeCall(call).map((mismatch) => ({
         call: index + 1,
         tool: call.call.tool,
-        place: placeText(call.call.place),
+        location: formatLocation(call.call.location),
         ...mismatch,
       })),
     );
-    return { name: one.name, place: placeText(one.place), failures };
+    return { name: one.name, location: formatLocation(one.location), failures };
   });
   const { rules } = coverage;
   const report = {
@@ -81,8 +85,8 @@ export async function runTest(options: TestOptions, terminal: Terminal): Promise
 function filesOf({ files, policy }: TestOptions): readonly string[] {
   if (files.length > 0) return files;
   const beside = policy.map((path) => path.replace(/(\.ya?ml)?$/, ".test.yaml"));
-  const found = beside.filter((path) => existsSync(path));
-  if (found.length > 0) return found;
+  const testFiles = beside.filter((path) => existsSync(path));
+  if (testFiles.length > 0) return testFiles;
   throw usageError(`there are no cases in ${beside.join(", ")}; write some, or name their files`);
 }
 
@@ -94,7 +98,7 @@ async function casesOf(paths: readonly string[]): Promise<readonly PolicyCase[]>
   return read.flatMap((one) => (one.ok ? one.cases : []));
 }
 
-function placeText({ file, line, column }: CasePlace): string {
+function formatLocation({ file, line, column }: CaseLocation): string {
   return `${file}:${line}:${column}`;
 }
 
@@ -103,15 +107,15 @@ function unreachedIn(rules: Coverage["rules"], source: PolicySource): readonly U
     .filter(({ calls }) => calls === 0)
     .map(({ rule }) => {
       const at = source.locate(rule);
-      return { rule, place: at === null ? "" : placeText(at) };
+      return { rule, location: at === null ? "" : formatLocation(at) };
     });
 }
 
 const NAME_CHARACTERS = 100;
 
 function render({ cases, rules, unreached }: Report, style: Style): string {
-  const lines = cases.flatMap(({ name, place, failures }) => [
-    `${failures.length === 0 ? style.good("ok    ") : style.bad("FAILED")} ${place}  ${printable(name, NAME_CHARACTERS)}`,
+  const lines = cases.flatMap(({ name, location, failures }) => [
+    `${failures.length === 0 ? style.good("ok    ") : style.bad("FAILED")} ${location}  ${printable(name, NAME_CHARACTERS)}`,
     ...failures.map((failure) => `       ${sentence(failure)}`),
   ]);
   const failed = cases.filter(({ failures }) => failures.length > 0).length;
@@ -121,14 +125,14 @@ function render({ cases, rules, unreached }: Report, style: Style): string {
     "",
     style.bold(`${counted(cases.length, "case")}, ${failed} failed`),
     `${reached} of ${counted(rules, "rule")} reached${unreached.length === 0 ? "" : "; no case reaches"}`,
-    ...unreached.map(({ rule, place }) => `  ${place}  ${rule}`),
+    ...unreached.map(({ rule, location }) => `  ${location}  ${rule}`),
     "",
   ].join("\n");
 }
 
 function sentence(failure: Failure): string {
-  const { place, call, tool, what, expected, actual, afterVerdict } = failure;
-  const said = `${place}: call ${call} ${printable(tool, NAME_CHARACTERS)}:`;
+  const { location, call, tool, what, expected, actual, afterVerdict } = failure;
+  const said = `${location}: call ${call} ${printable(tool, NAME_CHARACTERS)}:`;
   if (what === "verdict") {
     return `${said} was ${actual} and not held, so there is nothing to approve or deny; remove \`verdict\``;
   }

@@ -56,7 +56,7 @@ class Image {
     if (one.kind === "end") this.#end(one.producer, one.isCommit);
     else if (one.kind === "emptied") {
       const lastOffset = baseOffset + one.count - 1;
-      this.#place(batchBytes({ baseOffset, values: [], lastOffset }), lastOffset);
+      this.#append(batchBytes({ baseOffset, values: [], lastOffset }), lastOffset);
     } else this.#write(one);
   }
 
@@ -72,7 +72,7 @@ class Image {
     const isPlain = one.kind === "plain";
     const producerId = isPlain ? -1 : one.producer;
     const attributes = isPlain ? APPEND_TIME : APPEND_TIME | TRANSACTIONAL;
-    this.#place(
+    this.#append(
       batchBytes({ baseOffset, values, producerId, attributes }),
       baseOffset + one.count - 1,
     );
@@ -91,12 +91,12 @@ class Image {
     if (open === undefined) return;
     this.#open.delete(producerId);
     const offset = this.#next;
-    this.#place(markerBytes(offset, producerId, isCommit), offset);
+    this.#append(markerBytes(offset, producerId, isCommit), offset);
     if (isCommit) this.committed.push(...open.values);
     else this.aborted.push({ producerId, firstOffset: open.firstOffset, lastOffset: offset });
   }
 
-  #place(bytes: Buffer, lastOffset: number): void {
+  #append(bytes: Buffer, lastOffset: number): void {
     this.placed.push({ bytes, lastOffset });
     this.#next = lastOffset + 1;
   }
@@ -209,8 +209,11 @@ function readBatch(batch: RecordBatch): readonly LogRecord[] {
 type Message = typeof message extends fc.Arbitrary<infer T> ? T : never;
 
 function sent({ key, value, headers = {} }: Message): unknown {
-  const list = Object.entries(headers).flatMap(([name, given]) =>
-    (Array.isArray(given) ? given : [given]).map((one) => ({ name, value: one })),
+  const list = Object.entries(headers).flatMap(([name, headerValues]) =>
+    (Array.isArray(headerValues) ? headerValues : [headerValues]).map((one) => ({
+      name,
+      value: one,
+    })),
   );
   const bytesOf = (part: string | Buffer | null): string | null =>
     part === null ? null : Buffer.from(part).toString("hex");

@@ -17,11 +17,11 @@ const EXAMPLES = [...pages.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = "
 const TEXTS = [T1, ...EXAMPLES.filter((text) => !/^cases:/m.test(text))];
 
 /** Throws where a result breaks the law that every problem says where, what and how to fix it. */
-function expectPlaces(name: string, text: string): void {
+function expectLocations(name: string, text: string): void {
   const result = loadPolicy([{ name, text }]);
-  const found = result.ok ? lintPolicy(result.document, result.source) : result.problems;
+  const problems = result.ok ? lintPolicy(result.document, result.source) : result.problems;
   const lines = text.split("\n").length;
-  for (const { file, line, column, message, remedy } of found) {
+  for (const { file, line, column, message, remedy } of problems) {
     expect(file).toBe(name);
     expect(line).toBeGreaterThanOrEqual(1);
     expect(line).toBeLessThanOrEqual(lines + 1);
@@ -32,7 +32,7 @@ function expectPlaces(name: string, text: string): void {
 }
 
 test("any text is a policy or a list of problems with places", () => {
-  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expectPlaces("p.yaml", text)));
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expectLocations("p.yaml", text)));
 });
 
 /** A valid policy with one piece replaced, removed or doubled. */
@@ -65,7 +65,7 @@ const mutated = fc
 
 test("a damaged policy is a policy or a list of problems with places", () => {
   fc.assert(
-    fc.property(mutated, (text) => expectPlaces("p.yaml", text)),
+    fc.property(mutated, (text) => expectLocations("p.yaml", text)),
     { numRuns: 500 },
   );
 });

@@ -53,8 +53,8 @@ test("a sketch is the smallest hashes, as one would plainly write them down", ()
     text,
   );
   fc.assert(
-    fc.property(any, (given) => {
-      expect(sketchOf(given)).toBe(plainSketch(given));
+    fc.property(any, (input) => {
+      expect(sketchOf(input)).toBe(plainSketch(input));
     }),
     { seed: SEED },
   );

@@ -28,17 +28,17 @@ function load(
   return loadConfig({ file, variables: new Map(Object.entries(variables)), needs });
 }
 
-function configOfFile(...given: Parameters<typeof load>) {
-  const result = load(...given);
+function configOfFile(...args: Parameters<typeof load>) {
+  const result = load(...args);
   if (!result.ok) throw new Error(result.problems.map(formatConfigProblem).join("\n"));
   return result.config;
 }
 
 /** Lines of what is wrong, the file named by its last part. */
-function problemsOf(...given: Parameters<typeof load>): readonly string[] {
-  const result = load(...given);
+function problemsOf(...args: Parameters<typeof load>): readonly string[] {
+  const result = load(...args);
   if (result.ok) throw new Error("nothing was wrong");
-  const [file = ""] = given;
+  const [file = ""] = args;
   return result.problems.map((problem) => formatConfigProblem(problem).replace(file, "FILE"));
 }
 
@@ -74,16 +74,16 @@ describe("what a process is configured with", () => {
     const file = write("kafka: {brokers: [one:1]}\npolicy: {files: [policy.yaml]}\n");
     const beside = join(file, "..", "policy.yaml");
     expect(configOfFile(file).policy.files).toEqual([beside]);
-    const given = configOfFile(file, { CALLGATE_POLICY_FILES: "other.yaml" });
-    expect(given.policy.files).toEqual(["other.yaml"]);
+    const config = configOfFile(file, { CALLGATE_POLICY_FILES: "other.yaml" });
+    expect(config.policy.files).toEqual(["other.yaml"]);
   });
 
   test("takes secrets from files, one of the environment in place of the file's", () => {
     const secret = write("from the file of a file\n", "secret");
     const file = write(`kafka: {brokers: [one:1]}\nsecret: {valueFile: ${secret}}\n`);
     expect(configOfFile(file).secret.value).toBe("from the file of a file");
-    const given = { CALLGATE_SECRET_VALUE: "from the environment" };
-    expect(configOfFile(file, given).secret.value).toBe("from the environment");
+    const variables = { CALLGATE_SECRET_VALUE: "from the environment" };
+    expect(configOfFile(file, variables).secret.value).toBe("from the environment");
   });
 
   test("is handed over by a program in the same form", () => {
@@ -154,13 +154,13 @@ colour: red
 
   test("two topics under one name, by the prefix or both by name", () => {
     const file = write("kafka: {brokers: [one:1], topicPrefix: t2}");
-    const mend = "give each topic a name of its own";
+    const remedy = "give each topic a name of its own";
     expect(problemsOf(file, { CALLGATE_KAFKA_TOPICS_PROPOSALS: "t2.results.v1" })).toEqual([
-      `CALLGATE_KAFKA_TOPICS_PROPOSALS: kafka.topics.proposals: is the name of \`results\` too; ${mend}`,
+      `CALLGATE_KAFKA_TOPICS_PROPOSALS: kafka.topics.proposals: is the name of \`results\` too; ${remedy}`,
     ]);
     const both = { CALLGATE_KAFKA_TOPICS_HELD: "x", CALLGATE_KAFKA_TOPICS_ALERTS: "x" };
     expect(problemsOf(file, both)).toEqual([
-      `CALLGATE_KAFKA_TOPICS_ALERTS: kafka.topics.alerts: is the name of \`held\` too; ${mend}`,
+      `CALLGATE_KAFKA_TOPICS_ALERTS: kafka.topics.alerts: is the name of \`held\` too; ${remedy}`,
     ]);
     const swapped = {
       CALLGATE_KAFKA_TOPICS_PROPOSALS: "t2.results.v1",

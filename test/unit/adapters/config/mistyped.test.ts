@@ -26,8 +26,12 @@ function problemsOf(
   variables: Readonly<Record<string, string>>,
   needs: readonly string[] = [],
 ): readonly string[] {
-  const given = { CALLGATE_KAFKA_BROKERS: "one:9092", ...variables };
-  const result = loadConfig({ file: undefined, variables: new Map(Object.entries(given)), needs });
+  const withBrokers = { CALLGATE_KAFKA_BROKERS: "one:9092", ...variables };
+  const result = loadConfig({
+    file: undefined,
+    variables: new Map(Object.entries(withBrokers)),
+    needs,
+  });
   return result.ok ? [] : result.problems.map(formatConfigProblem);
 }
 
@@ -134,18 +138,18 @@ describe("TLS by halves", () => {
   ])("the key of a certificate is %s", (_name, key, leaves, expected) => {
     const folder = directory({ cert: CERTIFICATE, key: key.toString() });
     const set = { ENABLED: "true", CERT_FILE: join(folder, "cert"), KEY_FILE: join(folder, "key") };
-    const given = Object.entries({ ...set, ...leaves }).map(
+    const entries = Object.entries({ ...set, ...leaves }).map(
       ([leaf, value]) => [`CALLGATE_REDIS_SSL_${leaf}`, value] as const,
     );
     const problems = problemsOf({
       CALLGATE_REDIS_URL: "redis://one",
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(entries),
     });
-    const mend = "give the key of that certificate, and the passphrase that opens it";
+    const remedy = "give the key of that certificate, and the passphrase that opens it";
     expect(problems).toEqual(
       expected.map(
         (why) =>
-          `CALLGATE_REDIS_SSL_KEY_FILE: redis.ssl.keyFile: makes no pair with \`redis.ssl.certFile\`: ${why}; ${mend}`,
+          `CALLGATE_REDIS_SSL_KEY_FILE: redis.ssl.keyFile: makes no pair with \`redis.ssl.certFile\`: ${why}; ${remedy}`,
       ),
     );
   });

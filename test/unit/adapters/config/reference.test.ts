@@ -20,8 +20,8 @@ describe("docs/configuration.md", () => {
   });
 
   test("has rows of nothing else", () => {
-    const known = new Set(CONFIG_KEYS.map(rowOf));
-    expect(ROWS.filter((row) => !known.has(row))).toEqual([]);
+    const declaredRows = new Set(CONFIG_KEYS.map(rowOf));
+    expect(ROWS.filter((row) => !declaredRows.has(row))).toEqual([]);
   });
 });
 

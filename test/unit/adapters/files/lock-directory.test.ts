@@ -138,9 +138,9 @@ describe("the lock of a directory", () => {
   test("is one's only, of several that find it stale at once", async () => {
     hold({ pid: process.pid, host: "elsewhere" });
     const all = await Promise.allSettled([take(), take(), take()]);
-    const given = all.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    expect(given).toHaveLength(1);
-    given[0]?.check();
+    const locks = all.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    expect(locks).toHaveLength(1);
+    locks[0]?.check();
   });
 
   test("is refused to who replaced a stale one just before another did", async () => {

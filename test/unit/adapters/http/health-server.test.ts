@@ -6,7 +6,7 @@ import {
 
 const UP: Health = { ok: true, detail: {} };
 
-async function start(given: {
+async function start(options: {
   readonly ready?: () => Health;
   readonly text?: () => Promise<string>;
 }) {
@@ -14,8 +14,8 @@ async function start(given: {
     host: "127.0.0.1",
     port: 0,
     live: () => UP,
-    ready: given.ready ?? (() => UP),
-    metrics: { contentType: "text/plain", text: given.text ?? (async () => "a 1\n") },
+    ready: options.ready ?? (() => UP),
+    metrics: { contentType: "text/plain", text: options.text ?? (async () => "a 1\n") },
   });
   onTestFinished(() => server.close());
   return (path: string, method = "GET") =>

@@ -140,8 +140,8 @@ describe("what does not compile", () => {
     ["a list", [], "must be an object or a boolean"],
     ["too many nodes", { allOf: new Array(20_001).fill({}) }, "more than 20000 nodes"],
     ["references that multiply", multiplied(15), "with its references written out"],
-  ])("%s", (_name, schema, told) => {
-    expect(problemOf(schema)).toContain(told);
+  ])("%s", (_name, schema, problem) => {
+    expect(problemOf(schema)).toContain(problem);
   });
 
   it("a schema that is too deep", () => {

@@ -16,10 +16,10 @@ const BROKEN: readonly (readonly [string, Buffer])[] = [
 test.each(BROKEN)("%s is thrown out of a socket's event by kafkajs", (_name, answer) => {
   const copy = new PrivatePackage("kafkajs");
   const Stock = copy.load("src/network/connection") as new (options: object) => Connection;
-  const silent = { debug: () => undefined, error: () => undefined };
+  const quietLogger = { debug: () => undefined, error: () => undefined };
   const connection = new Stock({
     ...{ host: "127.0.0.1", port: 1, connectionTimeout: 1_000, requestTimeout: 1_000 },
-    logger: { namespace: () => silent },
+    logger: { namespace: () => quietLogger },
   });
   expect(() => connection.processData(answer)).toThrow(RangeError);
 });

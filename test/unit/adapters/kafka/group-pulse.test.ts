@@ -13,8 +13,8 @@ function joinedAt(atMs: number): GroupPulse {
 describe("GroupPulse", () => {
   it("is silent once nothing was heard for longer than a session", () => {
     const pulse = joinedAt(1_000);
-    expect(pulse.isSilent(7_000)).toBe(false);
-    expect(pulse.isSilent(7_001)).toBe(true);
+    expect(pulse.isIdle(7_000)).toBe(false);
+    expect(pulse.isIdle(7_001)).toBe(true);
   });
 
   it("counts from when the heartbeat was sent that was answered, not from one that nobody answers", () => {
@@ -23,8 +23,8 @@ describe("GroupPulse", () => {
     pulse.heartbeatAnswered();
     pulse.heartbeatSent(8_000);
     expect(pulse.answeredSentAtMs).toBe(3_000);
-    expect(pulse.isSilent(9_000)).toBe(false);
-    expect(pulse.isSilent(9_001)).toBe(true);
+    expect(pulse.isIdle(9_000)).toBe(false);
+    expect(pulse.isIdle(9_001)).toBe(true);
   });
 
   it("does not go back to a heartbeat that was sent before the last join", () => {
@@ -32,27 +32,27 @@ describe("GroupPulse", () => {
     pulse.heartbeatSent(2_000);
     pulse.joined(5_000);
     pulse.heartbeatAnswered();
-    expect(pulse.isSilent(10_000)).toBe(false);
+    expect(pulse.isIdle(10_000)).toBe(false);
   });
 
   it("gives the group time to give its numbers out, in which no heartbeat is sent", () => {
     const pulse = joinedAt(1_000);
     pulse.joining();
-    expect(pulse.isSilent(12_000)).toBe(false);
-    expect(pulse.isSilent(18_000)).toBe(true);
+    expect(pulse.isIdle(12_000)).toBe(false);
+    expect(pulse.isIdle(18_000)).toBe(true);
   });
 
   it("gives none where the client has given up", () => {
     const pulse = joinedAt(1_000);
     pulse.joining();
     pulse.ended();
-    expect(pulse.isSilent(12_000)).toBe(true);
+    expect(pulse.isIdle(12_000)).toBe(true);
   });
 
   it("hears again what comes back", () => {
     const pulse = joinedAt(1_000);
-    expect(pulse.isSilent(60_000)).toBe(true);
+    expect(pulse.isIdle(60_000)).toBe(true);
     pulse.joined(60_000);
-    expect(pulse.isSilent(60_100)).toBe(false);
+    expect(pulse.isIdle(60_100)).toBe(false);
   });
 });

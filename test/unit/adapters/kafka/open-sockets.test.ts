@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createKafka, giveUp, OpenSockets } from "../../../../services/adapters/kafka/client.ts";
 import { quietLogger } from "../../../../services/runtime/quiet-logger.ts";
 
-async function silentBroker() {
+async function startMuteBroker() {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket.on("error", () => undefined));
@@ -21,7 +21,7 @@ async function silentBroker() {
 }
 
 test("a client that is given up has no connections", async () => {
-  const { port, open } = await silentBroker();
+  const { port, open } = await startMuteBroker();
   const settings = { clientId: "c", ssl: null, sasl: null, connectionTimeoutMs: 60_000 };
   const kafka = createKafka(
     { ...settings, brokers: [`127.0.0.1:${port}`], requestTimeoutMs: 60_000 },
@@ -37,12 +37,12 @@ test("a client that is given up has no connections", async () => {
 }, 30_000);
 
 test("connects to nothing once it has ended, and forgets what was closed before", async () => {
-  const { port, open } = await silentBroker();
+  const { port, open } = await startMuteBroker();
   const sockets = new OpenSockets(({ host, onConnect }) => connect({ host, port }, onConnect));
   const address = { host: "127.0.0.1", port, ssl: {}, onConnect: () => undefined };
   const closed = sockets.open(address).on("error", () => undefined);
-  const kept = sockets.open(address);
-  const failed = once(kept, "error");
+  const remaining = sockets.open(address);
+  const failed = once(remaining, "error");
   await expect.poll(() => open.size).toBe(2);
   closed.destroy();
   await expect.poll(() => open.size).toBe(1);

@@ -27,9 +27,9 @@ describe("what was sent", () => {
       ...[record("decisions", 0), record("allowed", 0), record("decisions", 0)],
       ...[record("decisions", 1), record("decisions", 0), record("decisions", 1)],
     ];
-    const places = records.map((each) => sent.take(each));
-    expect(places.map(({ offset }) => offset)).toEqual([5, 9, 6, 2, 7, 3]);
-    expect(places.map(({ appendTimeMs }) => appendTimeMs)).toEqual(Array(6).fill(7));
+    const positions = records.map((each) => sent.take(each));
+    expect(positions.map(({ offset }) => offset)).toEqual([5, 9, 6, 2, 7, 3]);
+    expect(positions.map(({ appendTimeMs }) => appendTimeMs)).toEqual(Array(6).fill(7));
   });
 
   test("is not taken for written where nobody acknowledged it", () => {

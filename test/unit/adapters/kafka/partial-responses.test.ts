@@ -54,10 +54,10 @@ async function brokerOfParts(): Promise<number> {
 }
 
 function connectionTo(port: number, made: ConnectionClass): Connection {
-  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const quietLogger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const socketFactory = require("kafkajs/src/network/socketFactory") as () => unknown;
   const connection = new made({
-    ...{ host: "127.0.0.1", port, logger: { namespace: () => silent } },
+    ...{ host: "127.0.0.1", port, logger: { namespace: () => quietLogger } },
     ...{ socketFactory: socketFactory(), connectionTimeout: 1_000 },
     requestTimeout: REQUEST_TIMEOUT_MS,
   });

@@ -42,7 +42,7 @@ it("stops at a hole, and gives what lies before it", () => {
   const fetched = fetchedOf([data(0, "a"), data(5, "b")]);
   const { batches, nextOffset, failure } = walkBatches(fetched, 0);
   expect([values(batches), nextOffset]).toEqual([["a"], 1]);
-  expect(failure).toMatchObject({ code: "input_out_of_reach", context: { offset: 1, found: 5 } });
+  expect(failure).toMatchObject({ code: "input_out_of_reach", context: { offset: 1, actual: 5 } });
 });
 
 it("stops at a batch that lost some of its records", () => {

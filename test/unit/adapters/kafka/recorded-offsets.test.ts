@@ -37,8 +37,8 @@ describe("the offsets of a group", () => {
   });
 
   test("are an error where they are never told, and not the first offset", async () => {
-    const told = fetchOffsetsOfAll(adminWith([[offsetsOf("proposals", [0])]]), "g", TOPICS, 0);
-    await expect(told).rejects.toMatchObject({
+    const offsets = fetchOffsetsOfAll(adminWith([[offsetsOf("proposals", [0])]]), "g", TOPICS, 0);
+    await expect(offsets).rejects.toMatchObject({
       disposition: "retry",
       message: expect.stringContaining("group g for partition 0 of proposals, results"),
     });

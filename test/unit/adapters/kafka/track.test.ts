@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { KnownEnd, Track } from "../../../../services/adapters/kafka/records/tracks.ts";
+import { PartitionEnd, Track } from "../../../../services/adapters/kafka/records/tracks.ts";
 import { batchBytes, fetchedOf } from "../../../support/kafka/fetch-image.ts";
 
 const LIMITS = { recordsMax: 1, bytesMax: 1_000_000 };
@@ -12,8 +12,8 @@ function collectGarbage(): void {
 }
 
 function trackAtStart(): Track {
-  const place = { name: "callgate.proposals", partition: 0, end: new KnownEnd() };
-  return new Track(place, 0, 0);
+  const topicPartition = { name: "callgate.proposals", partition: 0, end: new PartitionEnd() };
+  return new Track(topicPartition, 0, 0);
 }
 
 /** Feeds one record in a fetch of its own; gives what would hold the fetch alive. */

@@ -31,9 +31,9 @@ test("what is below the level is not written", () => {
   logger.warn("three");
   logger.error("four");
   expect(lines.map(({ level }) => level)).toEqual(["warn", "error"]);
-  const silent = setUp("silent");
-  silent.logger.error("five");
-  expect(silent.lines).toEqual([]);
+  const quiet = setUp("silent");
+  quiet.logger.error("five");
+  expect(quiet.lines).toEqual([]);
 });
 
 test("secrets are in no line, whoever logs them", () => {

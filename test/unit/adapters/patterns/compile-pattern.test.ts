@@ -17,8 +17,8 @@ describe("compilePattern", () => {
     ["\\u0041", "A", true],
     ["\\/items\\/", "/items/7", true],
     ["(?<year>\\d{4})", "in 2026", true],
-  ])("%s on %j is %s", (pattern, text, found) => {
-    expect(test(pattern, text)).toBe(found);
+  ])("%s on %j is %s", (pattern, text, isMatch) => {
+    expect(test(pattern, text)).toBe(isMatch);
   });
 
   it("ignores case only where asked", () => {
@@ -27,11 +27,11 @@ describe("compilePattern", () => {
   });
 
   it("takes the end of a line for any character only where asked", () => {
-    const found = [{}, { dotAll: true }, { dotAll: true, ignoreCase: true }].map((options) => {
+    const matches = [{}, { dotAll: true }, { dotAll: true, ignoreCase: true }].map((options) => {
       const compiled = compilePattern("a.*B", options);
       return compiled.ok && [compiled.test("a\n\r\u2028B"), compiled.test("A\nb")];
     });
-    expect(found).toEqual([
+    expect(matches).toEqual([
       [false, false],
       [true, false],
       [true, true],

@@ -7,7 +7,7 @@ import type { PolicyDocument } from "../../../../services/core/policy/document.t
 import { sealProposal, withoutClear } from "../../../../services/core/seal/seal-arguments.ts";
 import { GENESIS_HASH, type JournalRecord } from "../../../../services/runtime/journal.ts";
 import { compiled, sealingOf } from "../../../support/core/compile.ts";
-import { given, ofType } from "../../../support/decider-spec.ts";
+import { ofType, startStory } from "../../../support/decider-spec.ts";
 
 const NOW_MS = 1_000;
 const CLOCKS = { proposals: NOW_MS, results: NOW_MS, verdicts: NOW_MS };
@@ -33,7 +33,7 @@ describe("a verdict that says what it is of", () => {
   const policyOf = (expires_ms: number): PolicyDocument => ({
     authorization: { tiers: [{ name: "big", pattern: "refund", action: "hitl", expires_ms }] },
   });
-  const story = given(policyOf(60_000));
+  const story = startStory(policyOf(60_000));
   const proposal = story.proposal("refund", { sum: 5 });
   const held = ofType(story.when(proposal)[0] as GateEvent, "held");
   const {
@@ -76,7 +76,7 @@ describe("a verdict that says what it is of", () => {
     ["wrong_action", { callId, actionKey: GENESIS_HASH, ruleDigest: null }],
   ])("stays ignored where it was said of another hold: %s", (why, about) => {
     const verdict = { ...approval, about };
-    const recorded = given(policyOf(60_000));
+    const recorded = startStory(policyOf(60_000));
     recorded.when(proposal);
     const events = recorded.when(verdict);
     expect(events).toMatchObject([{ type: "ignored", why }]);
@@ -87,7 +87,7 @@ describe("a verdict that says what it is of", () => {
 it("sensitive arguments that could not be read are refused as they were", () => {
   const document = { tool_schemas: { pay: { sensitive: ["card"] } } };
   const policy = compiled(document);
-  const proposal = given(document).proposal("pay", '{"card":"4111",}');
+  const proposal = startStory(document).proposal("pay", '{"card":"4111",}');
   const sealed = sealProposal(undefined, proposal, policy);
   const events = decide(undefined, sealed, policy, NOW_MS);
   const candidate = new DecideAgain(compiled(document, undefined, sealingOf("other")));

@@ -6,17 +6,17 @@ import { TOPICS } from "../../../../services/runtime/topics.ts";
 const DAY_MS = 86_400_000;
 const WISHES = { partitions: undefined, replicationFactor: 3, journalKeepMs: 9 * DAY_MS };
 
-function facts(given: Partial<TopicFacts> = {}): readonly TopicFacts[] {
+function facts(overrides: Partial<TopicFacts> = {}): readonly TopicFacts[] {
   return TOPICS.map((topic) => ({
     ...{ topic, name: `x.${topic}`, partitions: 6, replicationFactor: 3 },
     ...{ cleanupPolicy: "delete", retentionMs: 9 * DAY_MS, retentionBytes: -1 },
     ...{ minInsyncReplicas: 2, timestampType: "LogAppendTime", messageBytesMax: 1_048_588 },
-    ...given,
+    ...overrides,
   }));
 }
 
-function only(topic: TopicFacts["topic"], given: Partial<TopicFacts>): readonly TopicFacts[] {
-  return facts().map((one) => (one.topic === topic ? { ...one, ...given } : one));
+function only(topic: TopicFacts["topic"], overrides: Partial<TopicFacts>): readonly TopicFacts[] {
+  return facts().map((one) => (one.topic === topic ? { ...one, ...overrides } : one));
 }
 
 describe("planTopics", () => {
@@ -48,8 +48,12 @@ describe("planTopics", () => {
   it("keeps the journal for as long as the policy needs", () => {
     const actions = planTopics(facts({ partitions: 0 }), WISHES);
 
-    const kept = actions.map((one) => (one.type === "create" ? one.settings["retention.ms"] : ""));
-    expect(kept).toEqual(TOPICS.map((topic) => String((topic === "decisions" ? 9 : 7) * DAY_MS)));
+    const retentions = actions.map((one) =>
+      one.type === "create" ? one.settings["retention.ms"] : "",
+    );
+    expect(retentions).toEqual(
+      TOPICS.map((topic) => String((topic === "decisions" ? 9 : 7) * DAY_MS)),
+    );
   });
 
   it.each([
@@ -58,8 +62,8 @@ describe("planTopics", () => {
     ["retention.ms", { retentionMs: DAY_MS }, String(9 * DAY_MS), String(DAY_MS)],
     ["retention.bytes", { retentionBytes: 5 }, "-1", "5"],
     ["min.insync.replicas", { minInsyncReplicas: 1 }, "2", "1"],
-  ])("sets %s alone where that is wrong", (key, given, wanted, now) => {
-    expect(planTopics(only("decisions", given), WISHES)).toEqual([
+  ])("sets %s alone where that is wrong", (key, overrides, wanted, now) => {
+    expect(planTopics(only("decisions", overrides), WISHES)).toEqual([
       {
         ...{ type: "configure", topic: "decisions", name: "x.decisions" },
         ...{ settings: { [key]: wanted }, before: { [key]: now } },

@@ -5,13 +5,13 @@ import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 function facts(
-  given: Partial<Record<TopicFacts["topic"], Partial<TopicFacts>>> = {},
+  overrides: Partial<Record<TopicFacts["topic"], Partial<TopicFacts>>> = {},
 ): readonly TopicFacts[] {
   return TOPICS.map((topic) => ({
     ...{ topic, name: `x.${topic}`, partitions: 4, replicationFactor: 1 },
     ...{ cleanupPolicy: "delete", retentionMs: JOURNAL_KEEP_MS, retentionBytes: -1 },
     ...{ minInsyncReplicas: 1, timestampType: "LogAppendTime", messageBytesMax: 1_048_588 },
-    ...given[topic],
+    ...overrides[topic],
   }));
 }
 

@@ -4,7 +4,7 @@ import {
   parseConversation,
 } from "../../../../services/cli/conversations/conversation-name.ts";
 
-const named = [
+const examples = [
   [{ tenantId: "default", conversationId: "c9" }, "c9"],
   [{ tenantId: "acme", conversationId: "7" }, "acme/7"],
   [{ tenantId: "default", conversationId: "team/42" }, "default/team/42"],
@@ -12,7 +12,7 @@ const named = [
 ] as const;
 
 describe("the name of a conversation", () => {
-  it.each(named)("of %j is printed so that it is read back", (conversation, name) => {
+  it.each(examples)("of %j is printed so that it is read back", (conversation, name) => {
     expect(conversationName(conversation)).toBe(name);
     expect(parseConversation(name)).toEqual(conversation);
   });

@@ -65,10 +65,13 @@ test("an allowed call passes every check, each with what it saw and the policy's
   );
   expect(check(explanation, "budgets")).toMatchObject({
     value: "turn: 0 of 2 calls used",
-    place: "p.yaml:2:1",
+    location: "p.yaml:2:1",
   });
-  expect(check(explanation, "tool")).toMatchObject({ place: "p.yaml:9:3", value: "known, a read" });
-  expect(check(explanation, "duplicate")?.place).toBe("preset");
+  expect(check(explanation, "tool")).toMatchObject({
+    location: "p.yaml:9:3",
+    value: "known, a read",
+  });
+  expect(check(explanation, "duplicate")?.location).toBe("preset");
 });
 
 test("names the check that decides and those that would have refused after it", () => {
@@ -78,17 +81,20 @@ test("names the check that decides and those that would have refused after it", 
   ];
   const explanation = explainLast([...before, { tool: "pay", args: { id: 7 } }]);
   expect(explanation).toMatchObject({ outcome: "refused", reason: "budget_calls" });
-  expect(check(explanation, "budgets")).toMatchObject({ result: "decides", place: "p.yaml:2:12" });
+  expect(check(explanation, "budgets")).toMatchObject({
+    result: "decides",
+    location: "p.yaml:2:12",
+  });
   expect(check(explanation, "side effects")).toMatchObject({
     result: "would refuse",
     reason: "side_effect_conflict",
     value: "charge order/7",
-    place: expect.stringMatching(/^p\.yaml:8:/),
+    location: expect.stringMatching(/^p\.yaml:8:/),
   });
 });
 
 test("a tier that denies is told with its line", () => {
   const explanation = explainLast([{ tool: "delete_all", args: {} }]);
   expect(explanation).toMatchObject({ outcome: "refused", reason: "tier_denied" });
-  expect(check(explanation, "tier")).toMatchObject({ result: "decides", place: "p.yaml:5:7" });
+  expect(check(explanation, "tier")).toMatchObject({ result: "decides", location: "p.yaml:5:7" });
 });

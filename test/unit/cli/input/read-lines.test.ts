@@ -78,9 +78,9 @@ async function* chunks(...texts: readonly string[]) {
 }
 
 test("a line that is too long is given up, those after it are not", async () => {
-  const found: Line[] = [];
-  for await (const line of splitLines(chunks("ab", "cdef", "gh\nij\n", "k"), 4)) found.push(line);
-  const shown = found.map(({ number, bytes }) => [number, bytes?.toString() ?? null]);
+  const lines: Line[] = [];
+  for await (const line of splitLines(chunks("ab", "cdef", "gh\nij\n", "k"), 4)) lines.push(line);
+  const shown = lines.map(({ number, bytes }) => [number, bytes?.toString() ?? null]);
   expect(shown).toEqual([
     [1, null],
     [2, "ij"],

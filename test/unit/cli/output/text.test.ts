@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { counted } from "../../../../services/cli/output/counted.ts";
-import { placeOfJsonError } from "../../../../services/cli/output/json-problem.ts";
+import { locateJsonError } from "../../../../services/cli/output/json-problem.ts";
 import { printable } from "../../../../services/cli/output/printable.ts";
 import { createStyle } from "../../../../services/cli/output/style.ts";
 import { textTable } from "../../../../services/cli/output/table.ts";
@@ -58,11 +58,11 @@ test.each([
   ['["a"\n', 2, 1],
   ["[tru]", 1, 2],
 ])("finds where %j stops being JSON", (text, line, column) => {
-  let found: unknown;
+  let location: unknown;
   try {
     JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) found = placeOfJsonError(text, error);
+    if (error instanceof SyntaxError) location = locateJsonError(text, error);
   }
-  expect(found).toEqual({ line, column });
+  expect(location).toEqual({ line, column });
 });

@@ -82,8 +82,8 @@ describe("tiers", () => {
   it("that miss names with a namespace", () => {
     const tier = tiers('name: a, pattern: "get_*", action: allowlist');
     const text = `${tier}tool_schemas: { github/get_file: { read_only: true } }`;
-    const found = lint(text).find(({ code }) => code === "namespaced-names");
-    expect(found).toMatchObject({ severity: "warning", line: 3, remedy: "add `*/get_*`" });
+    const finding = lint(text).find(({ code }) => code === "namespaced-names");
+    expect(finding).toMatchObject({ severity: "warning", line: 3, remedy: "add `*/get_*`" });
     expect(informed(tier)).toContain("namespaced-names 3:18");
     expect(informed(tiers('name: a, pattern: "*/get_*", action: allowlist'))).not.toContain(
       "namespaced-names 3:18",
@@ -100,9 +100,9 @@ describe("tiers", () => {
   it("and proposes what the names of the tools have between namespace and name", () => {
     const tier = tiers('name: a, pattern: "get_*|list_*", action: allowlist');
     const text = `${tier}tool_schemas: { mcp__gh__get_file: { read_only: true }, fs.list_files: { read_only: true } }`;
-    const found = lint(text).find(({ code }) => code === "namespaced-names");
-    expect(found?.message).toContain("`mcp__gh__get_file`, `fs.list_files`");
-    expect(found?.remedy).toBe("add `*.get_*|*__get_*|*.list_*|*__list_*`");
+    const finding = lint(text).find(({ code }) => code === "namespaced-names");
+    expect(finding?.message).toContain("`mcp__gh__get_file`, `fs.list_files`");
+    expect(finding?.remedy).toBe("add `*.get_*|*__get_*|*.list_*|*__list_*`");
   });
 
   it("and neither says nor proposes what the pattern has already", () => {
@@ -149,8 +149,8 @@ describe("tools", () => {
     ["preset: strict\n", "{ read_only: true }", "it is allowed, as a read"],
     ["preset: strict\n", "{ commands: sql }", "what it writes is held, by `preset: strict`"],
   ])("without a tier, and what becomes of them: %s%s", (preset, tool, expected) => {
-    const found = lint(`${preset}${reads}tool_schemas: { send: ${tool} }`);
-    const [{ message = "" } = {}] = found.filter(({ code }) => code === "tool-without-tier");
+    const findings = lint(`${preset}${reads}tool_schemas: { send: ${tool} }`);
+    const [{ message = "" } = {}] = findings.filter(({ code }) => code === "tool-without-tier");
     expect(message).toBe(`no tier matches \`send\` and it has no \`risk_level\`: ${expected}`);
   });
 
@@ -169,8 +169,8 @@ describe("tools", () => {
     ['reads: ["a/{idd}"]', "unknown-argument 1:39"],
   ])("that name arguments their schema does not have: %s", (declared, expected) => {
     const schema = "input_schema: { type: object, properties: { id: { type: string } } }";
-    const found = serious(`tool_schemas: { a: {          ${declared}, ${schema} } }`);
-    expect(found).toEqual([`warning ${expected}`]);
+    const findings = serious(`tool_schemas: { a: {          ${declared}, ${schema} } }`);
+    expect(findings).toEqual([`warning ${expected}`]);
   });
 
   it.each([
@@ -193,21 +193,21 @@ describe("tools", () => {
     ["options: { properties: { a: {} }, additionalProperties: true }", []],
   ])("whose schema has no place for the idempotency key: %s", (property, expected) => {
     const schema = `input_schema: { type: object, properties: { ${property} } }`;
-    const found = serious(
+    const findings = serious(
       `tool_schemas: { a: {          idempotency_argument: options.in.key, ${schema} } }`,
     );
-    expect(found).toEqual(expected);
+    expect(findings).toEqual(expected);
   });
 
   it("whose commands or variants are in an argument that no call has", () => {
     const schema = "input_schema: { type: object, properties: { cmd: { type: string } } }";
-    const found = (more: string) => serious(`tool_schemas: { a: { ${schema}, ${more} } }`);
-    expect(found("commands: shell")).toEqual(["error unknown-argument 1:93"]);
+    const listFindings = (more: string) => serious(`tool_schemas: { a: { ${schema}, ${more} } }`);
+    expect(listFindings("commands: shell")).toEqual(["error unknown-argument 1:93"]);
     const rules = 'rules: [{ match: "^rm", read_only: false }]';
-    expect(found(`variants: { argument: line, ${rules} }`)).toEqual([
+    expect(listFindings(`variants: { argument: line, ${rules} }`)).toEqual([
       "error unknown-argument 1:93",
     ]);
-    expect(found("commands: { argument: cmd }")).toEqual([]);
+    expect(listFindings("commands: { argument: cmd }")).toEqual([]);
   });
 
   it("that hide an argument which no call has, or compare digests", () => {
@@ -248,9 +248,11 @@ describe("tools", () => {
     ["", "checks: { unknown_tool: warn }", 1],
     ["", "read_only: true, cache_ttl_s: 5", 0],
   ])("with keys that do nothing: %s%s", (policy, declared, count) => {
-    const found = serious(`${policy}tool_schemas: { a: { ${declared} } }`);
-    expect(found.filter((finding) => finding.startsWith("warning idle-key"))).toHaveLength(count);
-    expect(found).toHaveLength(count);
+    const findings = serious(`${policy}tool_schemas: { a: { ${declared} } }`);
+    expect(findings.filter((finding) => finding.startsWith("warning idle-key"))).toHaveLength(
+      count,
+    );
+    expect(findings).toHaveLength(count);
   });
 
   it.each([
@@ -312,9 +314,9 @@ describe("limits", () => {
       "budgets: { max_tool_calls: 5, per_conversation: { max_tool_calls: 9 }, per_tool: { max_tool_calls: 5 } }",
       ["warning idle-key 2:84"],
     ],
-    ["limits: { ring: 10 }", ["warning ring-too-small 2:11"]],
-    ["deduplication: { loop_threshold: 65 }", ["warning ring-too-small 2:18"]],
-    ["loops: { cycle_rounds: 13 }", ["warning ring-too-small 2:10"]],
+    ["limits: { recent_calls: 10 }", ["warning recent-calls-too-few 2:11"]],
+    ["deduplication: { loop_threshold: 65 }", ["warning recent-calls-too-few 2:18"]],
+    ["loops: { cycle_rounds: 13 }", ["warning recent-calls-too-few 2:10"]],
   ])("%s", (text, expected) => {
     expect(serious(QUIET_TOOL + text)).toEqual(expected);
   });
@@ -358,9 +360,9 @@ describe("tools whose class depends on an argument", () => {
   });
 
   it("whose result names its resource too late, or never", () => {
-    const named = 'effects: [{ resource: "a/{result.id}", kind: create }]';
-    expect(serious(tool(`${named}, ${schema("path")}`))).toEqual([]);
-    expect(serious(tool(`${named}, empty_output: true`))).toEqual(["warning never-named 1:49"]);
+    const effects = 'effects: [{ resource: "a/{result.id}", kind: create }]';
+    expect(serious(tool(`${effects}, ${schema("path")}`))).toEqual([]);
+    expect(serious(tool(`${effects}, empty_output: true`))).toEqual(["warning never-named 1:49"]);
     const read = 'read_only: true, reads: ["a/{result.id}"]';
     expect(informed(tool(read))).toEqual(["needs-turn 1:1", "named-too-late 1:64"]);
   });
@@ -372,7 +374,7 @@ describe("tools whose class depends on an argument", () => {
 
 describe("limits of loops and money", () => {
   const calm = (text: string) => `${QUIET_TOOL}${text}\n`;
-  const found = (document: PolicyDocument) => {
+  const listFindings = (document: PolicyDocument) => {
     const at: string[] = [];
     const source = { locate: () => null };
     for (const { code, path } of lintPolicy(document, source)) at.push(`${code} ${path}`);
@@ -386,32 +388,34 @@ describe("limits of loops and money", () => {
       failure_streak: { same: 17, transient: 18 },
     };
     const byTurn = { tool_deduplication: { no_progress_threshold: 19 } };
-    expect(found({ limits: { ring: 16 }, loops, ...byTurn })).toEqual(
+    expect(listFindings({ limits: { recent_calls: 16 }, loops, ...byTurn })).toEqual(
       expect.arrayContaining([
-        "ring-too-small loops.rotation.calls",
-        "ring-too-small loops.failure_streak.same",
-        "ring-too-small loops.failure_streak.transient",
-        "ring-too-small tool_deduplication.no_progress_threshold",
+        "recent-calls-too-few loops.rotation.calls",
+        "recent-calls-too-few loops.failure_streak.same",
+        "recent-calls-too-few loops.failure_streak.transient",
+        "recent-calls-too-few tool_deduplication.no_progress_threshold",
       ]),
     );
-    expect(found({ limits: { ring: 64 }, loops, ...byTurn }).join()).not.toContain("ring-too");
+    expect(listFindings({ limits: { recent_calls: 64 }, loops, ...byTurn }).join()).not.toContain(
+      "ring-too",
+    );
   });
 
   it("that each turn has anew", () => {
     const spend = { amount: "5", currency: "USD" };
     const code = "budget-without-window";
-    expect(found({ budgets: { max_spend: spend, max_seconds: 60 } })).toEqual(
+    expect(listFindings({ budgets: { max_spend: spend, max_seconds: 60 } })).toEqual(
       expect.arrayContaining([`${code} budgets.max_spend`, `${code} budgets.max_seconds`]),
     );
     const bounded = { max_spend: spend, max_seconds: 60 };
-    expect(found({ budgets: { ...bounded, per_conversation: bounded } }).join()).not.toContain(
-      code,
-    );
+    expect(
+      listFindings({ budgets: { ...bounded, per_conversation: bounded } }).join(),
+    ).not.toContain(code);
   });
 
   it("has no rung of `strict` that is never reached", () => {
-    expect(found({ preset: "strict" }).join()).not.toContain("unreachable-rung");
-    expect(found({ preset: "strict", escalation: { user_input: 4 } }).join()).toContain(
+    expect(listFindings({ preset: "strict" }).join()).not.toContain("unreachable-rung");
+    expect(listFindings({ preset: "strict", escalation: { user_input: 4 } }).join()).toContain(
       "unreachable-rung escalation.user_input",
     );
     expect(serious(calm("preset: balanced"))).toEqual([]);
@@ -422,7 +426,7 @@ describe("patterns", () => {
   const tools = ["delete_account", "mcp__gh__create_issue", "get_order"]
     .map((name) => `  ${name}: { read_only: false, risk_level: LOW }\n`)
     .join("");
-  const found = (pattern: string, kill = "") =>
+  const listFindings = (pattern: string, kill = "") =>
     lint(`tool_schemas:\n${tools}${tiers(`name: a, pattern: "${pattern}", action: deny`)}${kill}`)
       .filter(({ code }) => code === "misspelt-pattern")
       .map(({ severity, path, message, remedy }) => [severity, path, message, remedy].join(" | "));
@@ -435,7 +439,7 @@ describe("patterns", () => {
     ["crate_*", "mcp__gh__create_issue", "create_*"],
     ["mpc__gh__*", "mcp__gh__create_issue", "mcp__gh__*"],
   ])("%s nearly names %s", (glob, name, meant) => {
-    expect(found(`get_*|${glob}`)).toEqual([
+    expect(listFindings(`get_*|${glob}`)).toEqual([
       `warning | authorization.tiers[0].pattern | \`${glob}\` matches none of the declared tools, and nearly \`${name}\` | did you mean \`${meant}\`?`,
     ]);
   });
@@ -453,11 +457,11 @@ describe("patterns", () => {
     "shell",
     "drop_*_now",
   ])("%s is taken as it is", (glob) => {
-    expect(found(glob)).toEqual([]);
+    expect(listFindings(glob)).toEqual([]);
   });
 
   it("of the kill switch too", () => {
-    expect(found("get_*", "kill: { tools: [get_order, delete_acc0unt] }\n")).toEqual([
+    expect(listFindings("get_*", "kill: { tools: [get_order, delete_acc0unt] }\n")).toEqual([
       "warning | kill.tools[1] | `delete_acc0unt` matches none of the declared tools, and nearly `delete_account` | did you mean `delete_account`?",
     ]);
   });

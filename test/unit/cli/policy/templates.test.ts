@@ -25,7 +25,7 @@ describe("a policy to start from", () => {
     expect(loaded.ok ? [] : loaded.problems).toEqual([]);
     expect(compileGatePolicy(loaded, capabilities).ok).toBe(true);
     if (!loaded.ok) return;
-    const found = lintPolicy(loaded.document, loaded.source);
-    expect(found.filter(({ severity }) => severity !== "info")).toEqual([]);
+    const findings = lintPolicy(loaded.document, loaded.source);
+    expect(findings.filter(({ severity }) => severity !== "info")).toEqual([]);
   });
 });

@@ -45,8 +45,8 @@ function replay(calls: readonly Call[], options: Partial<ReplayOptions> = {}, do
   return replayed.map((call) => decisionLine("c", call));
 }
 
-const outcomes = (...given: Parameters<typeof replay>) =>
-  replay(...given).map(({ outcome, reason }) => (reason === undefined ? outcome : reason));
+const outcomes = (...args: Parameters<typeof replay>) =>
+  replay(...args).map(({ outcome, reason }) => (reason === undefined ? outcome : reason));
 
 const write = (fields: object = {}): Call => ({
   tool: "write",

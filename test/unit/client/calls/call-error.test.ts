@@ -20,14 +20,14 @@ function revoked(target: object): object {
   return proxy;
 }
 
-const silent = Object.assign(() => "a source", {
+const textless = Object.assign(() => "a source", {
   toString: () => {
     throw new Error("has no text");
   },
 });
 
 test.each([
-  ["a function without a text", silent],
+  ["a function without a text", textless],
   ["a class", class Declined {}],
   ["a function that nobody may look at", revoked(() => undefined)],
   ["an object that nobody may look at", revoked({})],

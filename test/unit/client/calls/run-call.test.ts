@@ -32,8 +32,8 @@ function setUp(report: (call: ExecutableCall) => Promise<void> = async () => und
   const lateErrors: unknown[] = [];
   const executor = new Executor({
     clock: { nowMs: () => NOW_MS, sleep: async () => undefined },
-    report: async (call, told) => {
-      reports.push([call.decisionId, told]);
+    report: async (call, callReport) => {
+      reports.push([call.decisionId, callReport]);
       await report(call);
     },
     onLateError: (_call, error) => lateErrors.push(error),
@@ -240,11 +240,11 @@ describe("a call", () => {
     const { executor, reports } = setUp();
     const log: string[] = [];
     const { handler, end } = gated("slow", log);
-    const given = new AbortController();
-    const run = executor.run(CALL, handler, { signal: given.signal });
+    const controller = new AbortController();
+    const run = executor.run(CALL, handler, { signal: controller.signal });
     await turn();
     const reason = new Error("never mind");
-    given.abort(reason);
+    controller.abort(reason);
     expect(await run).toEqual({ type: "unknown", why: "aborted", reason });
     end();
     await turn();
@@ -297,17 +297,17 @@ test("closing waits for what runs, then aborts it", async () => {
 test("closing tells what it broke off from what had not begun, and both from what its caller gave up", async () => {
   const { executor, reports } = setUp();
   const never: Handler = () => new Promise(() => undefined);
-  const given = new AbortController();
+  const controller = new AbortController();
   const broken = executor.run(CALL, never);
   const queued = executor.run({ ...CALL, decisionId: "d2" }, never);
   const own = { ...CALL, decisionId: "d3", conversation: "default/b" };
-  const givenUp = executor.run(own, never, { signal: given.signal });
+  const abortedRun = executor.run(own, never, { signal: controller.signal });
   await turn();
-  given.abort(new Error("never mind"));
+  controller.abort(new Error("never mind"));
   await executor.close(1);
   expect(await broken).toMatchObject({ type: "unknown", why: "closed" });
   expect(await queued).toMatchObject({ type: "not_executed", why: "closed" });
-  expect(await givenUp).toMatchObject({ type: "unknown", why: "aborted" });
+  expect(await abortedRun).toMatchObject({ type: "unknown", why: "aborted" });
   const codes = reports.map(([id, report]) => [id, "error" in report ? report.error.code : null]);
   expect(codes.toSorted()).toEqual([
     ["d1", "closed"],

@@ -7,13 +7,13 @@ import { openGate } from "../../../support/open-gate.ts";
 const CONTEXT = { conversationId: "c1", turn: 1 };
 const CALL = { ...CONTEXT, callId: "call-7", tool: "charge_card", arguments: { order: "7" } };
 
-type Told =
+type Outcome =
   | { readonly reason: string }
   | { readonly thrown: unknown }
   | { readonly value: unknown };
 
 /** What the guarded call gives under the id of a call that somebody else has run and reported. */
-async function again(gate: Callgate): Promise<Told> {
+async function again(gate: Callgate): Promise<Outcome> {
   const tools = gate.guard(
     {
       charge_card: (_: { order: string }): unknown => {
@@ -30,7 +30,7 @@ async function again(gate: Callgate): Promise<Told> {
   }
 }
 
-async function reported(report: CallReport): Promise<Told> {
+async function reported(report: CallReport): Promise<Outcome> {
   const gate = await openGate();
   const { decisionId = "" } = await gate.propose(CALL);
   expect(await gate.report(decisionId, report)).toMatchObject({ recorded: true });
@@ -38,7 +38,7 @@ async function reported(report: CallReport): Promise<Told> {
 }
 
 describe("a guarded call that is made again under its id", () => {
-  test.each<[string, CallReport, Told]>([
+  test.each<[string, CallReport, Outcome]>([
     [
       "gives the output of one that succeeded",
       { status: "succeeded", output: { paid: 7 } },
@@ -70,20 +70,20 @@ describe("a guarded call that is made again under its id", () => {
       { status: "unknown", error: { message: "timed out" } },
       { reason: "outcome_unknown" },
     ],
-  ])("%s", async (_what, report, told) => {
-    expect(await reported(report)).toEqual(told);
+  ])("%s", async (_what, report, expected) => {
+    expect(await reported(report)).toEqual(expected);
   });
 
   test.each([
     ["gives what its handler returned in a form of failure", 10, { value: expect.anything() }],
     ["fails where that was too long to be kept", 600_000, { thrown: expect.any(Error) }],
-  ])("%s", async (_what, length, told) => {
+  ])("%s", async (_what, length, expected) => {
     const output = { isError: true, content: "x".repeat(length) };
     const gate = await openGate();
     const tools = gate.guard({ charge_card: (_: { order: string }): unknown => output }, CONTEXT);
     const options = { callId: CALL.callId };
     expect(await tools.charge_card({ order: "7" }, options)).toEqual(output);
-    expect(await again(gate)).toEqual(told);
+    expect(await again(gate)).toEqual(expected);
   });
 });
 

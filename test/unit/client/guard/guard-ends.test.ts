@@ -56,16 +56,16 @@ describe("closing", () => {
     const broken = tools.charge_card({ order: "7" }).catch((error: unknown) => error);
     await expect.poll(() => begun).toEqual(["7"]);
     const queued = tools.charge_card({ order: "8" });
-    const named = tools.charge_card({ order: "9" }, { callId: "call-9" });
+    const identified = tools.charge_card({ order: "9" }, { callId: "call-9" });
     // Answers come in the order of what was asked: both are decided, and wait for their turn.
     await gate.propose({ ...CONTEXT, tool: "get_order", arguments: {} });
     await gate.close({ timeoutMs: 1 });
     await broken;
-    for (const answer of [await queued, await named]) {
+    for (const answer of [await queued, await identified]) {
       expect(isRefused(answer)).toBe(true);
       expect(answer).toMatchObject({ reason: "gate_unavailable", detail: "closed" });
     }
-    expect(await named).toMatchObject({
+    expect(await identified).toMatchObject({
       message: expect.stringContaining("does not run any more"),
     });
     expect(begun).toEqual(["7"]);

@@ -11,7 +11,7 @@ const CALL = { ...CONTEXT, callId: "call-7", tool: "pay", arguments: {} };
 const FULL = new RetryableError("log_full", "the disk is full");
 const UNANSWERED = { reason: "gate_unavailable", detail: "timeout" };
 
-const toldOf =
+const hasStatus =
   (...statuses: readonly string[]) =>
   ({ record: { events } }: CommittedRecord): boolean =>
     events[0]?.type === "result_recorded" && statuses.includes(events[0].status);
@@ -22,7 +22,7 @@ async function unclaimed(times: object = {}) {
   let paid = 0;
   const { pay } = muted.gate.guard({ pay: (_: object) => `paid ${++paid}` }, CONTEXT);
   const ask = () => pay({}, { callId: CALL.callId });
-  muted.mute(toldOf("started"));
+  muted.mute(hasStatus("started"));
   expect(await ask()).toMatchObject(UNANSWERED);
   return { ...muted, ask, paid: () => paid };
 }
@@ -42,46 +42,46 @@ describe("a guarded write whose claim got no answer", () => {
   });
 
   test("is not executed where it is asked for again too late", async () => {
-    const given = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
-    given.unmute();
-    const decisionId = await idOf(given);
-    await given.gate.awaitResult(decisionId);
-    expect(await given.ask()).toMatchObject({
+    const muted = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
+    muted.unmute();
+    const decisionId = await idOf(muted);
+    await muted.gate.awaitResult(decisionId);
+    expect(await muted.ask()).toMatchObject({
       reason: "gate_unavailable",
       message: expect.stringContaining("Make it again as a new call"),
     });
-    expect((await given.gate.awaitResult(decisionId)).status).toBe("not_executed");
-    expect(given.paid()).toBe(0);
+    expect((await muted.gate.awaitResult(decisionId)).status).toBe("not_executed");
+    expect(muted.paid()).toBe(0);
   });
 
   test("is not executed where nobody asks for it again", async () => {
-    const given = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
-    given.unmute();
-    const decisionId = await idOf(given);
-    const status = async () => (await given.gate.awaitResult(decisionId)).status;
+    const muted = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
+    muted.unmute();
+    const decisionId = await idOf(muted);
+    const status = async () => (await muted.gate.awaitResult(decisionId)).status;
     await expect.poll(status).toBe("not_executed");
-    expect(await given.ask()).toMatchObject({ message: expect.stringContaining("new call") });
-    expect(given.paid()).toBe(0);
+    expect(await muted.ask()).toMatchObject({ message: expect.stringContaining("new call") });
+    expect(muted.paid()).toBe(0);
   });
 
   test("stays of unknown outcome where another says that it has begun the call, too", async () => {
-    const given = await unclaimed();
-    given.unmute();
-    const decisionId = await idOf(given);
-    await given.gate.report(decisionId, { status: "started" });
-    expect(await given.ask()).toMatchObject({ reason: "outcome_unknown" });
-    expect(given.paid()).toBe(0);
+    const muted = await unclaimed();
+    muted.unmute();
+    const decisionId = await idOf(muted);
+    await muted.gate.report(decisionId, { status: "started" });
+    expect(await muted.ask()).toMatchObject({ reason: "outcome_unknown" });
+    expect(muted.paid()).toBe(0);
   });
 
   test("does not run a second time where only its result was not journaled", async () => {
-    const given = await openMuted({ pay: {} });
+    const muted = await openMuted({ pay: {} });
     let paid = 0;
-    const { pay } = given.gate.guard({ pay: (_: object) => `paid ${++paid}` }, CONTEXT);
-    given.mute(toldOf("succeeded"));
+    const { pay } = muted.gate.guard({ pay: (_: object) => `paid ${++paid}` }, CONTEXT);
+    muted.mute(hasStatus("succeeded"));
     const ask = () => pay({}, { callId: CALL.callId });
     await expect(ask()).rejects.toMatchObject({ code: "result_not_recorded" });
     expect(await ask()).toMatchObject(UNANSWERED);
-    given.unmute();
+    muted.unmute();
     const answer = await ask();
     expect(isRefused(answer) ? answer.reason : answer).toBe("paid 1");
     expect(paid).toBe(1);
@@ -129,7 +129,7 @@ describe("a guarded call without an id whose decision came too late", () => {
 describe("a write that was begun, and of which nothing more is journaled", () => {
   test.each([true, false])(
     "is of unknown outcome where its run is over (told: %s)",
-    async (told) => {
+    async (isReported) => {
       const { gate, link, mute } = await openMuted({ pay: {} });
       const pay = (_: object) => {
         vi.spyOn(link.log, "append").mockRejectedValueOnce(FULL);
@@ -138,9 +138,9 @@ describe("a write that was begun, and of which nothing more is journaled", () =>
       const guarded = gate.guard({ pay }, CONTEXT);
       const ask = () => guarded.pay({}, { callId: CALL.callId });
       await expect(ask()).rejects.toMatchObject({ code: "result_not_recorded" });
-      if (!told) mute(toldOf("unknown"));
+      if (!isReported) mute(hasStatus("unknown"));
       expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
-      if (told) expect((await gate.awaitResult(await idOf({ gate }))).status).toBe("unknown");
+      if (isReported) expect((await gate.awaitResult(await idOf({ gate }))).status).toBe("unknown");
     },
   );
 

@@ -120,8 +120,8 @@ test("a call that was never sent says why, and is left to who proposes it by han
   const call = { ...CONTEXT, callId, tool: "pay", arguments: {} };
   const { decisionId = "" } = await gate.propose(call);
   await new Promise((resolve) => setTimeout(resolve, 20));
-  const told = await gate.report(decisionId, { status: "succeeded", output: "paid" });
-  expect(told).toMatchObject({ recorded: true });
+  const outcome = await gate.report(decisionId, { status: "succeeded", output: "paid" });
+  expect(outcome).toMatchObject({ recorded: true });
 });
 
 describe("a call that was decided too late, and of which that could not be told", () => {
@@ -154,7 +154,7 @@ describe("a call that was decided too late, and of which that could not be told"
 });
 
 describe("a read that was given up, and of which that could not be told", () => {
-  async function given(failed: number) {
+  async function setUpRead(failed: number) {
     const times = { read_only: true, start_within_ms: 400, time_limit_ms: 50 };
     const { gate, link } = await openMuted({ look: times }, 2_000);
     let looks = 0;
@@ -173,13 +173,13 @@ describe("a read that was given up, and of which that could not be told", () => 
   }
 
   test("is not executed where nobody ran it", async () => {
-    const { look, status } = await given(1);
+    const { look, status } = await setUpRead(1);
     await expect(look({}, { signal: gaveUp() })).rejects.toThrow("given up");
     expect(await settled(status)).toBe("not_executed");
   });
 
   test("is of unknown outcome where it ran later under its id", async () => {
-    const { look, status, looks, callId } = await given(2);
+    const { look, status, looks, callId } = await setUpRead(2);
     await expect(look({}, { signal: gaveUp() })).rejects.toThrow("given up");
     await expect(look({}, { callId: callId() })).rejects.toMatchObject({
       code: "result_not_recorded",
@@ -189,7 +189,7 @@ describe("a read that was given up, and of which that could not be told", () => 
   });
 
   test("is of unknown outcome where others know its id", async () => {
-    const { look, status } = await given(1);
+    const { look, status } = await setUpRead(1);
     const asked = look({}, { signal: gaveUp(), callId: "call-7" });
     await expect(asked).rejects.toThrow("given up");
     expect(await settled(status)).toBe("unknown");

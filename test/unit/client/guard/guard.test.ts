@@ -41,11 +41,11 @@ async function statusOf(gate: Callgate, tool: string, args: object): Promise<str
 describe("a guarded tool", () => {
   test("runs with the arguments that were decided, a key and a signal", async () => {
     const gate = await openGate();
-    const given: unknown[] = [];
+    const received: unknown[] = [];
     const tools = gate.guard(
       {
         charge_card: ({ order }: { order: string }, call) => {
-          given.push(order, call.idempotencyKey, call.signal.aborted, call.callId);
+          received.push(order, call.idempotencyKey, call.signal.aborted, call.callId);
           return { paid: order };
         },
       },
@@ -53,7 +53,7 @@ describe("a guarded tool", () => {
     );
     const paid = await tools.charge_card({ order: "7" }, { callId: "call-7" });
     expect(paid).toEqual({ paid: "7" });
-    expect(given).toEqual(["7", expect.stringMatching(/^[\w-]{43}$/), false, "call-7"]);
+    expect(received).toEqual(["7", expect.stringMatching(/^[\w-]{43}$/), false, "call-7"]);
   });
 
   test("fails again without running where it failed before under its id", async () => {
@@ -321,9 +321,9 @@ describe("a guarded call that is asked for twice at once", () => {
     };
     const tools = gate.guard({ charge_card: handler, get_order: handler }, CONTEXT);
     const ask = () => {
-      const given = new AbortController();
-      const options = { callId: "call-7", signal: given.signal };
-      return { given, answer: tools[tool]({ order: "7" }, options) };
+      const controller = new AbortController();
+      const options = { callId: "call-7", signal: controller.signal };
+      return { controller, answer: tools[tool]({ order: "7" }, options) };
     };
     const [first, second] = [ask(), ask()];
     const running = await started.promise;
@@ -336,7 +336,7 @@ describe("a guarded call that is asked for twice at once", () => {
     "goes on for one when the other gives up (%s)",
     async (tool) => {
       const { first, second, running, finish } = await twice(tool);
-      first.given.abort(new Error("the first gave up"));
+      first.controller.abort(new Error("the first gave up"));
       expect(String(await thrownBy(first.answer))).toContain("the first gave up");
       expect(running.aborted).toBe(false);
       finish("done");
@@ -346,9 +346,9 @@ describe("a guarded call that is asked for twice at once", () => {
 
   test("is given up when both have, each for its own reason", async () => {
     const { first, second, running, ask } = await twice("charge_card");
-    second.given.abort(new Error("the second gave up"));
+    second.controller.abort(new Error("the second gave up"));
     expect(String(await thrownBy(second.answer))).toContain("the second gave up");
-    first.given.abort(new Error("the first gave up"));
+    first.controller.abort(new Error("the first gave up"));
     const late = ask();
     expect(String(await thrownBy(first.answer))).toContain("the first gave up");
     expect(running.aborted).toBe(true);

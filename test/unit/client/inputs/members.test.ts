@@ -121,8 +121,8 @@ describe("a verdict", () => {
     const gate = await openCallgate({ policy, dataDir: false, secret });
     const held = await gate.propose({ conversationId: "c", tool: "pay", arguments: {} });
     for (const answer of [gate.approve, gate.deny]) {
-      const given = answer.call(gate, held.approvalId ?? "", untyped(verdict));
-      expect(await errorOf(given)).toMatchObject({
+      const response = answer.call(gate, held.approvalId ?? "", untyped(verdict));
+      expect(await errorOf(response)).toMatchObject({
         code: "invalid_input",
         message: expect.stringContaining(message),
       });

@@ -115,15 +115,15 @@ test("what can be no id is not searched for, and is answered as one that nobody 
   const client = gate.client("here");
   gate.decoded = 0;
   for (const id of ["", "nope", NOBODYS.slice(1), `${NOBODYS}0`, "A".repeat(32), undefined, 5]) {
-    const given = id as string;
+    const invalidId = id as string;
     const unknown = { recorded: false, why: "unknown_call" };
-    expect(await client.report(given, { status: "failed" })).toEqual(unknown);
+    expect(await client.report(invalidId, { status: "failed" })).toEqual(unknown);
     const decision = { code: "unknown_decision" };
-    await expect(client.awaitDecision(given)).rejects.toMatchObject(decision);
-    await expect(client.awaitResult(given)).rejects.toMatchObject(decision);
-    await expect(client.previousResult(given)).rejects.toMatchObject(decision);
+    await expect(client.awaitDecision(invalidId)).rejects.toMatchObject(decision);
+    await expect(client.awaitResult(invalidId)).rejects.toMatchObject(decision);
+    await expect(client.previousResult(invalidId)).rejects.toMatchObject(decision);
     const approval = { code: "unknown_approval" };
-    await expect(client.approve(given, { by: "ann" })).rejects.toMatchObject(approval);
+    await expect(client.approve(invalidId, { by: "ann" })).rejects.toMatchObject(approval);
   }
   expect(gate.decoded).toBe(0);
 });
@@ -171,9 +171,9 @@ test("a search ends with the wait that it is for", async () => {
   gate.meanwhile = () => never;
   const timeout = client.awaitDecision(NOBODYS, { timeoutMs: 20 });
   await expect(timeout).rejects.toMatchObject({ code: "timeout" });
-  const given = new AbortController();
-  const aborted = client.awaitResult(NOBODYS, { signal: given.signal });
-  given.abort(new Error("enough"));
+  const controller = new AbortController();
+  const aborted = client.awaitResult(NOBODYS, { signal: controller.signal });
+  controller.abort(new Error("enough"));
   await expect(aborted).rejects.toThrow("enough");
 });
 

@@ -113,12 +113,12 @@ describe("the search of one who waits", () => {
   });
 
   test("ends when its signal aborts, with the reason", async () => {
-    const given = new AbortController();
-    const wait = decisions().begin("a", { signal: given.signal });
+    const controller = new AbortController();
+    const wait = decisions().begin("a", { signal: controller.signal });
     const searched = wait.search(endless).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(20);
     const reason = new Error("enough");
-    given.abort(reason);
+    controller.abort(reason);
     expect(await searched).toBe(reason);
     await vi.advanceTimersByTimeAsync(5);
     wait.end();

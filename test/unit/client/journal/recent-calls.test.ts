@@ -13,13 +13,13 @@ import type {
 } from "../../../../services/core/events.ts";
 import type { CommittedRecord } from "../../../../services/runtime/journal.ts";
 
-const NAMED = { tenantId: "t", conversationId: "c" } as const;
+const CONVERSATION = { tenantId: "t", conversationId: "c" } as const;
 const POLICY = { revision: "sha256:1", tier: null, tierRule: null, isRead: false } as const;
 const CALL = { agentId: null, turn: null, step: null, tool: "pay" } as const;
 
 function allowed(decisionId: string, approvalId: string | null = null): CallAllowed {
   return {
-    ...NAMED,
+    ...CONVERSATION,
     type: "allowed",
     decisionId,
     call: { ...CALL, callId: decisionId },
@@ -30,7 +30,7 @@ function allowed(decisionId: string, approvalId: string | null = null): CallAllo
 
 function held(decisionId: string, holdId: string): CallHeld {
   return {
-    ...NAMED,
+    ...CONVERSATION,
     type: "held",
     decisionId,
     call: { ...CALL, callId: decisionId },
@@ -42,11 +42,16 @@ function held(decisionId: string, holdId: string): CallHeld {
 }
 
 function ended(decisionId: string, status: ResultRecorded["status"] = "succeeded"): GateEvent {
-  return { ...NAMED, type: "result_recorded", decisionId, status } as unknown as ResultRecorded;
+  return {
+    ...CONVERSATION,
+    type: "result_recorded",
+    decisionId,
+    status,
+  } as unknown as ResultRecorded;
 }
 
-function told(type: "outcome_unknown" | "reconciled", decisionId: string): GateEvent {
-  return { ...NAMED, type, decisionId } as unknown as GateEvent;
+function makeOutcomeEvent(type: "outcome_unknown" | "reconciled", decisionId: string): GateEvent {
+  return { ...CONVERSATION, type, decisionId } as unknown as GateEvent;
 }
 
 /** Who says that it begins the call, or that it has, and what the gate makes of that. */
@@ -80,12 +85,12 @@ describe("calls of late", () => {
     calls.learn(allowed("a", "hold"), position(2));
     expect(calls.held("hold")).toBeUndefined();
     calls.learn(ended("a"), position(3));
-    const known: Partial<JournaledCall> = {
+    const expected: Partial<JournaledCall> = {
       outcome: "allowed",
       position: position(2),
       result: position(3),
     };
-    expect(calls.get("a")).toMatchObject(known);
+    expect(calls.get("a")).toMatchObject(expected);
     expect(calls.get("b")).toBeUndefined();
   });
 
@@ -96,14 +101,14 @@ describe("calls of late", () => {
     expect(calls.get("a")).toMatchObject({ end: null, isOver: false, result: null });
     calls.learn(ended("a", "unknown"), position(3));
     expect(calls.get("a")).toMatchObject({ end: position(3), isOver: false, result: position(3) });
-    calls.learn(told("reconciled", "a"), position(4));
+    calls.learn(makeOutcomeEvent("reconciled", "a"), position(4));
     expect(calls.get("a")).toMatchObject({ end: position(4), isOver: true, result: position(3) });
-    calls.learn(told("outcome_unknown", "b"), position(5));
+    calls.learn(makeOutcomeEvent("outcome_unknown", "b"), position(5));
     expect(calls.get("b")).toMatchObject({ end: position(5), isOver: false, result: null });
     calls.learn(ended("b"), position(6));
     expect(calls.get("b")).toMatchObject({ end: position(6), isOver: true, result: position(6) });
-    calls.learn(told("reconciled", "nobody"), position(7));
-    calls.learn(told("outcome_unknown", "c"), position(8));
+    calls.learn(makeOutcomeEvent("reconciled", "nobody"), position(7));
+    calls.learn(makeOutcomeEvent("outcome_unknown", "c"), position(8));
     busy(calls, 100);
     expect(calls.get("c")).toMatchObject({ end: position(8) });
     expect([calls.get("a"), calls.get("b")]).toEqual([undefined, undefined]);
@@ -158,8 +163,8 @@ describe("a recent map", () => {
     const gone: number[] = [];
     for (let at = 0; at < 100; at += 1) {
       gone.push(...(map.set(String(at), at) ?? []));
-      for (let kept = Math.max(0, at - 4); kept <= at; kept += 1) {
-        expect(map.get(String(kept))).toBe(kept);
+      for (let retained = Math.max(0, at - 4); retained <= at; retained += 1) {
+        expect(map.get(String(retained))).toBe(retained);
       }
       if (at >= 10) expect(map.get(String(at - 10))).toBeUndefined();
     }

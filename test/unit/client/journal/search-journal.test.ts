@@ -15,13 +15,13 @@ function journalOf(read: () => Promise<unknown>) {
   return { log: { read } as unknown as Log, codec };
 }
 
-const PLACE = { partition: 0, offset: 8 };
+const POSITION = { partition: 0, offset: 8 };
 const record = (offset: number) => ({ offset, value: Buffer.from("record") });
 
 describe("the journal record at a position", () => {
   test("is decoded where it is there", async () => {
     const journal = journalOf(async () => ({ records: [record(8)] }));
-    expect(await readJournalRecord(journal, PLACE)).toEqual({ seq: 9 });
+    expect(await readJournalRecord(journal, POSITION)).toEqual({ seq: 9 });
   });
 
   test("is none where retention has taken it", async () => {
@@ -29,17 +29,17 @@ describe("the journal record at a position", () => {
     expect(
       await readJournalRecord(
         journalOf(() => Promise.reject(gone)),
-        PLACE,
+        POSITION,
       ),
     ).toBeUndefined();
     const later = journalOf(async () => ({ records: [record(9)] }));
-    expect(await readJournalRecord(later, PLACE)).toBeUndefined();
+    expect(await readJournalRecord(later, POSITION)).toBeUndefined();
   });
 
   test("is not known where the log cannot be read", async () => {
     const closed = new FatalError("closed", "the log is closed");
     const journal = journalOf(() => Promise.reject(closed));
-    await expect(readJournalRecord(journal, PLACE)).rejects.toBe(closed);
+    await expect(readJournalRecord(journal, POSITION)).rejects.toBe(closed);
   });
 });
 
@@ -50,20 +50,26 @@ function unreadable(): never {
 test("A record that cannot be read is named with its position, whoever looks for it", async () => {
   const { journal } = new NumberedJournal(3, unreadable);
   const search = { find: () => undefined, assertWanted: () => undefined };
-  const named = "the record is no journal record (partition 0, offset 2)";
+  const message = "the record is no journal record (partition 0, offset 2)";
   const position = { partition: 0, offset: 2 };
-  await expect(readJournalRecord(journal, position)).rejects.toThrow(named);
-  await expect(searchJournal(journal, search)).rejects.toThrow(named);
-  await expect(untilLost(journal)).resolves.toMatchObject({ message: named });
+  await expect(readJournalRecord(journal, position)).rejects.toThrow(message);
+  await expect(searchJournal(journal, search)).rejects.toThrow(message);
+  await expect(untilLost(journal)).resolves.toMatchObject({ message: message });
 });
 
 /** What a follower of the last record ends with. */
 function untilLost({ log, codec }: NumberedJournal["journal"]): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const following = { ...log, endOffset: async () => 2 } as Log;
-    const told = () => reject(new Error("it was read"));
+    const failOnRead = () => reject(new Error("it was read"));
     const clock = systemClock;
-    const follower = new JournalFollower({ log: following, codec, clock, told, lost: resolve });
+    const follower = new JournalFollower({
+      log: following,
+      codec,
+      clock,
+      notify: failOnRead,
+      lost: resolve,
+    });
     follower.follow(0).catch(reject);
   });
 }

@@ -55,8 +55,8 @@ describe("arguments that JSON would empty or change", () => {
     ["a function", () => 1, "leave it out"],
     ["a symbol", Symbol("a"), "leave it out"],
     ["NaN", Number.NaN, "give a number, or null"],
-  ])("hold %s: it is said what, where and what to do", (what, value, mend) => {
-    const problem = `which JSON cannot carry: ${mend}`;
+  ])("hold %s: it is said what, where and what to do", (what, value, remedy) => {
+    const problem = `which JSON cannot carry: ${remedy}`;
     expect(messageOf({ order: "7", customer: value })).toBe(
       `the arguments of \`pay\` hold ${what} at \`$.customer\`, ${problem}`,
     );

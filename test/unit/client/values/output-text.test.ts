@@ -92,9 +92,9 @@ describe("a text", () => {
     (text) => {
       const written = writeOutput(text);
       expect(written.kind).toBe("exact");
-      const kept = "text" in written ? written.text : "";
-      expect(isNearText(kept)).toBe(false);
-      expect(readOutput(kept)).toBe(text);
+      const writtenText = "text" in written ? written.text : "";
+      expect(isNearText(writtenText)).toBe(false);
+      expect(readOutput(writtenText)).toBe(text);
     },
   );
 });

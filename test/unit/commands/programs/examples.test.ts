@@ -15,11 +15,11 @@ describe.each(PROGRAMS)("the examples of %s", (name, { examples = {}, loose = fa
   });
 
   it("show each name of the program or one of them, and a line that is not known", () => {
-    const known = name.split("|").some((one) => {
+    const hasExample = name.split("|").some((one) => {
       const begins = Object.keys(examples).some((line) => line.startsWith(one.trim()));
       return begins || one.trim() === "command";
     });
-    expect(known).toBe(true);
+    expect(hasExample).toBe(true);
     expect(loose || Object.values(examples).includes("unknown")).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, type Story } from "../../../support/decider-spec.ts";
+import { type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   acknowledgement: { mode: "explicit" },
@@ -12,7 +12,7 @@ const NO_WORD = "Let me try writing the file again";
 const WORD = "Instead, I will check if pygame is installed first";
 
 function asked(policy: PolicyDocument): Story {
-  const story = given(policy);
+  const story = startStory(policy);
   story.done("write");
   story.refused("write");
   story.refused("write");
@@ -21,7 +21,7 @@ function asked(policy: PolicyDocument): Story {
 
 describe("explicit", () => {
   test("asks from the second rung on, and a different call with a word goes on", () => {
-    const first = given(POLICY);
+    const first = startStory(POLICY);
     first.done("write");
     first.refused("write");
     first.allowed("check");

@@ -2,30 +2,30 @@
 import { expect, test } from "vitest";
 import { emptyTrie, trieGet } from "../../../../services/collections/trie.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, MINUTE, ofType } from "../../../support/decider-spec.ts";
+import { MINUTE, ofType, startStory } from "../../../support/decider-spec.ts";
 
 test("a used-up budget names the five latest results, the latest first", () => {
-  const story = given({ budgets: { max_tool_calls: 7 }, tool_schemas: { look: {} } });
+  const story = startStory({ budgets: { max_tool_calls: 7 }, tool_schemas: { look: {} } });
   const calls = [1, 2, 3, 4, 5, 6, 7].map((n) => story.done("look", { n }, `out ${n}`));
-  const { known } = story.refused("look", { n: 8 }).refusal;
+  const { earlierResults } = story.refused("look", { n: 8 }).refusal;
   const latest = calls.slice(2).reverse();
-  expect(known?.map(({ ref }) => ref)).toEqual(latest.map(({ decisionId }) => decisionId));
+  expect(earlierResults?.map(({ ref }) => ref)).toEqual(latest.map(({ decisionId }) => decisionId));
 });
 
 test.each([2, 3, 4, 5])("a period of %i calls is a cycle in its third round", (period) => {
-  const story = given({ tool_schemas: { step: { repeatable: true } } });
+  const story = startStory({ tool_schemas: { step: { repeatable: true } } });
   for (let n = 0; n < 3 * period - 1; n++) story.done("step", { n: n % period }, `out ${n}`);
   expect(story.reason("step", { n: period - 1 })).toBe("loop_cycle");
 });
 
 test("a period of six calls is none", () => {
-  const story = given({ tool_schemas: { step: { repeatable: true } } });
+  const story = startStory({ tool_schemas: { step: { repeatable: true } } });
   for (let n = 0; n < 18; n++) story.done("step", { n: n % 6 }, `out ${n}`);
   expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
 });
 
 test("one call over and over is no cycle", () => {
-  const story = given({ tool_schemas: { step: { repeatable: true } } });
+  const story = startStory({ tool_schemas: { step: { repeatable: true } } });
   for (let n = 0; n < 8; n++) story.done("step", { n: 0 }, `out ${n}`);
   expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
 });
@@ -35,20 +35,20 @@ test("seconds of a conversation are over at their end and not before", () => {
     budgets: { per_conversation: { max_seconds: 1 } },
     tool_schemas: { look: {} },
   };
-  const early = given(document);
+  const early = startStory(document);
   early.allowed("look", { n: 1 });
   expect(early.after(999).proposed("look", { n: 2 }).type).toBe("allowed");
-  const late = given(document);
+  const late = startStory(document);
   late.allowed("look", { n: 1 });
   expect(late.after(1_000).reason("look", { n: 2 })).toBe("budget_seconds");
 });
 
 test("the user hears of results only where there are some", () => {
   const document = { budgets: { max_tool_calls: 1 }, tool_schemas: { look: {} } };
-  const without = given(document);
+  const without = startStory(document);
   without.allowed("look", { n: 1 });
   expect(without.refused("look", { n: 2 }).refusal.userMessage).not.toMatch(/found so far/);
-  const some = given(document);
+  const some = startStory(document);
   some.done("look", { n: 1 }, "found");
   expect(some.refused("look", { n: 2 }).refusal.userMessage).toMatch(/found so far/);
 });
@@ -59,7 +59,7 @@ test("two identical calls are a loop where the policy says two", () => {
     deduplication: { loop_threshold },
     tool_schemas: { ping: { repeatable: true } },
   };
-  const story = given(document);
+  const story = startStory(document);
   story.done("ping", {}, "pong");
   expect(story.reason("ping")).toBe("loop_repeat");
 });
@@ -67,39 +67,42 @@ test("two identical calls are a loop where the policy says two", () => {
 test("what is as similar as the threshold is a near duplicate", () => {
   const similarity = [{ field: "text", threshold: 1 }];
   const checks = { near_duplicate: "enforce" } as const;
-  const story = given({ checks, tool_schemas: { page: { similarity } } });
+  const story = startStory({ checks, tool_schemas: { page: { similarity } } });
   const text = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
   story.done("page", { text, draft: 1 });
   expect(story.reason("page", { text, draft: 2 })).toBe("near_duplicate");
 });
 
 test("where nothing is declared another call between two equal ones says nothing", () => {
-  const story = given({});
+  const story = startStory({});
   story.done("send", { to: "a" });
   story.done("send", { to: "b" });
   expect(story.after(2 * MINUTE).reason("send", { to: "a" })).toBe("duplicate_call");
 });
 
 test("the ring holds as many calls as it is to hold", () => {
-  const story = given({ limits: { ring: 8 }, tool_schemas: { look: { read_only: true } } });
+  const story = startStory({
+    limits: { recent_calls: 8 },
+    tool_schemas: { look: { read_only: true } },
+  });
   const sizes = Array.from({ length: 10 }, (_, n) => {
     story.done("look", { n });
-    return story.state?.ring.length;
+    return story.state?.recentCalls.length;
   });
   expect(sizes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
-  expect(story.state?.ring.map(({ n }) => n)).toEqual([5, 7, 9, 11, 13, 15, 17, 19]);
+  expect(story.state?.recentCalls.map(({ n }) => n)).toEqual([5, 7, 9, 11, 13, 15, 17, 19]);
 });
 
 test("sketches of so many fields are kept, and the oldest goes for one more", () => {
   const similarity = [{ field: "text", threshold: 0.9, with: ["path"] }];
-  const story = given({ tool_schemas: { page: { similarity } } });
+  const story = startStory({ tool_schemas: { page: { similarity } } });
   for (let path = 0; path < 130; path += 1) story.done("page", { path, text: "a b c d" });
   expect(story.state?.sketches.size).toBe(128);
 });
 
 test("verdicts give so many tools calls of their own, and not one more", () => {
   const tiers = [{ name: "reads", pattern: "get_*", action: "allowlist" }] as const;
-  const story = given({ authorization: { tiers } });
+  const story = startStory({ authorization: { tiers } });
   story.done("get_0");
   const grant = (n: number) => story.said({ kind: "grant", tool: `get_${n}` }).type;
   const types = Array.from({ length: 257 }, (_, n) => grant(n));
@@ -108,7 +111,7 @@ test("verdicts give so many tools calls of their own, and not one more", () => {
 });
 
 test("a write with a cost touches what it declares and nothing else", () => {
-  const story = given({
+  const story = startStory({
     budgets: { max_spend: { amount: "5.00", currency: "EUR" } },
     tool_schemas: {
       get: { read_only: true, reads: ["order/{id}"] },
@@ -125,7 +128,7 @@ test("a write with a cost touches what it declares and nothing else", () => {
 
 test("what calls in flight may cost is counted once for each of them, wherever it is counted", () => {
   const max_spend = { amount: "5.00", currency: "EUR" };
-  const story = given({
+  const story = startStory({
     budgets: { max_spend, per_conversation: { max_spend }, per_tool: { max_spend } },
     tool_schemas: { pay: {} },
   });
@@ -152,7 +155,7 @@ test.each(["turn", "conversation", "tool"] as const)(
       return { budgets, tool_schemas: { ask: { risk_level: "HIGH" } } };
     };
     const afterOne = () => {
-      const story = given(held(2));
+      const story = startStory(held(2));
       story.reported(ofType(story.approved(story.held("ask", { n: 1 })), "allowed"), {});
       return { story, second: story.held("ask", { n: 2 }) };
     };
@@ -165,7 +168,7 @@ test.each(["turn", "conversation", "tool"] as const)(
 );
 
 test("where nothing is declared other calls do not make the third of one kind another", () => {
-  const story = given({});
+  const story = startStory({});
   for (const n of [1, 2]) {
     story.done("send", { to: "a" });
     story.done("other", { n });
@@ -176,7 +179,7 @@ test("where nothing is declared other calls do not make the third of one kind an
 
 test("a tool that may be called as often as one likes again is, whatever was counted before", () => {
   const often = { repeatable: true, frequency: { count: 1, windowMs: MINUTE } };
-  const story = given({ tool_schemas: { often } });
+  const story = startStory({ tool_schemas: { often } });
   story.done("often", { n: 1 });
   story.under({ tool_schemas: { often: { repeatable: true } } }).allowed("often", { n: 2 });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { BudgetLimits, PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, ofType } from "../../../support/decider-spec.ts";
+import { ofType, startStory } from "../../../support/decider-spec.ts";
 
 function limited(budgets: PolicyDocument["budgets"] & BudgetLimits): PolicyDocument {
   return {
@@ -12,7 +12,7 @@ function limited(budgets: PolicyDocument["budgets"] & BudgetLimits): PolicyDocum
 
 describe("max_tool_calls", () => {
   test("refuses the call over the limit of a turn, and starts anew with the next", () => {
-    const story = given(limited({ max_tool_calls: 2 }));
+    const story = startStory(limited({ max_tool_calls: 2 }));
     story.allowed("a", { n: 1 });
     story.allowed("a", { n: 2 });
     const { refusal, strike } = story.refused("a", { n: 3 });
@@ -27,7 +27,7 @@ describe("max_tool_calls", () => {
   });
 
   test("counts no duplicate and no redelivery", () => {
-    const story = given(limited({ max_tool_calls: 2 }));
+    const story = startStory(limited({ max_tool_calls: 2 }));
     const proposal = story.proposal("once");
     story.when(proposal);
     story.when(proposal);
@@ -36,14 +36,14 @@ describe("max_tool_calls", () => {
   });
 
   test("gets back what was not executed, not what failed", () => {
-    const story = given(limited({ max_tool_calls: 1 }));
+    const story = startStory(limited({ max_tool_calls: 1 }));
     story.reported(story.allowed("a"), { status: "not_executed" });
     story.failed("a");
     expect(story.reason("b")).toBe("budget_calls");
   });
 
   test("counts held calls, and each only once", () => {
-    const story = given(limited({ max_tool_calls: 2 }));
+    const story = startStory(limited({ max_tool_calls: 2 }));
     const hold = story.held("ask_a", { n: 1 });
     story.allowed("a");
     expect(story.reason("b")).toBe("budget_calls");
@@ -52,13 +52,13 @@ describe("max_tool_calls", () => {
   });
 
   test("gets back a hold that ends without a call", () => {
-    const story = given(limited({ max_tool_calls: 1 }));
+    const story = startStory(limited({ max_tool_calls: 1 }));
     story.denied(story.held("ask_a"));
     story.after(1_000_000).allowed("a");
   });
 
   test("holds for the conversation across turns", () => {
-    const story = given(limited({ per_conversation: { max_tool_calls: 1 } }));
+    const story = startStory(limited({ per_conversation: { max_tool_calls: 1 } }));
     story.allowed("a");
     expect(story.turn("2").refused("b").refusal).toMatchObject({
       reason: "budget_calls",
@@ -68,7 +68,7 @@ describe("max_tool_calls", () => {
   });
 
   test("holds for each tool by itself within a turn", () => {
-    const story = given(limited({ per_tool: { max_tool_calls: 1 } }));
+    const story = startStory(limited({ per_tool: { max_tool_calls: 1 } }));
     story.done("a");
     story.allowed("b");
     expect(story.refused("a").refusal.rule).toBe("budgets.per_tool.max_tool_calls");
@@ -80,7 +80,7 @@ describe("max_steps", () => {
   const CALLS = { turn: "1" };
 
   test("counts the calls of one step once, and calls without a step each", () => {
-    const story = given(limited({ max_steps: 2 }));
+    const story = startStory(limited({ max_steps: 2 }));
     for (const n of [1, 2, 3]) story.allowed("a", { n }, { step: "s1" });
     story.allowed("a", { n: 4 }, { step: null });
     expect(story.refused("a", { n: 5 }, { step: null }).refusal).toMatchObject({
@@ -91,7 +91,7 @@ describe("max_steps", () => {
   });
 
   test("counts no step that was refused, nor one of an approval twice", () => {
-    const story = given(limited({ max_steps: 2 }));
+    const story = startStory(limited({ max_steps: 2 }));
     const hold = story.held("ask_a", {}, { ...CALLS, step: "s1" });
     story.allowed("a", { n: 1 }, { step: "s2" });
     story.reason("a", { n: 1 }, { step: "refused" });
@@ -101,12 +101,12 @@ describe("max_steps", () => {
   });
 
   test("holds for conversation and tool as well", () => {
-    const conversation = given(limited({ per_conversation: { max_steps: 1 } }));
+    const conversation = startStory(limited({ per_conversation: { max_steps: 1 } }));
     conversation.allowed("a");
     expect(conversation.turn("2").refused("b").refusal.rule).toBe(
       "budgets.per_conversation.max_steps",
     );
-    const tool = given(limited({ per_tool: { max_steps: 1 } }));
+    const tool = startStory(limited({ per_tool: { max_steps: 1 } }));
     tool.allowed("a", { n: 1 }, { step: "s1" });
     tool.allowed("b", { n: 1 }, { step: "s2" });
     tool.allowed("a", { n: 2 }, { step: "s1" });

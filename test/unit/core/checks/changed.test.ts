@@ -1,7 +1,7 @@
 // A read is stale where something was written that its resources hang together with.
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, MINUTE } from "../../../support/decider-spec.ts";
+import { MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const update = (resource: string) => ({ effects: [{ resource, kind: "update" as const }] });
 
@@ -37,7 +37,7 @@ const AROUND = [
 
 describe("a read runs again", () => {
   test.each(AROUND)("%s, once %s has written", (read, write) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done(read, { id: 7 }, "old");
     story.done(write, { id: 7 });
     story.done(read, { id: 7 }, "new");
@@ -45,7 +45,7 @@ describe("a read runs again", () => {
   });
 
   test.each(AROUND)("%s, while %s writes", (read, write) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done(read, { id: 7 }, "old");
     story.allowed(write, { id: 7 });
     story.done(read, { id: 7 }, "old");
@@ -56,14 +56,14 @@ describe("a read runs again", () => {
     ["get_items", "set_order"],
     ["get_order", "add_item"],
   ])("%s, once %s has written, where no edges are declared", (read, write) => {
-    const story = given({ tool_schemas: POLICY.tool_schemas ?? {} });
+    const story = startStory({ tool_schemas: POLICY.tool_schemas ?? {} });
     story.done(read, { id: 7 }, "old");
     story.done(write, { id: 7 });
     story.allowed(read, { id: 7 });
   });
 
   test("and is no loop, though it gives the same", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (let n = 0; n < 5; n += 1) {
       story.done("get_order", { id: 7 }, "same");
       story.done("add_item", { id: 7, n });
@@ -77,7 +77,7 @@ describe("a read is answered from memory", () => {
     ["get_items", { id: 70 }],
     ["get_board", { id: 7 }],
   ])("%s of %j, whatever is written elsewhere", (read, args) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("add_item", { id: 7, n: 1 });
     story.done(read, args, "old");
     story.done("add_item", { id: 7, n: 2 });
@@ -86,7 +86,7 @@ describe("a read is answered from memory", () => {
   });
 
   test("where what was written lies before it", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("add_item", { id: 7 });
     story.done("get_order", { id: 7 }, "new");
     story.done("set_board", { id: 7 });
@@ -94,7 +94,7 @@ describe("a read is answered from memory", () => {
   });
 
   test("while a write of something around it is only held", () => {
-    const story = given({
+    const story = startStory({
       ...POLICY,
       authorization: {
         tiers: [{ name: "ask", pattern: "add_*", action: "hitl", expires_ms: MINUTE }],
@@ -107,7 +107,7 @@ describe("a read is answered from memory", () => {
 });
 
 test("a write is repeated where its own resource was written, not one around it", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("add_item", { id: 7 });
   story.done("set_order", { id: 7 });
   expect(story.reason("add_item", { id: 7 })).toBe("duplicate_call");

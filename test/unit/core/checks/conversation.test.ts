@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const TOOLS: PolicyDocument = {
   preset: "balanced",
@@ -15,7 +15,7 @@ const STOPS: PolicyDocument = {
 
 describe("user_input_required", () => {
   test("refuses every call until the next turn", () => {
-    const story = given(STOPS);
+    const story = startStory(STOPS);
     story.done("write");
     story.refused("write");
     story.refused("write");
@@ -29,7 +29,7 @@ describe("user_input_required", () => {
   });
 
   test("is nothing that a late call of an earlier turn lifts", () => {
-    const story = given(STOPS);
+    const story = startStory(STOPS);
     story.turn("2").done("write");
     story.refused("write");
     story.refused("write");
@@ -37,7 +37,7 @@ describe("user_input_required", () => {
   });
 
   test("is never switched on where the platform names no turns", () => {
-    const story = given(STOPS);
+    const story = startStory(STOPS);
     story.turn(null).done("write");
     expect(story.refused("write").refusal.level).toBe(1);
     expect(story.refused("write")).toMatchObject({ raised: { userInput: false } });
@@ -48,7 +48,10 @@ describe("user_input_required", () => {
 
 describe("conversation_ended", () => {
   const ended = (lasts: "turn" | "conversation") => {
-    const story = given({ ...TOOLS, escalation: { user_input: "off", end: { at: 1, lasts } } });
+    const story = startStory({
+      ...TOOLS,
+      escalation: { user_input: "off", end: { at: 1, lasts } },
+    });
     story.done("write");
     expect(story.refused("write").refusal).toMatchObject({
       level: 4,

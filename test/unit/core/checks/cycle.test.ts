@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, type Story } from "../../../support/decider-spec.ts";
+import { type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   tool_schemas: {
@@ -30,7 +30,7 @@ describe("loop_cycle", () => {
     ["three calls", "a b c a b c a b", "c"],
     ["a call twice in its period", "a a b a a b a a", "b"],
   ])("refuses the call that completes the third round of %s", (_name, calls, last) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     makes(story, calls);
     const { refusal, cycle, strike } = story.refused(last);
     expect(refusal).toMatchObject({ reason: "loop_cycle", rule: "loops.cycle_rounds" });
@@ -46,23 +46,28 @@ describe("loop_cycle", () => {
     ["a call that breaks it", "a b a b a", "c"],
     ["rounds with another call before them", "b a b a", "b"],
   ])("does not fire for %s", (_name, calls, last) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     makes(story, calls);
     story.allowed(last);
   });
 
   test("refuses a call of the period whose entries have left the ring", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     makes(story, "a b a b a");
     story.refused("b");
     const { state } = story;
     if (state === undefined) throw new Error("there is a conversation");
-    story.state = { ...state, ring: state.ring.slice(-1), ringMarks: 0, ringOtherMarks: 0 };
+    story.state = {
+      ...state,
+      recentCalls: state.recentCalls.slice(-1),
+      recentMarks: 0,
+      recentOtherMarks: 0,
+    };
     expect(story.reason("b")).toBe("loop_cycle");
   });
 
   test("refuses every call of the period until there is progress, under one strike", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     makes(story, "c a b a b a");
     story.refused("b");
     expect(story.refused("a")).toMatchObject({
@@ -76,7 +81,9 @@ describe("loop_cycle", () => {
   });
 
   test("takes no late result of one of its calls for progress", () => {
-    const story = given({ tool_schemas: { look: { read_only: true }, see: { read_only: true } } });
+    const story = startStory({
+      tool_schemas: { look: { read_only: true }, see: { read_only: true } },
+    });
     for (const n of [1, 2]) {
       story.after(60_000).done("look", {}, `look ${n}`);
       story.done("see", {}, `see ${n}`);
@@ -88,7 +95,7 @@ describe("loop_cycle", () => {
   });
 
   test("is forgotten with a new turn, and not made of calls of several turns", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     makes(story, "a b a b a");
     story.turn("2");
     makes(story, "b a b a b");
@@ -97,19 +104,19 @@ describe("loop_cycle", () => {
   });
 
   test("counts the rounds that the policy says", () => {
-    const story = given({ ...POLICY, loops: { cycle_rounds: 2 } });
+    const story = startStory({ ...POLICY, loops: { cycle_rounds: 2 } });
     makes(story, "a b a");
     expect(story.reason("b")).toBe("loop_cycle");
   });
 
   test("excuses a volatile tool while the outputs of its last round are new", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     makes(story, "watch gaze watch gaze watch");
     story.allowed("gaze");
   });
 
   test("does not excuse a volatile tool that sees the same again", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const tool of ["watch", "gaze", "watch", "gaze", "watch"]) story.done(tool, {}, tool);
     expect(story.reason("gaze")).toBe("loop_cycle");
   });

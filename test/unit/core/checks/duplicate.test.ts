@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE, ofType, SECOND } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, ofType, SECOND, startStory } from "../../../support/decider-spec.ts";
 
 const NOTHING_TAKEN = { type: "object", properties: {}, additionalProperties: false } as const;
 
@@ -23,7 +23,7 @@ const POLICY: PolicyDocument = {
 
 describe("a repeated read", () => {
   test("is answered from memory with the earlier result and is no strike", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.done("look", { id: 1 }, '{"found":true}');
     const { refusal, strike, answered } = story.refused("look", { id: 1 });
     expect(refusal).toMatchObject({
@@ -38,7 +38,7 @@ describe("a repeated read", () => {
   });
 
   test("runs again when its cache time has passed, to the millisecond", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look", { id: 1 });
     story.done("look", { id: 2 });
     story.after(MINUTE - 1);
@@ -47,26 +47,26 @@ describe("a repeated read", () => {
   });
 
   test("runs again when its output was not kept whole", () => {
-    const story = given({ ...POLICY, limits: { output_bytes: 8 } });
+    const story = startStory({ ...POLICY, limits: { output_bytes: 8 } });
     story.done("look", {}, "too long to keep");
     story.allowed("look");
   });
 
   test("runs again when the report says that more came than was sent", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reported(story.allowed("look"), { output: "the first part", outputBytes: 1_000_000 });
     story.allowed("look");
   });
 
   test("runs again after a write that declares nothing", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("get_order", { id: 1 });
     story.done("write");
     story.allowed("get_order", { id: 1 });
   });
 
   test("runs again after a write of its resource, not after one of another", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("get_order", { id: 1 });
     story.done("set_order", { id: 2 });
     expect(story.reason("get_order", { id: 1 })).toBe("duplicate_call");
@@ -75,7 +75,7 @@ describe("a repeated read", () => {
   });
 
   test("runs again while a write is in flight or of unknown outcome", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look");
     const write = story.allowed("write");
     story.done("look", {}, "while it was in flight");
@@ -84,7 +84,7 @@ describe("a repeated read", () => {
   });
 
   test("runs again after a write that failed and may have taken effect, not after one that had none", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look");
     story.reported(story.allowed("write"), { status: "failed", effect: "none" });
     story.reported(story.allowed("write", { n: 2 }), { status: "not_executed" });
@@ -94,25 +94,25 @@ describe("a repeated read", () => {
   });
 
   test("is never answered for a volatile tool", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("watch", {}, "a");
     story.allowed("watch");
   });
 
   test("is not looked at for a polling tool, in flight or not", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.allowed("poll");
     story.allowed("poll");
   });
 
   test("runs again when a confirmation names it", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look");
     story.allowed("look", {}, { confirmation: "yes" });
   });
 
   test("runs until the repeat from which it is answered", () => {
-    const story = given({
+    const story = startStory({
       ...POLICY,
       tool_deduplication: { exact_duplicate_threshold: 2 },
     });
@@ -124,7 +124,7 @@ describe("a repeated read", () => {
 
 describe("a repeated write", () => {
   test("is refused within its window and is a strike", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write", { id: 1 }, "made");
     const { refusal, strike, answered } = story.refused("write", { id: 1 });
     expect(refusal).toMatchObject({
@@ -142,28 +142,28 @@ describe("a repeated write", () => {
   });
 
   test("is the same call however its arguments are spelled", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write", '{"a":1,"b":"x"}');
     expect(story.reason("write", '{ "b": "\\u0078", "a": 1 }')).toBe("duplicate_call");
     story.allowed("write", '{"a":1,"b":"X"}');
   });
 
   test("is meant when another write came since and did not fail", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.allowed("other");
     story.allowed("write", { id: 1 });
   });
 
   test("is not meant when the other write failed, even by time-out", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.failed("other", {}, "503");
     expect(story.reason("write", { id: 1 })).toBe("duplicate_call");
   });
 
   test("is not meant when only reads, or the same write, came since", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.done("look");
     story.allowed("write", { id: 1 }, { confirmation: "yes" });
@@ -172,7 +172,7 @@ describe("a repeated write", () => {
   });
 
   test("is let through once by a confirmation", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write");
     const again = story.allowed("write", {}, { confirmation: "yes" });
     expect(again.conversation.confirmation).toBe("yes");
@@ -181,7 +181,7 @@ describe("a repeated write", () => {
   });
 
   test("is let through for repeatable tools and for tools without parameters", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const tool of ["log", "reboot"]) {
       story.done(tool, {}, "a");
       story.done(tool, {}, "b");
@@ -189,13 +189,13 @@ describe("a repeated write", () => {
   });
 
   test("is let through beside its twin for a tool without parameters", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.allowed("reboot");
     story.allowed("reboot");
   });
 
   test("is let through for parallel calls of one step of a batchable tool", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.allowed("transfer", {}, { step: "s" });
     const second = story.allowed("transfer", {}, { step: "s" });
     story.reported(first, { output: "a" });
@@ -207,7 +207,7 @@ describe("a repeated write", () => {
 
 describe("a twin without a result", () => {
   test("in flight refuses the repeat, says when to ask again, and is no strike", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.allowed("look");
     const { refusal, strike } = story.after(SECOND).refused("look");
     expect(refusal).toMatchObject({
@@ -219,7 +219,7 @@ describe("a twin without a result", () => {
   });
 
   test("waiting for a person refuses the repeat", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.held("ask", { id: 1 });
     const { refusal } = story.refused("ask", { id: 1 });
     expect(refusal).toMatchObject({ reason: "duplicate_in_flight", disposition: "wait" });
@@ -227,14 +227,14 @@ describe("a twin without a result", () => {
   });
 
   test("waiting for a person lets parallel calls of a batchable tool wait beside it", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.held("ask_many", {}, { step: "s" });
     story.held("ask_many", {}, { step: "s" });
     expect(story.reason("ask_many", {}, { step: "t" })).toBe("duplicate_in_flight");
   });
 
   test("of unknown outcome refuses writes until it is reconciled", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("write");
     story.reported(call, { status: "unknown" });
     const { refusal, strike } = story.refused("write");
@@ -249,7 +249,7 @@ describe("a twin without a result", () => {
   });
 
   test("of unknown outcome is not forgotten when its windows are over", () => {
-    const story = given({
+    const story = startStory({
       ...POLICY,
       idempotency: { ttl_ms: SECOND },
       deduplication: { window_ms: SECOND },
@@ -262,7 +262,7 @@ describe("a twin without a result", () => {
   });
 
   test("of unknown outcome lets reads run again", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reported(story.allowed("look"), { status: "unknown" });
     story.allowed("look");
   });
@@ -270,7 +270,7 @@ describe("a twin without a result", () => {
 
 describe("a twin that failed or was not executed", () => {
   test("is no duplicate", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.failed("write");
     story.reported(story.allowed("write"), { status: "not_executed" });
     story.allowed("write");
@@ -279,14 +279,14 @@ describe("a twin that failed or was not executed", () => {
 
 describe("identity", () => {
   test("ends with the turn under `scope: turn`", () => {
-    const story = given({ ...POLICY, deduplication: { scope: "turn" } });
+    const story = startStory({ ...POLICY, deduplication: { scope: "turn" } });
     story.done("write");
     expect(story.reason("write")).toBe("duplicate_call");
     story.turn("2").allowed("write");
   });
 
   test("is that of the fields named, after their normalizers", () => {
-    const story = given({
+    const story = startStory({
       tool_schemas: {
         invoice: {
           canonical_fields: ["currency"],
@@ -304,7 +304,7 @@ describe("where nothing is declared", () => {
   const T2: PolicyDocument = { tools: { dedupe_window_s: 60, cache_ttl_s: 30 } };
 
   test("a repeat is answered as a read's within the cache time, whatever came between", () => {
-    const story = given(T2);
+    const story = startStory(T2);
     story.done("a", {}, "result");
     story.done("b");
     const { refusal, answered, strike } = story.refused("a");
@@ -313,7 +313,7 @@ describe("where nothing is declared", () => {
   });
 
   test("a repeat is refused as a write's until its window ends", () => {
-    const story = given(T2);
+    const story = startStory(T2);
     story.done("a");
     story.after(30 * SECOND);
     expect(story.refused("a").strike?.count).toBe(1);
@@ -321,7 +321,7 @@ describe("where nothing is declared", () => {
   });
 
   test("early repeats run when only later ones are to be answered", () => {
-    const story = given({ tool_deduplication: { exact_duplicate_threshold: 2 } });
+    const story = startStory({ tool_deduplication: { exact_duplicate_threshold: 2 } });
     story.done("a", {}, "first");
     story.done("a", {}, "second");
     const { answered, refusal } = story.refused("a");
@@ -333,10 +333,10 @@ describe("where nothing is declared", () => {
 });
 
 test("checks switched off or to warn let the repeat run", () => {
-  const off = given({ ...POLICY, checks: { duplicate_call: "off" } });
+  const off = startStory({ ...POLICY, checks: { duplicate_call: "off" } });
   off.done("write");
   expect(off.allowed("write")).toMatchObject({ notices: { warnings: [], shadow: [] } });
-  const warn = given({ ...POLICY, checks: { duplicate_call: "warn" } });
+  const warn = startStory({ ...POLICY, checks: { duplicate_call: "warn" } });
   warn.done("write");
   const again = warn.allowed("write");
   expect(again.notices.warnings).toMatchObject([
@@ -346,7 +346,7 @@ test("checks switched off or to warn let the repeat run", () => {
 });
 
 test("of two calls of a batch that wait for approval, the one that is left is still waited for", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const [first] = [1, 2].map(() => story.held("ask_many", {}, { step: "one" }));
   if (first !== undefined) story.denied(first);
   expect(story.reason("ask_many", {}, { step: "two" })).toBe("duplicate_in_flight");

@@ -4,13 +4,13 @@ import { emptyLedger, ledgerEntries, NO_END } from "../../../../services/collect
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import {
-  given,
   HOUR,
   MINUTE,
   ofType,
   only,
   SECOND,
   type Story,
+  startStory,
 } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
@@ -36,7 +36,7 @@ function fill(story: Story, tool: string, count: number): void {
 
 describe("history_full", () => {
   test("refuses writes and reads while too many calls have no result", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (let id = 0; id < LIMITS.openCalls; id += 1) story.allowed("write", { id });
     for (const tool of ["write", "look"]) {
       const { refusal, strike } = story.refused(tool, { id: "more" });
@@ -53,8 +53,8 @@ describe("history_full", () => {
   });
 
   test("refuses writes while all writes remembered are in their window, not reads", () => {
-    const story = given(POLICY);
-    fill(story, "write", LIMITS.writeTwins);
+    const story = startStory(POLICY);
+    fill(story, "write", LIMITS.priorWrites);
     expect(story.refused("write", { id: "more" }).refusal.message).toContain("as many writes");
     story.allowed("look");
     const event = story.after(30 * MINUTE).allowed("write", { id: "more" });
@@ -62,15 +62,15 @@ describe("history_full", () => {
   });
 
   test("never lets a write go whose outcome is unknown", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reported(story.allowed("write", { id: "first" }), { status: "unknown" });
-    fill(story, "write", LIMITS.writeTwins - 1);
+    fill(story, "write", LIMITS.priorWrites - 1);
     story.after(30 * MINUTE).done("write", { id: "more" });
     expect(story.reason("write", { id: "first" })).toBe("outcome_unknown");
   });
 
   test("refuses writes while all changed resources are in their window", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     fill(story, "pair", LIMITS.resources / 2 - 1);
     story.done("set", { id: "but one" });
     story.done("set", { id: "last" });
@@ -78,7 +78,7 @@ describe("history_full", () => {
   });
 
   test("refuses them to the end of the first window and no longer", () => {
-    const story = given({ ...POLICY, idempotency: { ttl_ms: HOUR } });
+    const story = startStory({ ...POLICY, idempotency: { ttl_ms: HOUR } });
     fill(story, "pair", LIMITS.resources / 2);
     expect(story.after(30 * MINUTE - 1).reason("pair", { id: "more" })).toBe("history_full");
     expect(story.after(1).done("set", { id: "more" }).conversation.evicted?.resources).toHaveLength(
@@ -88,7 +88,7 @@ describe("history_full", () => {
   });
 
   test("keeps the bare name of a write whose decision went, and gives it to no other call", () => {
-    const story = given({ ...POLICY, deduplication: { window_ms: SECOND } });
+    const story = startStory({ ...POLICY, deduplication: { window_ms: SECOND } });
     const first = story.proposal("write", { id: "first" });
     story.reported(ofType(only(story.when(first)), "allowed"), { output: "done" });
     for (let id = 1; id < LIMITS.callNames; id += 1) {
@@ -106,7 +106,7 @@ describe("history_full", () => {
   });
 
   test("refuses writes while exclusive effects have filled their place", () => {
-    const story = given({ ...POLICY, deduplication: { window_ms: 1 } });
+    const story = startStory({ ...POLICY, deduplication: { window_ms: 1 } });
     for (let id = 0; id < LIMITS.exclusiveEffects; id += 1) {
       if (id % 1_000 === 0) story.after(HOUR);
       story.done("make", { id }, null);
@@ -125,7 +125,7 @@ describe("tools with a budget of their own", () => {
   };
 
   test("are refused beyond the bound, where none of them could be counted", () => {
-    const story = given(many);
+    const story = startStory(many);
     fillTools(story);
     expect(story.reason("get_more")).toBe("history_full");
     story.done("get_0", { id: 1 }, "again");
@@ -133,14 +133,14 @@ describe("tools with a budget of their own", () => {
   });
 
   test("are as many as there are where none has a budget of its own", () => {
-    const story = given({ authorization: many.authorization ?? {} });
+    const story = startStory({ authorization: many.authorization ?? {} });
     fillTools(story);
     story.allowed("get_more");
     expect(story.state?.tools.size).toBe(LIMITS.counters);
   });
 
   test("make room for those of the next turn", () => {
-    const story = given(many);
+    const story = startStory(many);
     fillTools(story);
     story.turn("2").done("get_more", { id: 1 }, "a");
     story.done("get_more", { id: 2 }, "b");
@@ -150,8 +150,8 @@ describe("tools with a budget of their own", () => {
 
 describe("room is made", () => {
   test("of the least recently used reads", () => {
-    const story = given(POLICY);
-    fill(story, "look", LIMITS.readTwins);
+    const story = startStory(POLICY);
+    fill(story, "look", LIMITS.priorReads);
     story.reason("look", { id: 0 });
     const event = story.allowed("look", { id: "more" });
     expect(event.conversation.evicted?.reads).toHaveLength(1);
@@ -160,7 +160,7 @@ describe("room is made", () => {
   });
 
   test("of names of reads and refusals, the oldest first", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.proposal("nobody", { id: "first" });
     story.when(first);
     for (let id = 1; id < LIMITS.callNames; id += 1) story.done("look", { id }, `${id}`);
@@ -171,29 +171,29 @@ describe("room is made", () => {
   });
 
   test("of reads' outputs, so that they keep within their bytes", () => {
-    const story = given({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
+    const story = startStory({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
     const output = "x".repeat(LIMITS.outputBytesMax);
     for (let id = 0; id < 20; id += 1) story.done("look", { id }, `${id}${output.slice(4)}`);
-    expect(story.state?.readTwins.bytes).toBeLessThanOrEqual(LIMITS.readTwinBytes);
+    expect(story.state?.priorReads.bytes).toBeLessThanOrEqual(LIMITS.priorReadBytes);
     story.allowed("look", { id: 0 });
     expect(story.reason("look", { id: 19 })).toBe("duplicate_call");
   });
 
   test("of no write's output, which may fill their bytes just so", () => {
-    const story = given({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
+    const story = startStory({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
     const output = "x".repeat(LIMITS.outputBytesMax - 2);
     for (let id = 10; id < 26; id += 1) story.done("write", { id }, `${id}${output}`);
-    expect(story.state?.writeTwins.bytes).toBe(4_194_304);
+    expect(story.state?.priorWrites.bytes).toBe(4_194_304);
     story.done("write", { id: "more" }, "y");
-    expect(story.state?.writeTwins.bytes).toBe(4_194_304);
+    expect(story.state?.priorWrites.bytes).toBe(4_194_304);
   });
 
   test("of no write's output: beyond its bytes only the digest is kept", () => {
-    const story = given({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
+    const story = startStory({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
     const output = "x".repeat(LIMITS.outputBytesMax - 8);
     for (let id = 0; id < 20; id += 1) story.done("write", { id }, `${id}${output}`);
     story.done("set", { id: 1 }, `last ${output}`);
-    expect(story.state?.writeTwins.bytes).toBeLessThanOrEqual(LIMITS.writeTwinBytes);
+    expect(story.state?.priorWrites.bytes).toBeLessThanOrEqual(LIMITS.priorWriteBytes);
     expect(story.refused("set", { id: 1 }).refusal.previousResult).toMatchObject({
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       ref: expect.any(String),
@@ -202,33 +202,33 @@ describe("room is made", () => {
 });
 
 test("what was changed is remembered when no window asks for it any more: loops still do", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   fill(story, "set", 500);
   story.after(HOUR).done("set", { id: "later" });
   expect(story.state?.writes.byResource.size).toBe(501);
 });
 
 test("where history_full is not enforced the state keeps its bounds all the same", () => {
-  const story = given({ ...POLICY, preset: "observe" });
+  const story = startStory({ ...POLICY, preset: "observe" });
   for (let id = 0; id < LIMITS.openCalls + 10; id += 1) story.allowed("write", { id });
   expect(story.state?.open.size).toBe(LIMITS.openCalls);
   const last = story.allowed("write", { id: "last" });
   expect(last.notices.shadow.map(({ reason }) => reason)).toContain("history_full");
   expect(story.reported(last, {})).toMatchObject({ type: "ignored", why: "unknown_call" });
-  const endless = [...ledgerEntries(story.state?.writeTwins ?? emptyLedger<never>())].filter(
+  const endless = [...ledgerEntries(story.state?.priorWrites ?? emptyLedger<never>())].filter(
     ({ dropAt }) => dropAt === NO_END,
   );
   expect(endless).toHaveLength(LIMITS.openCalls);
-  const twins = given({ ...POLICY, preset: "observe" });
-  fill(twins, "set", LIMITS.writeTwins + 10);
-  expect(twins.state?.writeTwins.size).toBe(LIMITS.writeTwins);
-  expect(twins.state?.writes.byResource.size).toBeLessThanOrEqual(LIMITS.resources);
+  const observed = startStory({ ...POLICY, preset: "observe" });
+  fill(observed, "set", LIMITS.priorWrites + 10);
+  expect(observed.state?.priorWrites.size).toBe(LIMITS.priorWrites);
+  expect(observed.state?.writes.byResource.size).toBeLessThanOrEqual(LIMITS.resources);
 });
 
 test("a hold that there is no room for does not stop the clock of a budget", () => {
   const tiers = [{ name: "ask", pattern: "ask", action: "hitl" }] as const;
   const checks = { history_full: "shadow" } as const;
-  const story = given({ authorization: { tiers }, checks, tool_schemas: { write: {} } });
+  const story = startStory({ authorization: { tiers }, checks, tool_schemas: { write: {} } });
   for (let id = 0; id < LIMITS.openCalls; id += 1) story.allowed("write", { id });
   story.held("ask");
   expect(story.state?.heldTime).toEqual({ totalMs: 0, sinceMs: null });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE, ofType, SECOND } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, ofType, SECOND, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   deduplication: { window_ms: SECOND, cache_ttl_ms: SECOND },
@@ -25,7 +25,7 @@ const ORDER = { id: "7" };
 
 describe("loop_repeat", () => {
   test("refuses the third identical read of a turn with one output", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2]) story.after(SECOND).done("look", {}, "same");
     const { refusal, strike } = story.after(SECOND).refused("look");
     expect(refusal).toMatchObject({
@@ -38,7 +38,7 @@ describe("loop_repeat", () => {
   });
 
   test("counts reads answered from memory, and still carries the result", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look", {}, "same");
     expect(story.refused("look").answered).not.toBeNull();
     const { refusal, answered, strike } = story.refused("look");
@@ -50,7 +50,7 @@ describe("loop_repeat", () => {
   });
 
   test("takes parallel calls of a batchable tool for one, whether or not the first are back", () => {
-    const story = given({ tool_schemas: { add: { batchable: true } } });
+    const story = startStory({ tool_schemas: { add: { batchable: true } } });
     const add = (step: string) => story.proposed("add", { row: 1 }, { step });
     for (let row = 0; row < 5; row += 1) {
       story.reported(ofType(add("a"), "allowed"), { output: "added" });
@@ -59,7 +59,7 @@ describe("loop_repeat", () => {
   });
 
   test("does not ask that the calls come in a row", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2]) {
       story.after(SECOND).done("look", {}, "same");
       story.done("look", { n }, `other ${n}`);
@@ -68,7 +68,7 @@ describe("loop_repeat", () => {
   });
 
   test("asks for one output, without the fields that are declared to vary", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look", {}, "a");
     story.after(SECOND).done("look", {}, "b");
     story.after(SECOND).allowed("look");
@@ -77,17 +77,17 @@ describe("loop_repeat", () => {
   });
 
   test("takes an output that was not reported for no output in common", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.after(SECOND).done("look", {}, null);
   });
 
   test("does not fire for outputs that are empty by declaration", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.done("void", {}, "");
   });
 
   test("starts anew with a turn for reads, not for writes: their effect repeats", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2]) story.after(SECOND).done("look");
     for (const _ of [1, 2]) story.done("log", {}, "logged");
     story.turn("2").after(HOUR);
@@ -96,20 +96,20 @@ describe("loop_repeat", () => {
   });
 
   test("starts anew with a turn for writes too where identity ends with it", () => {
-    const story = given({ ...POLICY, deduplication: { scope: "turn" } });
+    const story = startStory({ ...POLICY, deduplication: { scope: "turn" } });
     for (const _ of [1, 2]) story.done("log", {}, "logged");
     story.turn("2").allowed("log");
   });
 
   test("starts anew when something changed", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2]) story.after(SECOND).done("look");
     story.done("write");
     story.after(SECOND).allowed("look");
   });
 
   test("of a read starts anew when its resource changed, however long ago", () => {
-    const story = given({ idempotency: { ttl_ms: 10 * SECOND }, tool_schemas: ORDERS });
+    const story = startStory({ idempotency: { ttl_ms: 10 * SECOND }, tool_schemas: ORDERS });
     for (const _ of [1, 2]) {
       story.after(10 * MINUTE).done("set", ORDER);
       story.done("get", ORDER, "same");
@@ -119,14 +119,14 @@ describe("loop_repeat", () => {
   });
 
   test("of a write too", () => {
-    const story = given({ tool_schemas: ORDERS });
+    const story = startStory({ tool_schemas: ORDERS });
     for (const tool of ["set", "mark", "set", "mark"]) story.done(tool, ORDER, "ok");
     for (const n of [1, 2, 3]) story.after(20 * HOUR).done("get", { id: `${n}` }, `${n}`);
     story.done("set", ORDER, "ok");
   });
 
   test("leaves out calls that were not executed", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("log", {}, "same");
     story.reported(story.allowed("log"), { status: "not_executed" });
     story.done("log", {}, "same");
@@ -134,7 +134,7 @@ describe("loop_repeat", () => {
   });
 
   test("with any_output counts calls whatever came back", () => {
-    const story = given({
+    const story = startStory({
       ...POLICY,
       deduplication: { loop_threshold: { same_output: "off", any_output: 3 } },
     });
@@ -144,12 +144,15 @@ describe("loop_repeat", () => {
   });
 
   test("may be off", () => {
-    const story = given({ ...POLICY, deduplication: { loop_threshold: { same_output: "off" } } });
+    const story = startStory({
+      ...POLICY,
+      deduplication: { loop_threshold: { same_output: "off" } },
+    });
     for (const _ of [1, 2, 3, 4]) story.done("log", {}, "same");
   });
 
   test("in mode warn is a note beside the answer from memory", () => {
-    const story = given({ ...POLICY, checks: { loop_repeat: "warn" } });
+    const story = startStory({ ...POLICY, checks: { loop_repeat: "warn" } });
     story.done("look");
     story.refused("look");
     const {
@@ -162,7 +165,7 @@ describe("loop_repeat", () => {
 
 describe("a polling tool", () => {
   test("is refused sooner than its interval, and told how long to wait", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("poll", {}, "running");
     const { refusal, strike } = story.after(400).refused("poll");
     expect(refusal).toMatchObject({
@@ -175,7 +178,7 @@ describe("a polling tool", () => {
   });
 
   test("is refused after so many calls of a turn with one output", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.after(SECOND).done("poll", {}, "running");
     expect(story.after(SECOND).refused("poll").refusal.rule).toBe(
       "tool_schemas.poll.polling.max_calls",
@@ -185,7 +188,7 @@ describe("a polling tool", () => {
   });
 
   test("goes on where outputs differ, a call failed, or something changed since", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4]) story.after(SECOND).done("poll", {}, `${n} %`);
     story.after(SECOND).failed("poll");
     for (const _ of [1, 2, 3]) story.after(SECOND).done("poll", {}, "running");
@@ -194,7 +197,7 @@ describe("a polling tool", () => {
   });
 
   test("does not count a poll that was not executed", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2]) story.after(SECOND).done("poll", {}, "running");
     story.reported(story.after(SECOND).allowed("poll"), { status: "not_executed" });
     story.after(SECOND).done("poll", {}, "running");
@@ -204,7 +207,7 @@ describe("a polling tool", () => {
 
 describe("tool_frequency", () => {
   test("refuses the call over the limit of a sliding window, to the millisecond", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("often", { n: 1 });
     story.after(10 * SECOND).done("often", { n: 2 });
     const { refusal } = story.after(40 * SECOND).refused("often", { n: 3 });
@@ -218,7 +221,7 @@ describe("tool_frequency", () => {
   });
 
   test("does not stand in the way of an answer from memory", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("often", { n: 1 });
     story.done("often", { n: 2 });
     expect(story.reason("often", { n: 2 })).toBe("duplicate_call");
@@ -227,7 +230,7 @@ describe("tool_frequency", () => {
 
 describe("failure_streak", () => {
   test("refuses an identical call that failed three times with one error", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.failed("look");
     const { refusal, strike } = story.refused("look");
     expect(refusal).toMatchObject({
@@ -241,13 +244,13 @@ describe("failure_streak", () => {
   });
 
   test("asks for five where the error may pass", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2, 3, 4, 5]) story.failed("write", {}, "503");
     expect(story.reason("write")).toBe("failure_streak");
   });
 
   test("takes an output that is an error in disguise for a failure", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) {
       story.reported(story.allowed("look"), { output: "Error: no such order", basis: "text" });
     }
@@ -255,13 +258,13 @@ describe("failure_streak", () => {
   });
 
   test("asks for one error", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const code of ["E1", "E2", "E1"]) story.failed("look", {}, code);
     story.allowed("look");
   });
 
   test("ends with a success, a new turn, and anything written since", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.failed("look", { n: 1 });
     for (const _ of [1, 2, 3]) story.failed("look", { n: 2 });
     story.done("write");
@@ -272,7 +275,7 @@ describe("failure_streak", () => {
   });
 
   test("leaves out calls that were not executed", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const _ of [1, 2]) story.failed("look");
     story.reported(story.allowed("look"), { status: "not_executed" });
     story.failed("look");
@@ -280,7 +283,7 @@ describe("failure_streak", () => {
   });
 
   test("counts what the policy says", () => {
-    const story = given({ ...POLICY, loops: { failure_streak: { same: 1, transient: 2 } } });
+    const story = startStory({ ...POLICY, loops: { failure_streak: { same: 1, transient: 2 } } });
     story.failed("look", { n: 1 });
     expect(story.reason("look", { n: 1 })).toBe("failure_streak");
     story.failed("look", { n: 2 }, "503");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
-import { given, type Story } from "../../../support/decider-spec.ts";
+import { type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   checks: { near_duplicate: "enforce" },
@@ -20,7 +20,7 @@ function file(content: string, path = "a.py") {
 }
 
 function written(policy = POLICY): Story {
-  const story = given(policy);
+  const story = startStory(policy);
   story.done("write_file", file(LINES));
   return story;
 }
@@ -49,7 +49,10 @@ test("`balanced` only warns", () => {
 describe("not", () => {
   test("of the same call again, which its tool may repeat", () => {
     const similarity = [{ field: "text", threshold: 0.9 }];
-    const story = given({ ...POLICY, tool_schemas: { log: { repeatable: true, similarity } } });
+    const story = startStory({
+      ...POLICY,
+      tool_schemas: { log: { repeatable: true, similarity } },
+    });
     story.done("log", { text: LINES });
     story.allowed("log", { text: LINES });
   });
@@ -67,7 +70,7 @@ describe("not", () => {
     story.done("write_file", file(NEARLY));
     written().turn("2").allowed("write_file", file(NEARLY));
     written().allowed("write_file", file(NEARLY), { confirmation: "yes" });
-    const failed = given(POLICY);
+    const failed = startStory(POLICY);
     failed.failed("write_file", file(LINES));
     failed.allowed("write_file", file(NEARLY));
   });

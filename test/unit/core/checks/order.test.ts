@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CHECKS } from "../../../../services/core/checks/order.ts";
 import type { CheckModes, PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { CHECK_ORDER } from "../../../../services/core/reasons/check-reasons.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const DOCUMENTED = [
   "conversation",
@@ -48,7 +48,7 @@ test("the first reason that is enforced decides, those before it are notes", () 
     const checks: CheckModes = Object.fromEntries(
       before.map((code, n) => [code, n % 2 === 0 ? "warn" : "shadow"]),
     );
-    const story = given({ ...ALL, checks });
+    const story = startStory({ ...ALL, checks });
     story.done("make", { id: 1 });
     const {
       refusal,
@@ -61,7 +61,7 @@ test("the first reason that is enforced decides, those before it are notes", () 
 });
 
 test("a conversation that was stopped refuses before anything else is looked at", () => {
-  const story = given({ ...ALL, checks: { budget_calls: "off" } });
+  const story = startStory({ ...ALL, checks: { budget_calls: "off" } });
   story.done("make", { id: 1 });
   expect(story.reason("make", { id: 1 })).toBe("duplicate_call");
   expect(story.reason("make", { id: 1 })).toBe("conversation_ended");

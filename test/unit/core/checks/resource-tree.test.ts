@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
-import { given, type Story } from "../../../support/decider-spec.ts";
+import { type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   edges: {
@@ -34,7 +34,7 @@ function conflictOf(story: Story, tool: string) {
 
 describe("a delete or transfer conflicts", () => {
   test("with what lies in it, and names the way there", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge", ID);
     expect(conflictOf(story, "drop")).toEqual({
       resource: "order/7",
@@ -43,7 +43,7 @@ describe("a delete or transfer conflicts", () => {
   });
 
   test("with what holds it, also over an edge", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("move", ID);
     expect(conflictOf(story, "charge")?.path).toEqual([
       "move",
@@ -55,7 +55,7 @@ describe("a delete or transfer conflicts", () => {
   });
 
   test("with parts over an edge, and with parts that are held", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge", ID);
     expect(conflictOf(story, "move")?.path).toEqual([
       "charge",
@@ -64,33 +64,33 @@ describe("a delete or transfer conflicts", () => {
       "customer/7",
       "move",
     ]);
-    const other = given(POLICY);
+    const other = startStory(POLICY);
     other.held("ask_charge", ID);
     expect(conflictOf(other, "drop")?.path).toContain("order/7/payment");
   });
 
   test("with the one part that is left of two", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("item", { ...ID, n: 1 });
     story.reported(story.allowed("item", { ...ID, n: 2 }), { status: "not_executed" });
     expect(conflictOf(story, "drop")?.path).toContain("order/7/item/1");
   });
 
   test("not with other things, nor once the effect turned out never to have happened", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge", { id: 8 });
     story.reported(story.allowed("charge", ID), { status: "not_executed" });
     story.done("drop", ID);
   });
 
   test("alone: what stays may follow the delete of a part", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("drop_note", ID);
     story.done("confirm", ID);
   });
 
   test("not with what it undoes", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("make", ID);
     story.done("note", ID);
     story.done("drop", ID);
@@ -98,7 +98,7 @@ describe("a delete or transfer conflicts", () => {
 
   test("with the same one of several parts before and after a snapshot", () => {
     for (const tool of ["item", "ask_item"]) {
-      const story = given(POLICY);
+      const story = startStory(POLICY);
       for (const n of [2, 3, 1]) story.proposed(tool, { ...ID, n });
       const live = story.state;
       const first = conflictOf(story, "drop");
@@ -109,7 +109,7 @@ describe("a delete or transfer conflicts", () => {
   });
 
   test("as it did before a snapshot", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge", ID);
     if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
     conflictOf(story, "drop");
@@ -117,20 +117,20 @@ describe("a delete or transfer conflicts", () => {
 });
 
 test("what a thing holds conflicts with nothing that neither deletes nor transfers", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("make", ID);
   story.done("note", ID);
   story.done("charge", ID);
 });
 
 test("one thing under two names may be charged once", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("charge", ID);
   expect(conflictOf(story, "bill")).toEqual({
     resource: "invoice/7",
     path: ["charge", "order/7/payment", "invoice/7", "bill"],
   });
-  const other = given(POLICY);
+  const other = startStory(POLICY);
   other.done("bill", ID);
   expect(conflictOf(other, "charge")?.path).toEqual([
     "bill",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ResultRecorded } from "../../../../services/core/events.ts";
 import type { PolicyDocument, ToolDocument } from "../../../../services/core/policy/document.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
-import { given, MINUTE, ofType, type Story } from "../../../support/decider-spec.ts";
+import { MINUTE, ofType, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const TOOLS: Readonly<Record<string, ToolDocument>> = {
   create_invoice: { effects: [{ resource: "invoice/{result.id}", kind: "create" }] },
@@ -48,7 +48,7 @@ function conflictOf(story: Story, tool: string, args: object = { id: 7 }) {
 
 describe("once the result is in", () => {
   test("the effect stands as if it had been declared", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(created(story).effects).toEqual({
       resources: ["invoice/7"],
       exclusive: [
@@ -56,7 +56,7 @@ describe("once the result is in", () => {
           resource: "invoice/7",
           kind: "create",
           rule: "tool_schemas.create_invoice.effects[0]",
-          wholes: null,
+          ancestors: null,
           onFailure: "warn",
         },
       ],
@@ -69,7 +69,7 @@ describe("once the result is in", () => {
   });
 
   test("a delete undoes it, and the same create is meant again", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     created(story);
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_call");
     story.done("set_customer", { id: 1 });
@@ -78,13 +78,13 @@ describe("once the result is in", () => {
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_call");
     story.done("delete_invoice", { id: 7 });
     const again = story.allowed("create_invoice", ARGS);
-    expect(again.occurrence.decisionId).toBe(again.decisionId);
+    expect(again.execution.decisionId).toBe(again.decisionId);
     story.reported(again, { output: SEVEN });
     story.done("delete_invoice", { id: 7 });
   });
 
   test("it counts for whom it was created, also after a restart", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     created(story);
     story.done("delete_invoice", { id: 7 });
     if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
@@ -92,7 +92,7 @@ describe("once the result is in", () => {
   });
 
   test("only its reads run again", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const id of [7, 8]) story.done("get_invoice", { id });
     created(story);
     story.allowed("get_invoice", { id: 7 });
@@ -100,7 +100,10 @@ describe("once the result is in", () => {
   });
 
   test("it lies in what holds it, by path and by edges", () => {
-    const story = given({ ...POLICY, edges: { contains: [["customer/{id}", "invoice/{id}"]] } });
+    const story = startStory({
+      ...POLICY,
+      edges: { contains: [["customer/{id}", "invoice/{id}"]] },
+    });
     story.reported(story.allowed("add_note", { id: 1 }), { output: '{"note":{"id":"a"}}' });
     expect(conflictOf(story, "move_customer", { id: 1 })?.path).toEqual([
       "add_note",
@@ -119,7 +122,7 @@ describe("once the result is in", () => {
   });
 
   test("an alias may name a part of the result", () => {
-    const story = given({
+    const story = startStory({
       aliases: [{ resource: "invoice/{id}", names: ["create_invoice.result.number"] }],
       tool_schemas: {
         create_invoice: { effects: [{ resource: "invoice/{id}", kind: "create" }] },
@@ -131,7 +134,7 @@ describe("once the result is in", () => {
   });
 
   test("a later effect that is certain stays the latest", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const slow = story.allowed("create_invoice", ARGS);
     story.after(MINUTE).done("delete_invoice", { id: 7 });
     story.reported(slow, { output: SEVEN });
@@ -142,7 +145,7 @@ describe("once the result is in", () => {
 
 describe("while the call is in flight", () => {
   test("it conflicts with its twin alone", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.allowed("create_invoice", ARGS);
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_in_flight");
     story.allowed("create_invoice", { amount: 6 });
@@ -150,7 +153,7 @@ describe("while the call is in flight", () => {
   });
 
   test("every read runs, and no repeated write is excused", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("get_invoice", { id: 8 });
     story.done("set_customer", { id: 1 });
     story.allowed("create_invoice", ARGS);
@@ -159,7 +162,7 @@ describe("while the call is in flight", () => {
   });
 
   test("what the arguments name counts at once", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("set_customer", { id: 1 });
     story.done("set_customer", { id: 2 });
     story.allowed("add_note", { id: 1 });
@@ -169,7 +172,7 @@ describe("while the call is in flight", () => {
 
   test("a held one holds nothing back but its twin", () => {
     const tiers = [{ name: "ask", pattern: "create_*", action: "hitl" }] as const;
-    const story = given({ ...POLICY, authorization: { tiers } });
+    const story = startStory({ ...POLICY, authorization: { tiers } });
     const hold = story.held("create_invoice", ARGS);
     story.allowed("send_invoice", { id: 8 });
     const call = ofType(story.approved(hold), "allowed");
@@ -186,7 +189,7 @@ describe("a result that does not name it", () => {
     ["without an output", null],
     ["with a name that is too long", `{"id":"${"x".repeat(513)}"}`],
   ])("%s is told, and the call may have changed anything", (_, output) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("get_invoice", { id: 8 });
     expect(created(story, output).effects).toEqual({ resources: null, exclusive: [] });
     story.allowed("get_invoice", { id: 8 });
@@ -200,7 +203,7 @@ describe("a result that does not name it", () => {
 
   test("lets a call whose effect is not exclusive run again after any write", () => {
     const effects = [{ resource: "list/{result.id}", kind: "update" }] as const;
-    const story = given({ tool_schemas: { ...TOOLS, sort: { effects } } });
+    const story = startStory({ tool_schemas: { ...TOOLS, sort: { effects } } });
     story.done("sort", {}, "done");
     expect(story.reason("sort", {})).toBe("duplicate_call");
     story.done("delete_invoice", { id: 7 });
@@ -208,14 +211,14 @@ describe("a result that does not name it", () => {
   });
 
   test("of an output that was cut is not believed", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
     const cut = ofType(story.reported(call, { output: SEVEN, outputBytes: 99 }), "result_recorded");
     expect(cut.effects).toEqual({ resources: null, exclusive: [] });
   });
 
   test("leaves the effects that it names", () => {
-    const story = given({
+    const story = startStory({
       tool_schemas: {
         ...TOOLS,
         copy: {
@@ -231,10 +234,10 @@ describe("a result that does not name it", () => {
   });
 
   test("is one of a call that had no effect or was not executed: it has none", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
-    const told = { status: "failed", effect: "none", output: SEVEN } as const;
-    expect(story.reported(call, told)).toMatchObject({ effects: null });
+    const report = { status: "failed", effect: "none", output: SEVEN } as const;
+    expect(story.reported(call, report)).toMatchObject({ effects: null });
     const other = story.allowed("create_invoice", { amount: 6 });
     expect(story.reported(other, { status: "not_executed", output: SEVEN })).toMatchObject({
       effects: null,
@@ -243,7 +246,7 @@ describe("a result that does not name it", () => {
   });
 
   test("is none of one that may have happened, nor of one that is told late", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
     const error = { code: "503", message: "busy", retryable: null };
     story.reported(call, { status: "failed", error, output: SEVEN });
@@ -258,7 +261,7 @@ describe("a result that does not name it", () => {
   });
 
   test("where a person tells that it succeeded, it may have changed anything", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("get_invoice", { id: 8 });
     const call = story.allowed("create_invoice", ARGS);
     story.reported(call, { status: "unknown" });
@@ -269,11 +272,11 @@ describe("a result that does not name it", () => {
 });
 
 test("an argument that is missing refuses the call at once", () => {
-  expect(given(POLICY).reason("add_note", {})).toBe("invalid_arguments");
+  expect(startStory(POLICY).reason("add_note", {})).toBe("invalid_arguments");
 });
 
 test("an update that the result names is no exclusive effect, and is remembered", () => {
-  const story = given({
+  const story = startStory({
     tool_schemas: {
       ...TOOLS,
       set_latest: { effects: [{ resource: "invoice/{result.id}", kind: "update" }] },
@@ -287,7 +290,7 @@ test("an update that the result names is no exclusive effect, and is remembered"
 });
 
 test("a read that only its result names depends on every write", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("find_invoice", {}, SEVEN);
   expect(story.refused("find_invoice").answered).not.toBeNull();
   story.done("set_customer", { id: 1 });
@@ -295,12 +298,12 @@ test("a read that only its result names depends on every write", () => {
 });
 
 test("a name that there is no room to remember leaves the call with resources that nobody knows", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const [first, second] = [1, 2].map((amount) => story.allowed("create_invoice", { amount }));
   for (let id = 0; id < 1_023; id += 1) story.done("pair", { id });
   story.done("set_customer", { id: 1 });
-  const named = (call: typeof first, id: number) =>
+  const reportId = (call: typeof first, id: number) =>
     story.reported(call as NonNullable<typeof first>, { output: `{"id":${id}}` });
-  expect(named(first, 7)).toMatchObject({ effects: { resources: ["invoice/7"] } });
-  expect(named(second, 8)).toMatchObject({ effects: { resources: null } });
+  expect(reportId(first, 7)).toMatchObject({ effects: { resources: ["invoice/7"] } });
+  expect(reportId(second, 8)).toMatchObject({ effects: { resources: null } });
 });

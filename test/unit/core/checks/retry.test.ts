@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Retries } from "../../../../services/core/checks/retry.ts";
 import { backoffMs } from "../../../../services/core/checks/retry.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, SECOND } from "../../../support/decider-spec.ts";
+import { SECOND, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   tools: { retries: { max_attempts: 3, retryable_status: [503], backoff_ms: [1_000, 3_000] } },
@@ -11,7 +11,7 @@ const POLICY: PolicyDocument = {
 
 describe("a failure that may pass", () => {
   test.each(["write", "look"])("of `%s` is tried so often, each time after its wait", (tool) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.failed(tool, {}, "503");
     const { refusal, strike } = story.after(SECOND - 1).refused(tool);
     expect(refusal).toMatchObject({
@@ -27,31 +27,31 @@ describe("a failure that may pass", () => {
     expect(story.after(600 * SECOND).reason(tool)).toBe("retry_exhausted");
   });
 
-  test("goes on with its occurrence, so that downstream knows the attempts as one", () => {
-    const story = given({
+  test("goes on with its execution, so that downstream knows the attempts as one", () => {
+    const story = startStory({
       tools: { retries: { retryable_status: [409] } },
       tool_schemas: { a: {} },
     });
     const first = story.failed("a", {}, "409");
-    expect(story.allowed("a").occurrence).toMatchObject({
+    expect(story.allowed("a").execution).toMatchObject({
       decisionId: first.decisionId,
       attempt: 2,
     });
   });
 
   test("is one by what the executor says, whatever the code", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const error = { code: "E7", message: "no", retryable: true };
     story.reported(story.allowed("write"), { status: "failed", error });
     story.after(SECOND).allowed("write");
-    const other = given(POLICY);
+    const other = startStory(POLICY);
     const never = { code: "503", message: "busy", retryable: false };
     other.reported(other.allowed("write"), { status: "failed", error: never });
     expect(other.after(SECOND).reason("write")).toBe("retry_exhausted");
   });
 
   test("is one by its text", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const output = "Error: temporarily unavailable";
     story.reported(story.allowed("write"), { output, basis: "text" });
     story.after(SECOND).allowed("write");
@@ -60,7 +60,7 @@ describe("a failure that may pass", () => {
 
 describe("any other failure", () => {
   test("is refused at the first repeat, with the earlier error", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.failed("write", {}, "E1");
     expect(story.refused("write")).toMatchObject({
       refusal: { reason: "retry_exhausted", previousCall: { status: "failed" } },
@@ -69,27 +69,27 @@ describe("any other failure", () => {
   });
 
   test("may be repeated once something was written since, when it is confirmed, in a new turn", () => {
-    const mended = given(POLICY);
-    mended.failed("write");
-    mended.done("other");
-    mended.allowed("write");
-    const confirmed = given(POLICY);
+    const changed = startStory(POLICY);
+    changed.failed("write");
+    changed.done("other");
+    changed.allowed("write");
+    const confirmed = startStory(POLICY);
     confirmed.failed("write");
     confirmed.allowed("write", {}, { confirmation: "yes" });
-    const asked = given(POLICY);
+    const asked = startStory(POLICY);
     asked.failed("write");
     asked.turn("2").allowed("write");
   });
 
   test("is nobody's business where no retries are written", () => {
-    const story = given({ tool_schemas: { write: {} } });
+    const story = startStory({ tool_schemas: { write: {} } });
     story.failed("write");
     story.allowed("write");
   });
 });
 
 test("a success ends the row of failures", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.failed("look", {}, "503");
   story.after(SECOND).done("look");
   story.after(600 * SECOND).failed("look", {}, "503");

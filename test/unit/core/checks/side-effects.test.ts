@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CallAllowed } from "../../../../services/core/events.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const payment = "order/{id}/payment";
 const POLICY: PolicyDocument = {
@@ -24,14 +24,14 @@ const POLICY: PolicyDocument = {
 
 describe("an exclusive effect conflicts", () => {
   test("by the values of its fields, each for itself", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("invite", { user: "7" });
     story.allowed("invite", { group: "7" });
     expect(story.reason("invite", { user: "7", note: "again" })).toBe("duplicate_call");
   });
 
   test("with one of another tool on the same resource, and the refusal tells the way", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.done("charge_card", { id: 7 });
     const { refusal, strike } = story.refused("create_invoice", { id: 7 });
     expect(refusal).toMatchObject({
@@ -50,7 +50,7 @@ describe("an exclusive effect conflicts", () => {
   });
 
   test("and names a long resource in short, as data", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge_card", { id: `7" ${"x".repeat(100_000)}` });
     const { refusal } = story.refused("create_invoice", { id: `7" ${"x".repeat(100_000)}` });
     expect(refusal.message).toContain('on "order/7\\" xxx');
@@ -59,21 +59,21 @@ describe("an exclusive effect conflicts", () => {
   });
 
   test("when its own window is over, however long ago", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge_card", { id: 7 });
     story.after(20 * HOUR);
     expect(story.reason("charge_card", { id: 7 })).toBe("side_effect_conflict");
   });
 
   test("under the shorthand, where name and values are the same", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("send", { to: "a@b", text: "1" });
     expect(story.reason("forward", { address: "a@b" })).toBe("side_effect_conflict");
     story.allowed("forward", { address: "c@d" });
   });
 
   test("while the other call is held, whatever the kinds", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask_make", { id: 1 });
     expect(story.reason("make", { id: 1 })).toBe("side_effect_conflict");
     expect(story.reason("drop", { id: 1 })).toBe("side_effect_conflict");
@@ -82,7 +82,7 @@ describe("an exclusive effect conflicts", () => {
   });
 
   test("while the other call is in flight, of unknown outcome, or failed by time-out", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.allowed("charge_card", { id: 1 });
     expect(story.reason("create_invoice", { id: 1 })).toBe("side_effect_conflict");
     story.reported(first, { status: "unknown" });
@@ -93,7 +93,7 @@ describe("an exclusive effect conflicts", () => {
 });
 
 test("of many that are held, each conflicts, and nothing else", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   for (let id = 1; id <= 12; id += 1) story.held("ask_make", { id });
   for (const id of [1, 7, 12]) expect(story.reason("make", { id })).toBe("side_effect_conflict");
   story.allowed("make", { id: 13 });
@@ -101,7 +101,7 @@ test("of many that are held, each conflicts, and nothing else", () => {
 
 describe("no conflict", () => {
   test("with itself, where a hold is judged anew under another rule", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask_make", { id: 1 });
     const tiers = [{ name: "ask", pattern: "ask_*", action: "hitl", expires_ms: HOUR } as const];
     story.under({ ...POLICY, authorization: { tiers } });
@@ -109,7 +109,7 @@ describe("no conflict", () => {
   });
 
   test("on other resources, for effects that are not exclusive, for reads", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge_card", { id: 1 });
     story.allowed("charge_card", { id: 2 });
     story.allowed("update_order", { id: 1 });
@@ -118,13 +118,13 @@ describe("no conflict", () => {
   });
 
   test("when a confirmation covers the call", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge_card", { id: 1 });
     story.allowed("create_invoice", { id: 1 }, { confirmation: "yes" });
   });
 
   test("for create after delete and delete after create", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("make", { id: 1 });
     story.done("drop", { id: 1 });
     story.done("make", { id: 1 });
@@ -132,20 +132,20 @@ describe("no conflict", () => {
   });
 
   test("when the earlier call had no effect or did not run", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reported(story.allowed("charge_card", { id: 1 }), { status: "failed", effect: "none" });
     story.reported(story.allowed("create_invoice", { id: 1 }), { status: "not_executed" });
     story.allowed("charge_card", { id: 1 });
   });
 
   test("for a retry of the same call after a time-out", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.failed("charge_card", { id: 1 }, "503");
     story.allowed("charge_card", { id: 1 });
   });
 
   test("for the same call of a repeatable tool", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("top_up", { id: 1 });
     story.allowed("top_up", { id: 1 });
   });
@@ -153,14 +153,14 @@ describe("no conflict", () => {
 
 describe("what had no effect or was not executed gives the resource back", () => {
   test("a failed delete does not undo a create", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("make", { id: 1 });
     story.failed("drop", { id: 1 });
     expect(story.after(HOUR).reason("make", { id: 1 })).toBe("side_effect_conflict");
   });
 
   test("a confirmed second charge that did not happen leaves the first", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge_card", { id: 1 });
     const again = story.allowed("charge_card", { id: 1 }, { confirmation: "yes" });
     story.reported(again, { status: "not_executed" });
@@ -171,7 +171,7 @@ describe("what had no effect or was not executed gives the resource back", () =>
     ["the later first", 1, 0],
     ["the earlier first", 0, 1],
   ])("whatever the order in which results come: %s", (_name, first, second) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const calls = [
       story.allowed("charge_card", { id: 1 }),
       story.allowed("create_invoice", { id: 1 }, { confirmation: "yes" }),
@@ -185,7 +185,7 @@ describe("what had no effect or was not executed gives the resource back", () =>
 });
 
 test("a redelivery is answered with its own first run, however late it comes", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const proposal = story.proposal("make", { id: 1 });
   const [first] = story.when(proposal);
   story.reported(first as never, { output: "made" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { GateEvent } from "../../../../services/core/events.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, type Story } from "../../../support/decider-spec.ts";
+import { type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   tool_schemas: {
@@ -25,10 +25,10 @@ function lookAt(story: Story, numbers: readonly number[], output = "nothing"): v
 
 describe("loop_no_progress", () => {
   test("warns from the call on that follows three different ones with one output", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     lookAt(story, [1, 2]);
     expect(warnings(story.allowed("look", { n: 3 }))).toEqual([]);
-    const other = given(POLICY);
+    const other = startStory(POLICY);
     lookAt(other, [1, 2, 3]);
     expect(warnings(other.allowed("look", { n: 4 }))).toEqual(["loop_no_progress"]);
   });
@@ -38,14 +38,14 @@ describe("loop_no_progress", () => {
     ["a write", (story) => story.done("write", {}, "written")],
     ["a new turn", (story) => story.turn("2")],
   ])("%s starts the count anew", (_what, happens) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     lookAt(story, [1, 2, 3]);
     happens(story);
     expect(warnings(story.allowed("look", { n: 4 }))).toEqual([]);
   });
 
   test("not of outputs that are empty by declaration, nor of the same call again", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2, 3]) story.done("quiet", { n }, "");
     expect(warnings(story.allowed("quiet", { n: 4 }))).toEqual([]);
     for (const n of [1, 1, 1, 1]) story.done("poll", { n }, "queued");
@@ -53,7 +53,7 @@ describe("loop_no_progress", () => {
   });
 
   test("calls of other tools in between are left out", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2, 3]) {
       lookAt(story, [n]);
       story.done("quiet", { n }, "something");
@@ -62,13 +62,13 @@ describe("loop_no_progress", () => {
   });
 
   test("takes its number from the policy, and counts where nothing is declared", () => {
-    const story = given({ tool_deduplication: { no_progress_threshold: 2 } });
+    const story = startStory({ tool_deduplication: { no_progress_threshold: 2 } });
     for (const n of [1, 2]) story.done("git_log", { n }, "seven commits");
     expect(warnings(story.allowed("git_log", { n: 3 }))).toEqual(["loop_no_progress"]);
   });
 
   test("is a strike of the tool where it is enforced", () => {
-    const story = given({ ...POLICY, checks: { loop_no_progress: "enforce" } });
+    const story = startStory({ ...POLICY, checks: { loop_no_progress: "enforce" } });
     lookAt(story, [1, 2, 3]);
     expect(story.refused("look", { n: 4 }).strike).toMatchObject({ key: "tool:look", count: 1 });
     expect(story.refused("look", { n: 5 }).strike).toMatchObject({ key: "tool:look", count: 2 });
@@ -85,19 +85,19 @@ describe("loop_rotation", () => {
   const order = [1, 2, 3, 1, 3, 2, 1, 2];
 
   test("warns of calls that are drawn from few, with nothing new in the latter half", () => {
-    const story = given(SHORT);
+    const story = startStory(SHORT);
     lookAt(story, order);
     expect(warnings(story.allowed("look", { n: 3 }))).toEqual(["loop_rotation"]);
   });
 
   test("not of one call fewer, nor with one action more, nor after something new", () => {
-    const fewer = given(SHORT);
+    const fewer = startStory(SHORT);
     lookAt(fewer, order.slice(1));
     expect(warnings(fewer.allowed("look", { n: 3 }))).toEqual([]);
-    const another = given(SHORT);
+    const another = startStory(SHORT);
     lookAt(another, order);
     expect(warnings(another.allowed("look", { n: 4 }))).toEqual([]);
-    const news = given(SHORT);
+    const news = startStory(SHORT);
     lookAt(news, order.slice(0, 7));
     lookAt(news, [2], "news");
     expect(warnings(news.allowed("look", { n: 3 }))).toEqual([]);
@@ -114,13 +114,13 @@ describe("loop_rotation of a turn", () => {
   const order = [1, 2, 3, 1, 3, 2, 1, 2];
 
   test("is none of an earlier turn's calls", () => {
-    const story = given(ROTATION);
+    const story = startStory(ROTATION);
     lookAt(story, order);
     expect(warnings(story.turn("2").allowed("look", { n: 3 }))).toEqual([]);
   });
 
   test("is also of writes that were all made before", () => {
-    const story = given(ROTATION);
+    const story = startStory(ROTATION);
     for (const n of order) story.done("log", { n }, "logged");
     expect(warnings(story.allowed("log", { n: 3 }))).toEqual(["loop_rotation"]);
   });
@@ -128,21 +128,21 @@ describe("loop_rotation of a turn", () => {
 
 describe("failure_run", () => {
   test("warns after five failures of one tool with one error", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4]) story.failed("fail", { n });
     expect(warnings(story.failed("fail", { n: 5 }))).toEqual([]);
     expect(warnings(story.allowed("fail", { n: 6 }))).toEqual(["failure_run"]);
   });
 
   test("warns after eight failures in a row, whatever the error", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (let n = 0; n < 7; n++) story.failed(n % 2 === 0 ? "fail" : "write", { n }, `E${n}`);
     expect(warnings(story.failed("look", { n: 8 }, "E8"))).toEqual([]);
     expect(warnings(story.allowed("look", { n: 9 }))).toEqual(["failure_run"]);
   });
 
   test("of one tool, calls of others in between are left out", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4, 5]) {
       story.failed("fail", { n });
       story.done("look", { n });
@@ -151,13 +151,13 @@ describe("failure_run", () => {
   });
 
   test("ends with the turn", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4, 5]) story.failed("fail", { n });
     expect(warnings(story.turn("2").allowed("fail", { n: 6 }))).toEqual([]);
   });
 
   test("a success ends both", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4, 5]) story.failed("fail", { n });
     story.done("fail", { n: 6 });
     expect(warnings(story.allowed("fail", { n: 7 }))).toEqual([]);

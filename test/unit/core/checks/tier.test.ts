@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, MINUTE, ofType, SECOND } from "../../../support/decider-spec.ts";
+import { MINUTE, ofType, SECOND, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   authorization: {
@@ -35,7 +35,7 @@ const POLICY: PolicyDocument = {
 
 describe("deny", () => {
   test("refuses, also on the last segment of a name", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const tool of ["purge_all", "github/purge_all", "github.purge_all"]) {
       expect(story.refused(tool).refusal).toMatchObject({
         reason: "tier_denied",
@@ -47,7 +47,7 @@ describe("deny", () => {
   });
 
   test("is no tool to suggest", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("remove");
     expect(story.refused("remove").refusal.suggestedNext).toEqual(["list_things"]);
   });
@@ -55,14 +55,14 @@ describe("deny", () => {
 
 describe("allowlist", () => {
   test("goes on where another revision of the policy has no rate any more", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const n of [1, 2]) story.done("get_a", { n });
     const reads = { name: "reads", pattern: "get_*", action: "allowlist" } as const;
     story.under({ authorization: { tiers: [reads] } }).allowed("get_a", { n: 3 });
   });
 
   test("refuses the call over its rate, in a sliding window over allowed calls", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("get_a");
     story.reason("get_a");
     story.after(20 * SECOND).done("get_b");
@@ -80,14 +80,14 @@ describe("allowlist", () => {
   });
 
   test("without a rate lets every call through", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (let n = 0; n < 50; n += 1) story.done("list_a", { n });
   });
 });
 
 describe("a grant", () => {
   test("is used up by its ceiling of calls, refused ones left out", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("create_a");
     story.reason("create_a");
     story.done("create_b");
@@ -99,14 +99,14 @@ describe("a grant", () => {
   });
 
   test("is over with its time, counted from the conversation's first proposal", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("list_a");
     story.after(10 * MINUTE - 1).done("create_a");
     expect(story.after(1).refused("create_b").refusal.rule).toBe("authorization.tiers[2].ttl_ms");
   });
 
   test("may be exceeded with an approval", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("update_a");
     const hold = story.held("update_b");
     expect(hold).toMatchObject({
@@ -121,7 +121,7 @@ describe("a grant", () => {
 
 describe("hitl", () => {
   test("holds the call until its end", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(story.held("delete_thing", { id: 1 })).toMatchObject({
       expiresAtMs: story.nowMs + 5 * MINUTE,
       holdNumber: 1,
@@ -131,18 +131,18 @@ describe("hitl", () => {
   });
 
   test("never asks a person about a call that another check refuses", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("delete_thing");
     story.reported(ofType(story.approved(hold), "allowed"), { output: "gone" });
     expect(story.reason("delete_thing")).toBe("duplicate_call");
   });
 
   test("in mode warn allows with a note, in mode shadow without", () => {
-    const warn = given({ ...POLICY, checks: { approval_required: "warn" } });
+    const warn = startStory({ ...POLICY, checks: { approval_required: "warn" } });
     expect(warn.allowed("delete_thing").notices.warnings).toMatchObject([
       { reason: "approval_required" },
     ]);
-    const shadow = given({ ...POLICY, mode: "shadow" });
+    const shadow = startStory({ ...POLICY, mode: "shadow" });
     expect(shadow.allowed("delete_thing").notices.shadow).toMatchObject([
       { reason: "approval_required" },
     ]);

@@ -3,7 +3,7 @@ import { moneyText, overSpend } from "../../../../services/core/checks/spend.ts"
 import type { Money, ProposalInput } from "../../../../services/core/inputs.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { withMoney } from "../../../../services/core/state/spent.ts";
-import { given, ofType, SECOND } from "../../../support/decider-spec.ts";
+import { ofType, SECOND, startStory } from "../../../support/decider-spec.ts";
 
 function limited(budgets: PolicyDocument["budgets"]): PolicyDocument {
   return {
@@ -25,7 +25,7 @@ const FIVE = { amount: "5.00", currency: "USD" };
 
 describe("max_seconds", () => {
   test("refuses from the end of the time on, and starts anew with the next turn", () => {
-    const story = given(limited({ max_seconds: 60 }));
+    const story = startStory(limited({ max_seconds: 60 }));
     story.allowed("a", { n: 1 });
     story.after(60 * SECOND - 1).allowed("a", { n: 2 });
     const { refusal } = story.after(1).refused("a", { n: 3 });
@@ -39,7 +39,7 @@ describe("max_seconds", () => {
   });
 
   test("leaves out the time for which a person was waited for", () => {
-    const story = given(limited({ max_seconds: 60 }));
+    const story = startStory(limited({ max_seconds: 60 }));
     story.after(10 * SECOND);
     const hold = story.held("ask_a");
     ofType(story.after(600 * SECOND).approved(hold), "allowed");
@@ -48,7 +48,7 @@ describe("max_seconds", () => {
   });
 
   test("counts holds at the same time once", () => {
-    const story = given(limited({ max_seconds: 60 }));
+    const story = startStory(limited({ max_seconds: 60 }));
     const first = story.held("ask_a", { n: 1 });
     const second = story.after(20 * SECOND).held("ask_a", { n: 2 });
     story.after(20 * SECOND).denied(first);
@@ -58,7 +58,7 @@ describe("max_seconds", () => {
   });
 
   test("of the conversation goes on with a new turn; of a tool it starts with its first call", () => {
-    const story = given(limited({ per_conversation: { max_seconds: 60 } }));
+    const story = startStory(limited({ per_conversation: { max_seconds: 60 } }));
     story.allowed("a");
     expect(
       story
@@ -66,7 +66,7 @@ describe("max_seconds", () => {
         .after(60 * SECOND)
         .reason("a"),
     ).toBe("budget_seconds");
-    const other = given(limited({ per_tool: { max_seconds: 60 } }));
+    const other = startStory(limited({ per_tool: { max_seconds: 60 } }));
     other.allowed("a");
     other.after(59 * SECOND).allowed("b");
     expect(other.after(SECOND).reason("a")).toBe("budget_seconds");
@@ -76,7 +76,7 @@ describe("max_seconds", () => {
 
 describe("max_spend", () => {
   test("reserves what a call is thought to cost, to the last millionth", () => {
-    const story = given(limited({ max_spend: FIVE }));
+    const story = startStory(limited({ max_spend: FIVE }));
     story.allowed("a", { n: 1 }, costs(4.999_999));
     expect(story.refused("a", { n: 2 }, costs(0.000_002)).refusal).toMatchObject({
       reason: "budget_spend",
@@ -87,7 +87,7 @@ describe("max_spend", () => {
   });
 
   test("counts what it did cost once that is known, and gives back what was not executed", () => {
-    const story = given(limited({ max_spend: FIVE }));
+    const story = startStory(limited({ max_spend: FIVE }));
     story.reported(story.allowed("a", { n: 1 }, costs(5)), { cost: usd(2) });
     story.reported(story.allowed("a", { n: 2 }, costs(3)), { status: "not_executed" });
     story.allowed("a", { n: 3 }, costs(3));
@@ -95,7 +95,7 @@ describe("max_spend", () => {
   });
 
   test("keeps the reservation of a call whose outcome is not known", () => {
-    const story = given(limited({ max_spend: FIVE }));
+    const story = startStory(limited({ max_spend: FIVE }));
     const call = story.allowed("a", { n: 1 }, costs(5));
     story.reported(call, { status: "unknown" });
     expect(story.reason("a", { n: 2 }, costs(1))).toBe("budget_spend");
@@ -104,18 +104,18 @@ describe("max_spend", () => {
   });
 
   test("counts a held call once, and gives it back where it is denied", () => {
-    const story = given(limited({ max_spend: FIVE }));
+    const story = startStory(limited({ max_spend: FIVE }));
     const hold = story.held("ask_a", { n: 1 }, costs(3));
     expect(story.reason("a", {}, costs(3))).toBe("budget_spend");
     ofType(story.approved(hold), "allowed");
     expect(story.reason("a", {}, costs(3))).toBe("budget_spend");
-    const other = given(limited({ per_conversation: { max_spend: FIVE } }));
+    const other = startStory(limited({ per_conversation: { max_spend: FIVE } }));
     other.denied(other.held("ask_a", {}, costs(3)));
     other.allowed("a", {}, costs(5));
   });
 
   test("refuses what it cannot count: costs in another currency", () => {
-    const story = given(limited({ max_spend: FIVE }));
+    const story = startStory(limited({ max_spend: FIVE }));
     const euros = { estimatedCost: { microUnits: 1, currency: "EUR" } };
     expect(story.reason("a", {}, euros)).toBe("budget_spend");
     story.reported(story.allowed("a"), { cost: { microUnits: 1, currency: "EUR" } });
@@ -143,11 +143,17 @@ describe("max_spend", () => {
 
 describe("a budget that is used up", () => {
   test("carries the latest results by reference, and a sentence for the user", () => {
-    const story = given({ ...limited({ max_tool_calls: 2 }), tool_schemas: { look: {}, a: {} } });
+    const story = startStory({
+      ...limited({ max_tool_calls: 2 }),
+      tool_schemas: { look: {}, a: {} },
+    });
     const first = story.done("look", { n: 1 }, "one");
     const second = story.done("look", { n: 2 }, "two");
     const { refusal } = story.refused("a");
-    expect(refusal.known?.map(({ ref }) => ref)).toEqual([second.decisionId, first.decisionId]);
+    expect(refusal.earlierResults?.map(({ ref }) => ref)).toEqual([
+      second.decisionId,
+      first.decisionId,
+    ]);
     expect(refusal.userMessage).toMatch(/^I stopped because this task used up the tool calls/);
   });
 
@@ -158,7 +164,7 @@ describe("a budget that is used up", () => {
       { max_seconds: 1 },
       { max_spend: FIVE },
     ].map((budgets) => {
-      const story = given(limited(budgets));
+      const story = startStory(limited(budgets));
       story.allowed("a", { n: 1 }, costs(5));
       return story.after(SECOND).refused("a", { n: 2 }, costs(1)).refusal.userMessage;
     });

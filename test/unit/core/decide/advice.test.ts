@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 describe("a rule that is not enforced", () => {
   const notes = (mode: "warn" | "shadow") => {
-    const story = given({ checks: { duplicate_call: mode }, tool_schemas: { write: {} } });
+    const story = startStory({ checks: { duplicate_call: mode }, tool_schemas: { write: {} } });
     story.done("write");
     return story.allowed("write");
   };

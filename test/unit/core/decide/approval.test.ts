@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, ofType } from "../../../support/decider-spec.ts";
+import { HOUR, ofType, startStory } from "../../../support/decider-spec.ts";
 
 const ASK: PolicyDocument = { tool_schemas: { erase: { risk_level: "HIGH" }, write: {} } };
 
@@ -15,7 +15,7 @@ describe("an approval under a newer policy that refuses the call before it is ju
   ];
 
   test.each(STRICTER)("ends the hold as a refusal for %s, once and for all", (reason, policy) => {
-    const story = given(ASK);
+    const story = startStory(ASK);
     const hold = story.held("erase", { text: "x".repeat(2_000) });
     const refused = ofType(story.under(policy).approved(hold), "refused");
     expect(refused).toMatchObject({ refusal: { reason }, approval: { approvalId: hold.holdId } });

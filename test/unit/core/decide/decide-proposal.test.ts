@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../../services/core/decide/decide.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE, ofType, SECOND } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, ofType, SECOND, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   limits: { arguments_bytes: 1_024 },
@@ -31,7 +31,7 @@ describe("the envelope", () => {
         refusal,
         conversation: { entersTurn },
         strike,
-      } = given(POLICY).refused("look", {}, { rejected });
+      } = startStory(POLICY).refused("look", {}, { rejected });
       expect(refusal).toMatchObject({
         reason,
         rule: "gate",
@@ -50,18 +50,18 @@ describe("the envelope", () => {
     ["no object either", "null", "malformed"],
     ["more than is allowed", `{"a":"${"x".repeat(1_024)}"}`, "too_large"],
   ])("refuses arguments that are %s", (_name, args, reason) => {
-    expect(given(POLICY).reason("look", args)).toBe(reason);
+    expect(startStory(POLICY).reason("look", args)).toBe(reason);
   });
 
   test("refuses bytes that are no text", () => {
     const bytes = { arguments: new Uint8Array([0x7b, 0xff]) };
-    expect(given(POLICY).refused("look", {}, bytes).refusal.message).toMatch(/UTF-8/);
+    expect(startStory(POLICY).refused("look", {}, bytes).refusal.message).toMatch(/UTF-8/);
   });
 });
 
 describe("a redelivery", () => {
   test("is answered with the decision as it was journaled, and changes nothing", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const proposal = story.proposal("write", { id: 1 });
     const [first] = story.when(proposal);
     const before = story.state;
@@ -78,7 +78,7 @@ describe("a redelivery", () => {
   });
 
   test("is known by name and canonical arguments, whatever their spelling", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const proposal = story.proposal("write", '{"a":1,"b":2}');
     story.when(proposal);
     expect(story.when({ ...proposal, arguments: '{ "b":2, "a":1 }' })).toMatchObject([
@@ -87,7 +87,7 @@ describe("a redelivery", () => {
   });
 
   test("of a refused call, read or not, is the refusal again", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     for (const proposal of [story.proposal("nobody"), story.proposal("look", "{")]) {
       story.when(proposal);
       expect(story.when(proposal)).toMatchObject([
@@ -97,7 +97,7 @@ describe("a redelivery", () => {
   });
 
   test("of a held call is the hold, and then what became of it", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const proposal = story.proposal("ask");
     const hold = ofType(story.when(proposal)[0] as never, "held");
     expect(story.when(proposal)).toMatchObject([{ decision: { type: "held" } }]);
@@ -106,7 +106,7 @@ describe("a redelivery", () => {
   });
 
   test("of a held call is known for as long as it may be held", () => {
-    const story = given({
+    const story = startStory({
       ...POLICY,
       authorization: {
         tiers: [{ name: "a", pattern: "ask", action: "hitl", expires_ms: 5 * HOUR }],
@@ -123,7 +123,7 @@ describe("a redelivery", () => {
 
   test("is known for as long as the conversation lives, read or write", () => {
     const conversation = { idle_ms: 48 * HOUR };
-    const story = given({ ...POLICY, conversation, deduplication: { window_ms: MINUTE } });
+    const story = startStory({ ...POLICY, conversation, deduplication: { window_ms: MINUTE } });
     const read = story.proposal("look");
     const write = story.proposal("write");
     story.when(read);
@@ -138,7 +138,7 @@ describe("a redelivery", () => {
 
 describe("call_id_conflict", () => {
   test("refuses another call under a known name, and leaves the first untouched", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const proposal = story.proposal("look", { id: 1 });
     story.when(proposal);
     for (const other of [{ arguments: '{"id":2}' }, { tool: "write" }]) {
@@ -154,7 +154,7 @@ describe("call_id_conflict", () => {
   });
 
   test("is none in another turn or step: null is a value", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const name = { callId: "call_0" };
     story.allowed("look", { n: 1 }, { ...name, step: "s1" });
     story.allowed("look", { n: 2 }, { ...name, step: null });
@@ -165,7 +165,7 @@ describe("call_id_conflict", () => {
   });
 
   test("leaves the first untouched also where the other could not be read", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const proposal = story.proposal("look", { id: 1 });
     story.when(proposal);
     expect(story.when({ ...proposal, arguments: "{" })).toMatchObject([
@@ -177,25 +177,25 @@ describe("call_id_conflict", () => {
 
 describe("unknown_tool", () => {
   test("is refused, or let through with a note as an undeclared write", () => {
-    const refusal = given(POLICY).refused("nobody").refusal;
+    const refusal = startStory(POLICY).refused("nobody").refusal;
     expect(refusal).toMatchObject({ reason: "unknown_tool", rule: "unknown_tools" });
-    const warn = given({ ...POLICY, checks: { unknown_tool: "warn" } }).allowed("nobody");
+    const warn = startStory({ ...POLICY, checks: { unknown_tool: "warn" } }).allowed("nobody");
     expect(warn).toMatchObject({
       policy: { isRead: false },
       notices: { warnings: [{ reason: "unknown_tool" }] },
     });
-    given({ ...POLICY, unknown_tools: "allow" }).allowed("nobody");
-    given({ ...POLICY, unknown_tools: "hitl" }).held("nobody");
+    startStory({ ...POLICY, unknown_tools: "allow" }).allowed("nobody");
+    startStory({ ...POLICY, unknown_tools: "hitl" }).held("nobody");
   });
 
   test("is none where nothing is declared: every tool is a known write", () => {
-    expect(given({}).allowed("anything")).toMatchObject({ policy: { isRead: false } });
+    expect(startStory({}).allowed("anything")).toMatchObject({ policy: { isRead: false } });
   });
 });
 
 describe("invalid_arguments", () => {
   test("lists every problem with its path", () => {
-    const { refusal } = given(POLICY).refused("strict", { n: "x", more: 1 });
+    const { refusal } = startStory(POLICY).refused("strict", { n: "x", more: 1 });
     expect(refusal).toMatchObject({
       reason: "invalid_arguments",
       rule: "tool_schemas.strict.input_schema",
@@ -206,7 +206,7 @@ describe("invalid_arguments", () => {
   });
 
   test("is what a normalizer says that cannot do its work", () => {
-    const { refusal } = given(POLICY).refused("amount", { cents: "many" });
+    const { refusal } = startStory(POLICY).refused("amount", { cents: "many" });
     expect(refusal).toMatchObject({
       reason: "invalid_arguments",
       problems: [{ path: "$.cents" }],
@@ -214,14 +214,14 @@ describe("invalid_arguments", () => {
   });
 
   test("is an exclusive effect that cannot name its resource", () => {
-    const { refusal } = given(POLICY).refused("charge", {});
+    const { refusal } = startStory(POLICY).refused("charge", {});
     expect(refusal.problems).toEqual([
       { path: "$.id", message: "is missing, and says what the call would change" },
     ]);
   });
 
   test("in mode warn lets the call through by all its arguments", () => {
-    const story = given({ ...POLICY, checks: { invalid_arguments: "warn" } });
+    const story = startStory({ ...POLICY, checks: { invalid_arguments: "warn" } });
     const call = story.allowed("amount", { cents: "many" });
     expect(call.notices.warnings[0]?.message).toContain("$.cents");
     expect(call.arguments.actionKey).toBe(call.arguments.digest);
@@ -231,7 +231,7 @@ describe("invalid_arguments", () => {
 
 describe("a confirmation", () => {
   test("is spent by a call that is judged, refused or not, and covers no other", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.done("write", { id: 2 });
     expect(story.allowed("look", {}, { confirmation: "yes" }).conversation.confirmation).toBe(
@@ -241,7 +241,7 @@ describe("a confirmation", () => {
   });
 
   test("is not spent by a call that is not judged", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write");
     story.reason("nobody", {}, { confirmation: "yes" });
     story.reason("strict", {}, { confirmation: "yes" });
@@ -252,19 +252,19 @@ describe("a confirmation", () => {
 
 describe("a conversation", () => {
   test("starts afresh when it was idle, and says so", () => {
-    const story = given({ ...POLICY, conversation: { idle_ms: 2 * HOUR } });
+    const story = startStory({ ...POLICY, conversation: { idle_ms: 2 * HOUR } });
     expect(story.done("write").conversation.fresh).toBe(true);
     story.after(2 * HOUR - 1);
     expect(story.done("look").conversation.fresh).toBe(false);
     story.after(2 * HOUR);
     expect(story.done("write")).toMatchObject({
       conversation: { fresh: true },
-      occurrence: { attempt: 1 },
+      execution: { attempt: 1 },
     });
   });
 
   test("starts afresh at its age, however busy", () => {
-    const story = given({ ...POLICY, conversation: { max_age_ms: 3 * HOUR } });
+    const story = startStory({ ...POLICY, conversation: { max_age_ms: 3 * HOUR } });
     for (let n = 0; n < 3; n += 1) {
       expect(story.done("look", { n }).conversation.fresh).toBe(n === 0);
       story.after(HOUR);
@@ -275,7 +275,7 @@ describe("a conversation", () => {
   });
 
   test("of another name shares nothing", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("write");
     const elsewhere = { ...story.proposal("write"), conversationId: "d" };
     const [event] = decide(undefined, elsewhere, story.policy, story.nowMs);
@@ -288,7 +288,7 @@ describe("a conversation", () => {
 });
 
 test("a decision names policy, tier, agent, and the digest of what it is about", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const call = story.allowed("write", '{"b":1,"a":2}');
   expect(call).toMatchObject({
     policy: { revision: "sha256:test" },
@@ -303,7 +303,7 @@ test("a decision names policy, tier, agent, and the digest of what it is about",
 
 test("a decision names the rule that puts its tool in a tier, and none before it is looked up", () => {
   const tiers = [{ name: "few", pattern: "put", action: "per_conversation_grant", ceiling: 5 }];
-  const story = given({ authorization: { tiers } } as PolicyDocument);
+  const story = startStory({ authorization: { tiers } } as PolicyDocument);
   expect(story.allowed("put").policy).toMatchObject({
     tier: "few",
     tierRule: "authorization.tiers[0]",
@@ -313,7 +313,7 @@ test("a decision names the rule that puts its tool in a tier, and none before it
 });
 
 test("a check that throws refuses its call with internal_error, and names it", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const broken = {
     ...story.policy,
     tool: () => {
@@ -329,7 +329,7 @@ test("a check that throws refuses its call with internal_error, and names it", (
 });
 
 test("what a defect says is told, but where the call's arguments are sensitive", () => {
-  const story = given({ tool_schemas: { pay: { sensitive: ["card"] }, write: {} } });
+  const story = startStory({ tool_schemas: { pay: { sensitive: ["card"] }, write: {} } });
   const killedBy = (): never => {
     throw new Error("what is broken");
   };
@@ -342,13 +342,13 @@ test("what a defect says is told, but where the call's arguments are sensitive",
   const tool = (): never => {
     throw new Error("another");
   };
-  const plain = { ...given(POLICY).policy, tool };
+  const plain = { ...startStory(POLICY).policy, tool };
   expect(messageOf("write", plain)).toContain("another");
   expect(messageOf("write", { ...story.policy, tool })).not.toContain("another");
 });
 
 test("confirmations are remembered up to their bound, and none counts beyond it", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("write");
   for (let n = 0; n < 1_023; n += 1) {
     story.reported(story.allowed("look", { n }, { confirmation: `said-${n}` }), { output: "x" });

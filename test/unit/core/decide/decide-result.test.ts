@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, ofType } from "../../../support/decider-spec.ts";
+import { HOUR, ofType, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   limits: { output_bytes: 40 },
@@ -18,7 +18,7 @@ const POLICY: PolicyDocument = {
 
 describe("a result", () => {
   test("is recorded with output, digest and length", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(story.reported(story.allowed("look"), { output: "für", durationMs: 5 })).toMatchObject({
       type: "result_recorded",
       tool: "look",
@@ -36,7 +36,7 @@ describe("a result", () => {
   });
 
   test("is recorded without its output where that is more than is kept", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const whole = story.reported(story.allowed("look", { n: 1 }), { output: "🙂".repeat(10) });
     expect(whole).toMatchObject({ outputBytes: 40, whole: true });
     const more = story.reported(story.allowed("look", { n: 2 }), { output: "🙂".repeat(11) });
@@ -44,7 +44,7 @@ describe("a result", () => {
   });
 
   test("keeps the reported digest of an output that was cut", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const result = { output: "cut", outputBytes: 9_000, outputDigest: "d".repeat(64) };
     expect(story.reported(story.allowed("look"), result)).toMatchObject({
       whole: false,
@@ -55,7 +55,7 @@ describe("a result", () => {
   test.each([0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x1_0000, 0x1_03ff, 0x10_ffff])(
     "is measured as it is written, U+%s too",
     (point) => {
-      const story = given(POLICY);
+      const story = startStory(POLICY);
       const output = String.fromCodePoint(point);
       const { length } = new TextEncoder().encode(output);
       expect(story.reported(story.allowed("look"), { output })).toMatchObject({
@@ -65,7 +65,7 @@ describe("a result", () => {
   );
 
   test("keeps the reported digest of an error", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const failed = { status: "failed", outputDigest: "e".repeat(64) } as const;
     expect(story.reported(story.allowed("look"), failed)).toMatchObject({
       outputDigest: "e".repeat(64),
@@ -73,7 +73,7 @@ describe("a result", () => {
   });
 
   test("is digested as it is written where nothing is declared to vary", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const [spaced, tight] = ['{"a": 1}', '{"a":1}'].map((output, n) =>
       ofType(story.reported(story.allowed("look", { n }), { output }), "result_recorded"),
     );
@@ -81,7 +81,7 @@ describe("a result", () => {
   });
 
   test("leaves out what is declared to vary, also in lists", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const digest = (output: string, n: number) =>
       ofType(story.reported(story.allowed("search", { n }), { output }), "result_recorded")
         .outputDigest;
@@ -93,7 +93,7 @@ describe("a result", () => {
   });
 
   test("that begins is noted once", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("write");
     expect(story.reported(call, { status: "started" })).toMatchObject({ status: "started" });
     expect(story.reported(call, { status: "started" })).toMatchObject({
@@ -104,7 +104,7 @@ describe("a result", () => {
   });
 
   test("of unknown outcome is noted once, and can be told later", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("write");
     story.reported(call, { status: "unknown" });
     for (const status of ["unknown", "started"] as const) {
@@ -123,7 +123,7 @@ describe("a failure", () => {
     ["what is said to pass", { code: "E1", message: "no", retryable: true }, true],
     ["what is said not to", { code: "503", message: "no", retryable: false }, false],
   ])("is %s", (_name, error, transient) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(story.reported(story.allowed("look"), { status: "failed", error })).toMatchObject({
       status: "failed",
       transient,
@@ -132,7 +132,7 @@ describe("a failure", () => {
   });
 
   test("without an error is told by its output", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const result = { status: "failed", output: "gateway timeout" } as const;
     expect(story.reported(story.allowed("look"), result)).toMatchObject({
       transient: true,
@@ -144,7 +144,7 @@ describe("a failure", () => {
   });
 
   test("in disguise is found by the default set and by the tool's patterns", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const status = (tool: string, n: number, output: string) =>
       story.reported(story.allowed(tool, { n }), { output, basis: "text" });
     expect(status("look", 1, "Error: 503")).toMatchObject({ status: "failed", transient: true });
@@ -155,7 +155,7 @@ describe("a failure", () => {
 
 describe("a result is ignored", () => {
   test("of a call that is not open, or nobody's", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.done("look");
     expect(story.reported(call, {})).toMatchObject({
       type: "ignored",
@@ -164,13 +164,13 @@ describe("a result is ignored", () => {
       id: call.decisionId,
     });
     expect(story.reported(story.held("ask"), {})).toMatchObject({ why: "unknown_call" });
-    const other = given(POLICY);
+    const other = startStory(POLICY);
     expect(other.reported(call, {})).toMatchObject({ why: "unknown_call" });
     expect(other.state).toBeUndefined();
   });
 
   test("that names another call id", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("look");
     expect(story.reported(call, { callId: "other" })).toMatchObject({ why: "wrong_call" });
     expect(story.reported(call, { output: "fine" })).toMatchObject({ type: "result_recorded" });
@@ -178,7 +178,7 @@ describe("a result is ignored", () => {
 });
 
 test("the first of two results counts, and a superseded call's result changes no twin", () => {
-  const story = given({ ...POLICY, tool_schemas: { log: { batchable: true } } });
+  const story = startStory({ ...POLICY, tool_schemas: { log: { batchable: true } } });
   const first = story.allowed("log", {}, { step: "s" });
   const second = story.allowed("log", {}, { step: "s" });
   story.reported(second, { output: "second" });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { nextDeadlineMs } from "../../../../services/core/state/deadline.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
-import { given, MINUTE, SECOND } from "../../../support/decider-spec.ts";
+import { MINUTE, SECOND, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   authorization: {
@@ -16,7 +16,7 @@ const POLICY: PolicyDocument = {
 };
 
 test("a hold is refused when it ends, to the millisecond", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const hold = story.held("ask");
   expect(story.after(MINUTE - 1).ticked()).toEqual([]);
   expect(story.after(1).ticked()).toMatchObject([
@@ -32,7 +32,7 @@ test("a hold is refused when it ends, to the millisecond", () => {
 });
 
 test("a call without a result is of unknown outcome when it could have run its whole time", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const call = story.allowed("write");
   expect(story.after(30 * SECOND - 1).ticked()).toEqual([]);
   expect(story.after(1).ticked()).toEqual([
@@ -51,7 +51,7 @@ test("a call without a result is of unknown outcome when it could have run its w
 });
 
 test("what is due comes in the order of its deadlines", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const slow = story.allowed("slow");
   const hold = story.after(SECOND).held("ask");
   const write = story.after(SECOND).allowed("write");
@@ -67,5 +67,5 @@ test("what is due comes in the order of its deadlines", () => {
 });
 
 test("a tick of a conversation that nobody knows is nothing", () => {
-  expect(given(POLICY).ticked()).toEqual([]);
+  expect(startStory(POLICY).ticked()).toEqual([]);
 });

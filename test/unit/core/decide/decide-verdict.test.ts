@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE, ofType } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, ofType, startStory } from "../../../support/decider-spec.ts";
 
 const ASK: PolicyTier = {
   name: "ask",
@@ -21,7 +21,7 @@ const POLICY: PolicyDocument = {
 
 describe("an approval", () => {
   test("lets the call run, from then on, under the same decision", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask", { id: 1 });
     const call = ofType(story.after(5 * MINUTE).approved(hold, { reason: "fine" }), "allowed");
     expect(call).toMatchObject({
@@ -30,21 +30,21 @@ describe("an approval", () => {
       arguments: { text: '{"id":1}' },
       times: { atMs: story.nowMs, proposalsAtMs: hold.times.atMs },
       notAfterMs: story.nowMs + MINUTE,
-      occurrence: { decisionId: hold.decisionId, attempt: 1 },
+      execution: { decisionId: hold.decisionId, attempt: 1 },
       conversation: { entersTurn: false },
     });
   });
 
-  test("counts as meant: a repeat within its window runs as a new occurrence", () => {
-    const story = given(POLICY);
+  test("counts as meant: a repeat within its window runs as a new execution", () => {
+    const story = startStory(POLICY);
     story.reported(ofType(story.approved(story.held("ask")), "allowed"), { output: "once" });
     story.after(6 * MINUTE);
     const again = ofType(story.approved(story.held("ask")), "allowed");
-    expect(again.occurrence.decisionId).toBe(again.decisionId);
+    expect(again.execution.decisionId).toBe(again.decisionId);
   });
 
   test("is refused by what changed since, and then the hold is over", () => {
-    const story = given({ ...POLICY, checks: { side_effect_conflict: "enforce" } });
+    const story = startStory({ ...POLICY, checks: { side_effect_conflict: "enforce" } });
     const hold = story.held("make", { id: 1 });
     story.turn("2").allowed("create", { id: 1 }, { confirmation: "yes" });
     expect(story.approved(hold).type).toBe("allowed");
@@ -59,7 +59,7 @@ describe("an approval", () => {
   });
 
   test("is void where the rule changed: the call is held anew, under another id each time", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.held("ask");
     const changed = { ...POLICY, authorization: { tiers: [{ ...ASK, expires_ms: HOUR }] } };
     const second = ofType(story.under(changed).approved(first), "held");
@@ -74,7 +74,7 @@ describe("an approval", () => {
 
   test("stands where the call came again hours later: it is the same hold", () => {
     const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", expires_ms: 5 * HOUR }];
-    const story = given({ ...POLICY, authorization: { tiers } });
+    const story = startStory({ ...POLICY, authorization: { tiers } });
     const name = { step: "1", callId: "once" };
     const hold = story.held("ask", {}, name);
     expect(story.after(2 * HOUR).when(story.proposal("ask", {}, name))).toMatchObject([
@@ -88,14 +88,14 @@ describe("an approval", () => {
   });
 
   test("is void where the rule no longer asks: the call is judged as any other", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask");
     const free = { ...POLICY, authorization: { tiers: [] } };
     expect(story.under(free).approved(hold)).toMatchObject({ type: "allowed" });
   });
 
   test("is not the word of the agent itself", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask");
     expect(story.approved(hold, { by: "agent" })).toMatchObject({
       type: "ignored",
@@ -109,14 +109,14 @@ describe("an approval", () => {
   test.each(["Agent", " agent ", "\uff21gent", "ag\u200bent"])(
     "is not the word of the agent under another spelling of its name: %j",
     (by) => {
-      const story = given(POLICY);
+      const story = startStory(POLICY);
       expect(story.approved(story.held("ask"), { by })).toMatchObject({ why: "self_approval" });
     },
   );
 
   test("of one person counts once, however the name is written", () => {
     const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", approvals: 2 }];
-    const story = given({ ...POLICY, authorization: { tiers } });
+    const story = startStory({ ...POLICY, authorization: { tiers } });
     const hold = story.held("ask");
     expect(story.approved(hold, { by: "Ann Lee" }).type).toBe("ruled");
     for (const by of ["Ann Lee ", "ann lee", "Ann  Lee", "ANN\u00a0LEE"]) {
@@ -130,7 +130,7 @@ describe("an approval", () => {
 
   test("needs a reason where the tier asks for one", () => {
     const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", require_reason: true }];
-    const story = given({ ...POLICY, authorization: { tiers } });
+    const story = startStory({ ...POLICY, authorization: { tiers } });
     const hold = story.held("ask");
     expect(hold.requireReason).toBe(true);
     for (const reason of [null, "", "  "]) {
@@ -140,7 +140,7 @@ describe("an approval", () => {
   });
 
   test("is single use", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask");
     story.approved(hold);
     expect(story.approved(hold)).toMatchObject({ why: "unknown_approval" });
@@ -150,7 +150,7 @@ describe("an approval", () => {
 
 describe("a denial", () => {
   test("refuses the call with the reason given, as data", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask");
     const refused = ofType(story.denied(hold, { reason: 'no "way"' }), "refused");
     expect(refused).toMatchObject({
@@ -171,7 +171,7 @@ describe("a denial", () => {
 
 describe("a reconciliation", () => {
   test("tells what became of a call of unknown outcome", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("write");
     expect(story.reconciled(call, "succeeded")).toMatchObject({ why: "not_unknown" });
     story.reported(call, { status: "unknown" });
@@ -187,18 +187,18 @@ describe("a reconciliation", () => {
   });
 
   test.each(["failed", "not_executed"] as const)("as %s lets the call run again", (outcome) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("write");
     story.reported(call, { status: "unknown" });
     story.reconciled(call, outcome);
     const again = story.allowed("write");
-    expect(again.occurrence.attempt).toBe(outcome === "failed" ? 1 : 2);
+    expect(again.execution.attempt).toBe(outcome === "failed" ? 1 : 2);
   });
 });
 
 describe("a verdict is ignored", () => {
   test.each(["grant", "revoke", "resume", "end"] as const)("of kind %s before any call", (kind) => {
-    expect(given(POLICY).said({ kind, approvalId: "a" })).toEqual({
+    expect(startStory(POLICY).said({ kind, approvalId: "a" })).toEqual({
       type: "ignored",
       tenantId: "acme",
       conversationId: "c",
@@ -209,7 +209,7 @@ describe("a verdict is ignored", () => {
   });
 
   test("that names nothing known", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(story.said({ kind: "approve", approvalId: "none" })).toMatchObject({
       why: "unknown_approval",
     });
@@ -233,7 +233,7 @@ describe("a verdict that says what was looked at", () => {
   const NOTHING = { callId: null, actionKey: null, ruleDigest: null };
 
   test.each(OTHERS)("and names another %s changes nothing: %s", (member, why) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask", { id: 1 });
     const { ruleDigest } = hold;
     const own = { callId: hold.call.callId, actionKey: hold.arguments.actionKey, ruleDigest };
@@ -251,7 +251,7 @@ describe("a verdict that says what was looked at", () => {
   });
 
   test("is bound to all that it names", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const {
       call: { callId },
       arguments: { actionKey },
@@ -267,7 +267,7 @@ describe("a verdict that says what was looked at", () => {
   });
 
   test("ends no hold that is over by the time it comes", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("ask");
     story.after(HOUR);
     const about = { ...NOTHING, callId: "another" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   conversation: { idle_ms: 2 * HOUR },
@@ -32,7 +32,7 @@ const POLICY: PolicyDocument = {
 
 describe("the facts of a call", () => {
   test("are the resources that it touches, null where one has no name", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const facts = story.allowed("move", { from: 1, to: 2 }).facts;
     expect(facts.resources).toEqual(["a/1", "b/2"]);
     expect(facts.exclusive).toMatchObject([{ resource: "a/1", kind: "delete" }]);
@@ -43,7 +43,7 @@ describe("the facts of a call", () => {
   });
 
   test("are its windows: a read's cache, a write's repeats, and how long it is remembered", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(story.allowed("get_both", { id: 1 }).facts).toMatchObject({
       windowUntilMs: story.nowMs + MINUTE,
       dropAtMs: story.nowMs + 2 * HOUR,
@@ -60,7 +60,7 @@ describe("the facts of a call", () => {
   });
 
   test("are the counters that it advances", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(story.allowed("get_both", { id: 1 }).facts.rates).toEqual([
       { key: "tier:reads", windowMs: 9 },
       { key: "tool:get_both", windowMs: 55 },
@@ -72,7 +72,7 @@ describe("the facts of a call", () => {
   });
 
   test("are the repeats in a row that ran", () => {
-    const story = given({ ...POLICY, tool_deduplication: { exact_duplicate_threshold: 9 } });
+    const story = startStory({ ...POLICY, tool_deduplication: { exact_duplicate_threshold: 9 } });
     const repeats = [1, 2, 3].map((n) => story.done("get_both", { id: 1 }, `${n}`).facts.repeats);
     expect(repeats).toEqual([0, 1, 2]);
   });
@@ -81,13 +81,13 @@ describe("the facts of a call", () => {
 test("nothing is kept of a call that has neither cost, sketches, grant nor names to come", () => {
   const similarity = [{ field: "text", threshold: 0.9 }];
   const page = { similarity, checks: { near_duplicate: "off" } } as const;
-  const story = given({ tool_schemas: { page, write: {} } });
+  const story = startStory({ tool_schemas: { page, write: {} } });
   expect(story.allowed("write").facts.more).toBeNull();
   expect(story.allowed("page", { text: "a b c d" }).facts.more).toBeNull();
 });
 
 test("an argument that an exclusive effect is named by is missed by its own name, once", () => {
-  const story = given({
+  const story = startStory({
     tool_schemas: {
       send: {
         effects: [

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { isAlwaysEnforced, REASON_CODES } from "../../../../services/core/reasons/reasons.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   budgets: { max_tool_calls: 1 },
@@ -12,7 +12,7 @@ const POLICY: PolicyDocument = {
 
 describe("in mode shadow nothing is applied and everything recorded", () => {
   test("for a policy as a whole", () => {
-    const story = given({ ...POLICY, mode: "shadow" });
+    const story = startStory({ ...POLICY, mode: "shadow" });
     story.done("write");
     const again = story.allowed("write");
     expect(again.notices.shadow.map(({ reason }) => reason)).toEqual([
@@ -27,7 +27,7 @@ describe("in mode shadow nothing is applied and everything recorded", () => {
   });
 
   test("but what is always enforced", () => {
-    const story = given({ ...POLICY, mode: "shadow" });
+    const story = startStory({ ...POLICY, mode: "shadow" });
     expect(story.reason("write", "{")).toBe("malformed");
     for (const code of REASON_CODES.filter(isAlwaysEnforced))
       expect(story.policy.tool("write").modes[code]).toBe("enforce");
@@ -35,7 +35,7 @@ describe("in mode shadow nothing is applied and everything recorded", () => {
 });
 
 test("a note says the reason's own sentence and the details", () => {
-  const story = given({ ...POLICY, checks: { budget_calls: "warn" } });
+  const story = startStory({ ...POLICY, checks: { budget_calls: "warn" } });
   story.allowed("write", { n: 1 });
   const [note] = story.allowed("write", { n: 2 }).notices.warnings;
   expect(note).toMatchObject({ reason: "budget_calls", rule: "budgets.max_tool_calls" });
@@ -43,7 +43,7 @@ test("a note says the reason's own sentence and the details", () => {
 });
 
 test("a tool may go its own way", () => {
-  const story = given({
+  const story = startStory({
     ...POLICY,
     checks: { budget_calls: "off", duplicate_call: "off" },
     tool_schemas: { write: { checks: { duplicate_call: "enforce" } }, look: { read_only: true } },
@@ -59,7 +59,7 @@ test("notes are bounded", () => {
     resource: `r/${n}/{id}`,
     kind: "create" as const,
   }));
-  const story = given({
+  const story = startStory({
     checks: { side_effect_conflict: "warn", duplicate_call: "off" },
     tool_schemas: { make: { effects } },
   });

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const TOOLS: PolicyDocument = {
   tool_schemas: { write: {}, other: {}, look: { read_only: true }, slow: {} },
 };
 
-const RUNGS: PolicyDocument = {
+const LEVELS: PolicyDocument = {
   ...TOOLS,
   escalation: { ask: 1, options: 2, user_input: 3, end: { at: 4, lasts: "turn" } },
 };
 
 describe("the n-th strike", () => {
   test("climbs from question to options; where the policy says no more, no further", () => {
-    const story = given({ ...TOOLS, escalation: { user_input: "off" } });
+    const story = startStory({ ...TOOLS, escalation: { user_input: "off" } });
     story.done("write");
     const levels = [1, 2, 3, 4].map(() => story.refused("write").refusal.level);
     expect(levels).toEqual([1, 2, 2, 2]);
   });
 
   test("says what belongs to its rung", () => {
-    const story = given(RUNGS);
+    const story = startStory(LEVELS);
     story.done("write");
     const said = [story.refused("write"), story.refused("write"), story.refused("write")];
     expect(said[0]?.refusal.message).toContain("What will you do differently?");
@@ -34,7 +34,7 @@ describe("the n-th strike", () => {
   });
 
   test("ends where the last rung is reached first", () => {
-    const story = given({
+    const story = startStory({
       ...TOOLS,
       escalation: {
         ask: "off",
@@ -52,14 +52,14 @@ describe("the n-th strike", () => {
   });
 
   test("is on no rung under observe, and with no acknowledgement raises none", () => {
-    const observed = given({ ...TOOLS, preset: "observe" });
+    const observed = startStory({ ...TOOLS, preset: "observe" });
     expect(observed.policy.ladder).toEqual({
       ask: null,
       options: null,
       userInput: null,
       end: null,
     });
-    const story = given({ ...RUNGS, acknowledgement: { mode: "off" } });
+    const story = startStory({ ...LEVELS, acknowledgement: { mode: "off" } });
     story.done("write");
     story.refused("write");
     expect(story.refused("write").raised).toBeNull();
@@ -68,7 +68,7 @@ describe("the n-th strike", () => {
 
 describe("strikes", () => {
   test("are counted for each call by itself", () => {
-    const story = given(RUNGS);
+    const story = startStory(LEVELS);
     const first = story.allowed("write", { n: 1 });
     const second = story.allowed("write", { n: 2 });
     for (const call of [first, second]) story.reported(call, { status: "unknown" });
@@ -78,7 +78,7 @@ describe("strikes", () => {
   });
 
   test("of one step count once: its calls were issued together", () => {
-    const story = given(RUNGS);
+    const story = startStory(LEVELS);
     story.done("write");
     for (const _ of [1, 2, 3]) {
       expect(story.refused("write", {}, { step: "s" }).strike?.count).toBe(1);
@@ -88,14 +88,14 @@ describe("strikes", () => {
   });
 
   test("are forgotten with a new turn", () => {
-    const story = given(RUNGS);
+    const story = startStory(LEVELS);
     story.done("write");
     story.refused("write");
     expect(story.turn("2").refused("write").strike?.count).toBe(1);
   });
 
   test("are forgotten with a new output of a read, not with one seen before", () => {
-    const story = given(RUNGS);
+    const story = startStory(LEVELS);
     story.done("look", { n: 1 }, "seen");
     const open = story.allowed("slow");
     expect(story.reported(open, { status: "unknown" }).type).toBe("result_recorded");
@@ -112,7 +112,7 @@ describe("strikes", () => {
   });
 
   test("are forgotten with a write that succeeded and was not made before", () => {
-    const story = given(RUNGS);
+    const story = startStory(LEVELS);
     story.done("other", { n: 1 });
     story.reported(story.allowed("slow"), { status: "unknown" });
     story.refused("slow");
@@ -124,7 +124,7 @@ describe("strikes", () => {
   });
 
   test("are none for reads answered from memory and for calls in flight", () => {
-    const story = given(RUNGS);
+    const story = startStory(LEVELS);
     story.done("look");
     expect(story.refused("look")).toMatchObject({ strike: null, refusal: { level: 0, count: 0 } });
     story.allowed("write");

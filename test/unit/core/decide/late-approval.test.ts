@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { given, MINUTE, ofType } from "../../../support/decider-spec.ts";
+import { MINUTE, ofType, startStory } from "../../../support/decider-spec.ts";
 
 const HELD = {
   authorization: {
@@ -8,12 +8,12 @@ const HELD = {
 } as const;
 
 test("an approval at the end of its hold is too late, although no tick has come", () => {
-  const early = given(HELD);
+  const early = startStory(HELD);
   expect(early.approved(early.after(0).held("delete_a")).type).toBe("allowed");
-  const last = given(HELD);
+  const last = startStory(HELD);
   const held = last.held("delete_a");
   expect(last.after(MINUTE - 1).approved(held).type).toBe("allowed");
-  const late = given(HELD);
+  const late = startStory(HELD);
   const hold = late.held("delete_a");
   const { refusal } = ofType(late.after(MINUTE).approved(hold), "refused");
   expect(refusal.reason).toBe("approval_expired");

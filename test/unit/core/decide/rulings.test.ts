@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
-import { given, ofType, SECOND } from "../../../support/decider-spec.ts";
+import { ofType, SECOND, startStory } from "../../../support/decider-spec.ts";
 
 const HITL: PolicyTier = { name: "ask", pattern: "drop_*", action: "hitl", approvals: 2 };
-const GIVEN: PolicyTier = {
+const MANUAL_GRANT: PolicyTier = {
   name: "given",
   pattern: "make_*",
   action: "per_conversation_grant",
@@ -21,11 +21,11 @@ function tiers(...list: readonly PolicyTier[]): PolicyDocument {
   return { authorization: { tiers: list } };
 }
 
-const POLICY = tiers(HITL, GIVEN, FEW);
+const POLICY = tiers(HITL, MANUAL_GRANT, FEW);
 
 describe("approval by several people", () => {
   test("runs the call once as many as must have approved, and names them", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("drop_a");
     expect(story.approved(hold, { by: "ann" })).toMatchObject({ type: "ruled", kind: "approve" });
     expect(story.approved(hold, { by: "ann" })).toMatchObject({ why: "already_decided" });
@@ -34,7 +34,7 @@ describe("approval by several people", () => {
   });
 
   test("ends with the first who denies", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("drop_a");
     story.approved(hold, { by: "ann" });
     expect(ofType(story.denied(hold), "refused").refusal.reason).toBe("approval_denied");
@@ -42,17 +42,17 @@ describe("approval by several people", () => {
   });
 
   test("is void where the rule has changed: the call is held anew under another id", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("drop_a");
     story.approved(hold, { by: "ann" });
-    story.under(tiers({ ...HITL, approvals: 3 }, GIVEN, FEW));
+    story.under(tiers({ ...HITL, approvals: 3 }, MANUAL_GRANT, FEW));
     const anew = ofType(story.approved(hold, { by: "ben" }), "held");
     expect(anew.holdId).not.toBe(hold.holdId);
     expect(story.approved(anew, { by: "ann" })).toMatchObject({ type: "ruled" });
   });
 
   test("is kept by a snapshot of the hold's state", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("drop_a");
     story.approved(hold, { by: "ann" });
     expect([...(story.state?.open.size ? [hold.approvals] : [])]).toEqual([2]);
@@ -60,7 +60,7 @@ describe("approval by several people", () => {
   });
 
   test("is not for the agent that asks", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("drop_a");
     expect(story.approved(hold, { by: "agent" })).toMatchObject({ why: "self_approval" });
   });
@@ -70,7 +70,7 @@ describe("where several people must approve", () => {
   const ON_EXCEEDED: PolicyTier = { ...FEW, on_exceeded: "hitl" };
 
   test("no approver gives further calls, and the call waits as it did", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("drop_a");
     const more = { tool: "drop_a", calls: 5 };
     expect(story.approved(hold, { by: "ann", ...more })).toMatchObject({
@@ -85,14 +85,14 @@ describe("where several people must approve", () => {
   });
 
   test.each([{ tool: "drop_a" }, { tier: "ask" }])("nobody grants calls of %j alone", (what) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reason("make_a");
     expect(story.said({ kind: "grant", ...what })).toMatchObject({ why: "approvals_required" });
     story.held("drop_a");
   });
 
   test("what one person gave while one was enough is no use any more", () => {
-    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const story = startStory(tiers({ ...HITL, approvals: 1 }));
     story.reason("make_a");
     story.said({ kind: "grant", tool: "drop_a", calls: 9 });
     story.said({ kind: "grant", tier: "ask", calls: 9 });
@@ -101,7 +101,7 @@ describe("where several people must approve", () => {
   });
 
   test("one alone does not go beyond the ceiling that they watch", () => {
-    const story = given(tiers(HITL, ON_EXCEEDED));
+    const story = startStory(tiers(HITL, ON_EXCEEDED));
     story.allowed("set_a", { n: 1 });
     expect(story.said({ kind: "grant", tier: "few" })).toMatchObject({
       why: "approvals_required",
@@ -110,14 +110,14 @@ describe("where several people must approve", () => {
   });
 
   test("a tier that verdicts grant needs one person, as ever", () => {
-    const story = given(tiers(HITL, { ...GIVEN, on_exceeded: "hitl" }));
+    const story = startStory(tiers(HITL, { ...MANUAL_GRANT, on_exceeded: "hitl" }));
     story.held("make_a", { n: 1 });
     expect(story.said({ kind: "grant", tier: "given" })).toMatchObject({ type: "ruled" });
     story.allowed("make_a", { n: 2 });
   });
 
   test("anybody may take calls away", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reason("make_a");
     expect(story.said({ kind: "revoke", tier: "ask" })).toMatchObject({ type: "ruled" });
   });
@@ -125,7 +125,7 @@ describe("where several people must approve", () => {
 
 describe("a grant where the tier asks for a reason", () => {
   test.each([null, " "])("needs one: %j is none", (reason) => {
-    const story = given(tiers({ ...HITL, approvals: 1, require_reason: true }));
+    const story = startStory(tiers({ ...HITL, approvals: 1, require_reason: true }));
     story.reason("make_a");
     const grant = { kind: "grant", tool: "drop_a" } as const;
     expect(story.said({ ...grant, reason })).toMatchObject({ why: "reason_required" });
@@ -139,7 +139,7 @@ describe("what was given", () => {
   const ASKS: PolicyTier = { ...HITL, approvals: 1 };
 
   test("is of no use to the agent that gave it to itself", () => {
-    const story = given(tiers(ASKS, GIVEN));
+    const story = startStory(tiers(ASKS, MANUAL_GRANT));
     story.reason("make_a");
     for (const tier of ["ask", "given"])
       story.said({ kind: "grant", tier, calls: 9, by: " Agent" });
@@ -150,7 +150,7 @@ describe("what was given", () => {
   });
 
   test("without a reason is of no use once the tier asks for one", () => {
-    const story = given(tiers(ASKS));
+    const story = startStory(tiers(ASKS));
     story.reason("make_a");
     story.said({ kind: "grant", tier: "ask", calls: 9 });
     story.allowed("drop_a", { n: 1 });
@@ -161,10 +161,10 @@ describe("what was given", () => {
   });
 
   test("can be taken away while the policy has no such tier", () => {
-    const story = given(tiers(ASKS));
+    const story = startStory(tiers(ASKS));
     story.reason("make_a");
     story.said({ kind: "grant", tier: "ask", calls: 9 });
-    story.under(tiers(GIVEN));
+    story.under(tiers(MANUAL_GRANT));
     expect(story.said({ kind: "grant", tier: "ask" })).toMatchObject({ why: "unknown_grant" });
     expect(story.said({ kind: "revoke", tier: "ask" })).toMatchObject({ type: "ruled" });
     expect(story.said({ kind: "revoke", tier: "other" })).toMatchObject({ why: "unknown_grant" });
@@ -172,7 +172,7 @@ describe("what was given", () => {
   });
 
   test("is taken away whatever number or time a revocation carries", () => {
-    const story = given(tiers(ASKS));
+    const story = startStory(tiers(ASKS));
     story.reason("make_a");
     story.said({ kind: "grant", tier: "ask", calls: 9 });
     expect(story.said({ kind: "revoke", tier: "ask", calls: 0, untilMs: 1 })).toMatchObject({
@@ -184,7 +184,7 @@ describe("what was given", () => {
 
 describe("a grant by verdict", () => {
   test("is what its tier starts without", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     expect(story.refused("make_a").refusal).toMatchObject({
       reason: "grant_exceeded",
       rule: "authorization.tiers[1].granted_by",
@@ -195,7 +195,7 @@ describe("a grant by verdict", () => {
   });
 
   test("ends with its time", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reason("make_a");
     story.said({ kind: "grant", tier: "given", calls: 5, untilMs: story.nowMs + SECOND });
     story.after(SECOND - 1).allowed("make_a", { n: 1 });
@@ -203,7 +203,7 @@ describe("a grant by verdict", () => {
   });
 
   test("needs a time that is still to come", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reason("make_a");
     const grant = (untilMs: number) => story.said({ kind: "grant", tier: "given", untilMs });
     expect(grant(story.nowMs)).toMatchObject({ why: "unknown_grant" });
@@ -211,7 +211,7 @@ describe("a grant by verdict", () => {
   });
 
   test("is not used up by a call that a person approved by itself", () => {
-    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const story = startStory(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a", { n: 1 });
     story.said({ kind: "grant", tier: "ask", calls: 1 });
     ofType(story.approved(hold), "allowed");
@@ -220,22 +220,22 @@ describe("a grant by verdict", () => {
   });
 
   test("of a tier is nothing to a tool that has none, whatever the tier is called", () => {
-    const unnamed: PolicyTier = { ...GIVEN, name: "null" };
-    const story = given({ ...tiers(unnamed), tool_schemas: { ask: { risk_level: "HIGH" } } });
+    const unnamed: PolicyTier = { ...MANUAL_GRANT, name: "null" };
+    const story = startStory({ ...tiers(unnamed), tool_schemas: { ask: { risk_level: "HIGH" } } });
     story.reason("make_a");
     story.said({ kind: "grant", tier: "null", calls: 9 });
     story.held("ask");
   });
 
   test("of a tool is given with an approval of that tool alone", () => {
-    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const story = startStory(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a");
     expect(story.approved(hold, { tool: "drop_b" })).toMatchObject({ why: "unknown_grant" });
   });
 
   test("comes with no approval whose call is refused after all", () => {
     const asks = tiers({ ...HITL, approvals: 1 });
-    const story = given(asks);
+    const story = startStory(asks);
     const hold = story.held("drop_a");
     story.under({ ...asks, kill: { tools: ["drop_a"] } });
     const refused = ofType(story.approved(hold, { tool: "drop_a" }), "refused");
@@ -244,7 +244,7 @@ describe("a grant by verdict", () => {
 
   test("comes with no approval of another rule, though the call runs under the present one", () => {
     const asks = tiers({ ...HITL, approvals: 1 });
-    const story = given(asks);
+    const story = startStory(asks);
     const hold = story.held("drop_a", { n: 1 });
     story.under(tiers({ name: "free", pattern: "drop_*", action: "allowlist" }));
     ofType(story.approved(hold, { tool: "drop_a", calls: 5 }), "allowed");
@@ -253,21 +253,21 @@ describe("a grant by verdict", () => {
   });
 
   test("gives more than the policy does, and a revocation takes both", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.allowed("set_a", { n: 1 });
     story.said({ kind: "grant", tier: "few", calls: 1 });
     story.allowed("set_a", { n: 2 });
     expect(story.reason("set_a", { n: 3 })).toBe("grant_exceeded");
-    const other = given(POLICY);
+    const other = startStory(POLICY);
     other.reason("make_a");
     other.said({ kind: "revoke", tier: "few" });
     expect(other.reason("set_a")).toBe("grant_exceeded");
   });
 
   test("of a tool is taken away by its name, whatever the policy and verdicts grant its tier", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.allowed("set_a", { n: 1 });
-    const fresh = given({ ...tiers({ ...FEW, ceiling: 9 }) });
+    const fresh = startStory({ ...tiers({ ...FEW, ceiling: 9 }) });
     fresh.allowed("set_a", { n: 1 });
     fresh.said({ kind: "revoke", tool: "set_a" });
     expect(fresh.refused("set_a", { n: 2 }).refusal).toMatchObject({
@@ -289,7 +289,7 @@ describe("a grant by verdict", () => {
     ["tier", { tier: "few" }],
     ["tool", { tool: "set_a" }],
   ])("of a %s that was revoked gives what it says, and nothing of the policy's back", (_, what) => {
-    const story = given(tiers({ ...FEW, ceiling: 9 }));
+    const story = startStory(tiers({ ...FEW, ceiling: 9 }));
     story.allowed("set_a", { n: 1 });
     story.said({ kind: "revoke", ...what });
     story.said({ kind: "grant", ...what, calls: 1, untilMs: story.nowMs + 60_000 });
@@ -306,7 +306,7 @@ describe("a grant by verdict", () => {
   });
 
   test("that comes to nothing is told beside the call that was approved", () => {
-    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const story = startStory(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a", { n: 1 });
     const events = story.when({
       ...{ type: "verdict", kind: "approve", tenantId: "acme", conversationId: "c" },
@@ -318,7 +318,7 @@ describe("a grant by verdict", () => {
   });
 
   test("of a tool lets it through without asking again, so often and of no other tool", () => {
-    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const story = startStory(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a", { n: 1 });
     const events = story.when({
       type: "verdict",
@@ -349,7 +349,7 @@ describe("a grant by verdict", () => {
     ["no calls", { tier: "few", calls: 0 }],
     ["a time that is over", { tier: "few", untilMs: 1 }],
   ])("of %s gives nothing", (_what, what) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reason("make_a");
     expect(story.said({ kind: "grant", ...what })).toMatchObject({ why: "unknown_grant" });
   });
@@ -362,7 +362,7 @@ describe("a person's word on the conversation", () => {
   };
 
   test("`end` refuses everything, also what was held, until `resume`", () => {
-    const story = given({ ...LADDER, ...tiers({ ...HITL, approvals: 1 }) });
+    const story = startStory({ ...LADDER, ...tiers({ ...HITL, approvals: 1 }) });
     const hold = story.held("drop_a");
     expect(story.said({ kind: "end", reason: "enough" })).toMatchObject({ type: "ruled" });
     expect(story.turn("2").reason("write")).toBe("conversation_ended");
@@ -372,7 +372,7 @@ describe("a person's word on the conversation", () => {
   });
 
   test("`resume` lifts what the ladder switched on, and forgets its strikes", () => {
-    const story = given(LADDER);
+    const story = startStory(LADDER);
     story.done("write");
     expect(story.refused("write").raised?.userInput).toBe(true);
     expect(story.reason("other")).toBe("user_input_required");
@@ -382,7 +382,7 @@ describe("a person's word on the conversation", () => {
   });
 
   test("`cancel` ends a hold", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("drop_a");
     const { refusal } = ofType(story.said({ kind: "cancel", approvalId: hold.holdId }), "refused");
     expect(refusal.reason).toBe("approval_denied");

@@ -3,13 +3,13 @@ import { date, datetime } from "../../../../services/core/normalize/calendar.ts"
 import { capabilities } from "../../../support/core/compile.ts";
 
 const formOf = (text: string) => {
-  const found = date(text, capabilities);
-  return found.ok && "value" in found ? found.value : null;
+  const result = date(text, capabilities);
+  return result.ok && "value" in result ? result.value : null;
 };
 
 const momentOf = (text: string) => {
-  const found = datetime(text, capabilities);
-  return found.ok && "value" in found ? found.value : null;
+  const result = datetime(text, capabilities);
+  return result.ok && "value" in result ? result.value : null;
 };
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

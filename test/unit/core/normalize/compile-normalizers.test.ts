@@ -9,16 +9,16 @@ import {
 } from "../../../../services/core/normalize/compile-normalizers.ts";
 import type { Normalized } from "../../../../services/core/normalize/normalizer.ts";
 
-const PLACE = { capabilities: valueCapabilities, schemaDefault: undefined };
+const CONTEXT = { capabilities: valueCapabilities, schemaDefault: undefined };
 
 function run(chain: readonly NormalizerStep[], value: JsonValue) {
-  const compiled = compileNormalizers(chain, PLACE);
+  const compiled = compileNormalizers(chain, CONTEXT);
   if (!compiled.ok) throw new Error(compiled.problem);
   return compiled.run(value);
 }
 
 function problemOf(step: NormalizerStep): string {
-  const compiled = compileNormalizers(["trim", step], PLACE);
+  const compiled = compileNormalizers(["trim", step], CONTEXT);
   return compiled.ok ? "" : compiled.problem;
 }
 
@@ -93,7 +93,7 @@ describe("arguments", () => {
 describe("minor_units of an argument", () => {
   const compiled = compileNormalizers(
     [{ name: "minor_units", arguments: ["price.currency"] }],
-    PLACE,
+    CONTEXT,
   );
   const run = (args: JsonObject) => compiled.ok && compiled.run("1.5", args);
 
@@ -115,9 +115,9 @@ describe("minor_units of an argument", () => {
 });
 
 describe("omit_if_default", () => {
-  const omitted = (schemaDefault: JsonValue | undefined, given: string[], value: JsonValue) => {
-    const step = { name: "omit_if_default", arguments: given };
-    const compiled = compileNormalizers([step], { ...PLACE, schemaDefault });
+  const omitted = (schemaDefault: JsonValue | undefined, args: string[], value: JsonValue) => {
+    const step = { name: "omit_if_default", arguments: args };
+    const compiled = compileNormalizers([step], { ...CONTEXT, schemaDefault });
     return compiled.ok ? compiled.run(value) : compiled.problem;
   };
 
@@ -151,9 +151,9 @@ describe("a normalizer of the program", () => {
     ["x_nested", (depth) => nested(Number(depth))],
     ["x_deep", () => [[[{ a: [1, null, true, "x"] }]]]],
   ]);
-  const place = { ...PLACE, capabilities: { ...valueCapabilities, customNormalizers: custom } };
+  const context = { ...CONTEXT, capabilities: { ...valueCapabilities, customNormalizers: custom } };
   const runCustom = (step: NormalizerStep, value: JsonValue) => {
-    const compiled = compileNormalizers([step, "trim"], place);
+    const compiled = compileNormalizers([step, "trim"], context);
     return compiled.ok ? compiled.run(value) : compiled.problem;
   };
 
@@ -172,13 +172,13 @@ describe("a normalizer of the program", () => {
   });
 
   it("may nest as deep as arguments may, and no deeper", () => {
-    const compiled = compileNormalizers(["x_nested"], place);
+    const compiled = compileNormalizers(["x_nested"], context);
     const results = [32, 33].map((depth) => compiled.ok && compiled.run(depth));
     expect(results).toMatchObject([{ ok: true }, { ok: false }]);
   });
 
   it("may give any JSON value", () => {
-    const compiled = compileNormalizers(["x_deep"], place);
+    const compiled = compileNormalizers(["x_deep"], context);
     expect(compiled.ok && compiled.run(1)).toEqual({
       ok: true,
       value: [[[{ a: [1, null, true, "x"] }]]],

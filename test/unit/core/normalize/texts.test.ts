@@ -25,12 +25,12 @@ function refuses(normalizer: Normalizer, rows: readonly (readonly [JsonValue, st
 }
 
 const NO_TEXT: readonly JsonValue[] = [1, true, null, ["a"], { a: "a" }];
-const FOUND = ["a number", "a boolean", "null", "an array", "an object"];
+const KINDS = ["a number", "a boolean", "null", "an array", "an object"];
 
 function refusesAllButText(name: string, normalizer: Normalizer): void {
   refuses(
     normalizer,
-    NO_TEXT.map((value, at) => [value, `\`${name}\` needs text, found ${FOUND[at]}`] as const),
+    NO_TEXT.map((value, at) => [value, `\`${name}\` needs text, found ${KINDS[at]}`] as const),
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { capabilities } from "../../../support/core/compile.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const ORDERS: PolicyDocument = {
   aliases: [{ resource: "order/{id}", names: ["charge_card.order", "create_invoice.order_id"] }],
@@ -16,7 +16,7 @@ const ORDERS: PolicyDocument = {
 };
 
 test("two arguments that an alias joins name one resource", () => {
-  const story = given(ORDERS);
+  const story = startStory(ORDERS);
   story.done("create_invoice", { order_id: "7" });
   const { refusal } = story.refused("charge_card", { order: "7" });
   expect([refusal.reason, refusal.conflict?.resource]).toEqual([
@@ -27,7 +27,7 @@ test("two arguments that an alias joins name one resource", () => {
 });
 
 test("an alias of one tool says nothing of another", () => {
-  const story = given(ORDERS);
+  const story = startStory(ORDERS);
   story.done("get_order", { id: "7" });
   story.done("charge_card", { order: "8" });
   expect(story.refused("get_order", { id: "7" }).refusal.reason).toBe("duplicate_call");

@@ -153,8 +153,8 @@ describe("statements, requests and files", () => {
       },
     });
     const tier = (path: string | readonly string[]) => {
-      const { tier: found, isRead } = toolOfCall(policy, "it", { path: path as string });
-      return [found.name, isRead];
+      const { tier: callTier, isRead } = toolOfCall(policy, "it", { path: path as string });
+      return [callTier.name, isRead];
     };
     expect(tier("/repo/src/a.ts")).toEqual([null, true]);
     expect(tier(["a", "src/../b"])).toEqual([null, true]);
@@ -194,8 +194,8 @@ describe("what is wrong with a document is named by its path", () => {
       "examples.allowed[0]: `rm a; frob` is held, not allowed: `frob` by tool_schemas.it.commands.unclear (the program frob is not known)",
     ],
   ])("%j: %s", (commands, expected) => {
-    const [found, ...more] = problemsOf(commands);
-    expect(found).toContain(`tool_schemas.it.commands.${expected}`);
+    const [problem, ...more] = problemsOf(commands);
+    expect(problem).toContain(`tool_schemas.it.commands.${expected}`);
     expect(more).toEqual([]);
   });
 

@@ -53,8 +53,8 @@ describe("the identity of a call", () => {
 
   test("lists every normalizer that cannot do its work", () => {
     const toInt = [{ name: "to_int", arguments: [] }];
-    const told = identityOf({ normalizers: { a: toInt, b: toInt } }, '{"a":"x","b":"y"}');
-    expect(told).toMatchObject({ ok: false, problems: [{ path: "$.a" }, { path: "$.b" }] });
+    const identity = identityOf({ normalizers: { a: toInt, b: toInt } }, '{"a":"x","b":"y"}');
+    expect(identity).toMatchObject({ ok: false, problems: [{ path: "$.a" }, { path: "$.b" }] });
   });
 
   test("has the defaults of the schema filled in", () => {

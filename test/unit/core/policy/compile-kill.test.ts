@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compileKill } from "../../../../services/core/policy/compile-kill.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, MINUTE } from "../../../support/decider-spec.ts";
+import { MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const CALL = { tool: "github/delete_file", agentId: "agent", tenantId: "acme" };
 
@@ -28,7 +28,7 @@ describe("a killed tool", () => {
   const tools: PolicyDocument = { tool_schemas: { write: { suggest: ["look"] }, look: {} } };
 
   test("is refused whatever the mode, also where it is unknown", () => {
-    const story = given({ ...tools, mode: "shadow", kill: { tools: ["write", "nowhere"] } });
+    const story = startStory({ ...tools, mode: "shadow", kill: { tools: ["write", "nowhere"] } });
     for (const tool of ["write", "nowhere"]) {
       expect(story.refused(tool).refusal).toMatchObject({ reason: "killed", disposition: "stop" });
     }
@@ -37,7 +37,7 @@ describe("a killed tool", () => {
 
   test("is not suggested", () => {
     const refused = (kill: PolicyDocument["kill"]) => {
-      const story = given({ ...tools, ...(kill === undefined ? {} : { kill }) });
+      const story = startStory({ ...tools, ...(kill === undefined ? {} : { kill }) });
       story.done("write");
       return story.refused("write").refusal.suggestedNext;
     };
@@ -46,7 +46,7 @@ describe("a killed tool", () => {
 
   test("is not run by an approval that comes after the switch", () => {
     const held: PolicyDocument = { tool_schemas: { drop: { risk_level: "HIGH" } } };
-    const story = given(held);
+    const story = startStory(held);
     const waiting = story.held("drop");
     story.under({ ...held, kill: { tools: ["drop"] } }).after(MINUTE);
     expect(story.approved(waiting)).toMatchObject({

@@ -46,8 +46,8 @@ describe("sensitive arguments", () => {
     ["body.sql", { variants: { argument: "body" } }],
     ["command", { commands: { language: "shell" } }],
   ])("`%s` cannot be hidden where it says what the call does", (path, tool) => {
-    const found = problems({ ...tool, sensitive: [path] });
-    expect(found).toEqual([
+    const sensitiveProblems = problems({ ...tool, sensitive: [path] });
+    expect(sensitiveProblems).toEqual([
       `tool_schemas.t.sensitive[0]: \`${path}\` says what a call does, and cannot be hidden: what a call ` +
         "does could not be told from the journal",
     ]);

@@ -79,7 +79,7 @@ describe("a tool that nothing names", () => {
     compiled({ authorization: { tiers: TIERS }, unknown_tools }).tool("nobody");
 
   test("is refused, held, let through, or in the tier that is named", () => {
-    expect(unknown("deny")).toMatchObject({ known: false, tier: { action: "allow" } });
+    expect(unknown("deny")).toMatchObject({ isDeclared: false, tier: { action: "allow" } });
     expect(unknown("hitl").tier).toMatchObject({ action: "hitl", name: "ask" });
     expect(unknown("allow").tier).toMatchObject({ action: "allow", rule: "unknown_tools" });
     expect(unknown("few").tier).toMatchObject({ action: "grant", name: "few" });

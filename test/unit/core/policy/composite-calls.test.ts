@@ -6,7 +6,7 @@ import type {
   ToolDocument,
 } from "../../../../services/core/policy/document.ts";
 import { TIERS } from "../../../support/core/judge.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 function policy(commands: CommandsDocument, more: ToolDocument = {}): PolicyDocument {
   return { authorization: TIERS, tool_schemas: { bash: { ...more, commands }, edit: {} } };
@@ -16,7 +16,7 @@ const SHELL = policy({ language: "shell" });
 
 describe("calls of a shell", () => {
   test("that read are answered from memory until something is written", () => {
-    const story = given(SHELL);
+    const story = startStory(SHELL);
     story.done("bash", { command: "cat a" }, "old");
     expect(story.refused("bash", { command: "cat a" }).answered).not.toBeNull();
     story.done("bash", { command: "touch b" });
@@ -24,18 +24,18 @@ describe("calls of a shell", () => {
   });
 
   test("are read again once a session stands elsewhere", () => {
-    const story = given(SHELL);
+    const story = startStory(SHELL);
     story.done("bash", { command: "cat a" }, "old");
     story.done("bash", { command: "cd src" });
     story.allowed("bash", { command: "cat a" });
-    const afresh = given(policy({ session: false }));
+    const afresh = startStory(policy({ session: false }));
     afresh.done("bash", { command: "cat a" }, "old");
     afresh.done("bash", { command: "cd src && ls" });
     expect(afresh.reason("bash", { command: "cat a" })).toBe("duplicate_call");
   });
 
   test("that write are refused at the second, those that run something at the third", () => {
-    const story = given(SHELL);
+    const story = startStory(SHELL);
     story.done("bash", { command: "rm -f a" }, "");
     expect(story.reason("bash", { command: "rm -f a" })).toBe("duplicate_call");
     story.done("bash", { command: "pytest" }, "1 failed");
@@ -44,7 +44,7 @@ describe("calls of a shell", () => {
   });
 
   test("are no loop after an edit", () => {
-    const story = given(SHELL);
+    const story = startStory(SHELL);
     for (let round = 0; round < 6; round++) {
       story.done("edit", { line: round });
       story.done("bash", { command: "pytest" }, "1 failed");
@@ -52,7 +52,7 @@ describe("calls of a shell", () => {
   });
 
   test("that failed may have changed something all the same", () => {
-    const story = given(SHELL);
+    const story = startStory(SHELL);
     story.done("bash", { command: "cat a" }, "old");
     story.failed("bash", { command: "touch b" });
     story.allowed("bash", { command: "cat a" });
@@ -60,7 +60,7 @@ describe("calls of a shell", () => {
 
   test("are one call in any spelling of equal words", () => {
     for (const command of ['rm --force a "b"', "rm -f a b;", "rm -f a b # again", "  rm -f a b"]) {
-      const story = given(SHELL);
+      const story = startStory(SHELL);
       story.done("bash", { command: "rm -f './a'  b" });
       expect(story.reason("bash", { command })).toBe("duplicate_call");
       story.allowed("bash", { command: "rm -f b a" });
@@ -68,7 +68,7 @@ describe("calls of a shell", () => {
   });
 
   test("are held by a rule's tier, say why, and an approval is bound to it", () => {
-    const story = given(
+    const story = startStory(
       policy({ rules: [{ run: ["rm"], tier: "ask", why: "nothing brings it back" }] }),
     );
     story.allowed("bash", { command: "cat a" });
@@ -79,7 +79,7 @@ describe("calls of a shell", () => {
   });
 
   test("are denied with what the rule says, or with what is not understood", () => {
-    const story = given(
+    const story = startStory(
       policy({ rules: [{ run: ["rm"], tier: "never", why: "nothing brings it back" }] }),
     );
     const message = (command: string) => story.refused("bash", { command }).refusal.message;
@@ -88,7 +88,7 @@ describe("calls of a shell", () => {
   });
 
   test("keep their identity: tool and arguments, unless a rule says otherwise", () => {
-    const story = given(
+    const story = startStory(
       policy({
         unclear: "free",
         rules: [{ run: ["deploy"], canonical_fields: ["target"], repeatable: false }],
@@ -101,7 +101,7 @@ describe("calls of a shell", () => {
 });
 
 test("statements of SQL are one call in any spelling of equal words", () => {
-  const story = given(policy({ language: "sql" }));
+  const story = startStory(policy({ language: "sql" }));
   story.done("bash", { query: "delete from a where id = 1" });
   for (const query of ["DELETE FROM a WHERE id = 1;", "delete /* it */ from a\nwhere id=1"]) {
     expect(story.reason("bash", { query })).toBe("duplicate_call");
@@ -110,7 +110,7 @@ test("statements of SQL are one call in any spelling of equal words", () => {
 });
 
 test("a risk that holds no more than what follows all rules knows whole names alone", () => {
-  const story = given({
+  const story = startStory({
     authorization: TIERS,
     tool_schemas: {
       meta: {

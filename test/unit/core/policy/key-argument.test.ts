@@ -44,8 +44,8 @@ test("what stands in the way of the key is the caller's, and stays", () => {
 
 test("a literal key with dots is neither read for it nor handed out beside it", () => {
   const args: JsonObject = { order: 7, "options.key": "k", options: { currency: "EUR" } };
-  const bare = { order: 7, options: { currency: "EUR" } };
-  expect(withoutKey(args, "options.key")).toEqual(bare);
+  const keyless = { order: 7, options: { currency: "EUR" } };
+  expect(withoutKey(args, "options.key")).toEqual(keyless);
   expect(withKey(args, "options.key", "K")).toEqual({
     order: 7,
     options: { currency: "EUR", key: "K" },

@@ -3,7 +3,7 @@ import type { PolicyDocument, PolicyTier } from "../../../../services/core/polic
 import { merger, ranked } from "../../../../services/core/policy/merge-variants.ts";
 import type { Mode } from "../../../../services/core/reasons/reasons.ts";
 import { compiled } from "../../../support/core/compile.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const ONE: PolicyTier = { name: "one", pattern: "-", action: "hitl", expires_ms: 60_000 };
 const WHY: PolicyTier = { name: "why", pattern: "-", action: "hitl", require_reason: true };
@@ -43,7 +43,7 @@ const POLICY: PolicyDocument = {
 };
 
 describe("a line with parts of several tiers", () => {
-  const held = (command: string) => given(POLICY).held("bash", { command });
+  const held = (command: string) => startStory(POLICY).held("bash", { command });
 
   test.each(["restart x && deploy prod", "deploy prod && touch a", "deploy prod | tee x"])(
     "%s: asks for as many as the part that asks for most",
@@ -67,7 +67,7 @@ describe("a line with parts of several tiers", () => {
   });
 
   test("is not let through by what was given of the tier of one part", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.allowed("bash", { command: "ls" });
     story.said({ kind: "grant", tier: "one", calls: 9 });
     story.allowed("bash", { command: "touch a" });
@@ -75,30 +75,30 @@ describe("a line with parts of several tiers", () => {
   });
 
   test("is enforced where one part is", () => {
-    given(POLICY).allowed("bash", { command: "quiet a" });
+    startStory(POLICY).allowed("bash", { command: "quiet a" });
     held("quiet a && touch b");
     held("touch b && quiet a");
   });
 
   test("is refused where people give the calls of one part, though the policy gives those of the other", () => {
-    given(POLICY).allowed("bash", { command: "take a" });
+    startStory(POLICY).allowed("bash", { command: "take a" });
     for (const command of ["order b", "take a; order b", "order b; take a"]) {
-      expect(given(POLICY).reason("bash", { command })).toBe("grant_exceeded");
+      expect(startStory(POLICY).reason("bash", { command })).toBe("grant_exceeded");
     }
   });
 });
 
 describe("the name of a tool within arguments", () => {
   test("is held as the tool of that name is", () => {
-    const held = given(POLICY).held("execute_tool", { tool_name: "mcp__db__drop_all" });
+    const held = startStory(POLICY).held("execute_tool", { tool_name: "mcp__db__drop_all" });
     expect(held.approvals).toBe(1);
-    given(POLICY).allowed("execute_tool", { tool_name: "get_a" });
+    startStory(POLICY).allowed("execute_tool", { tool_name: "get_a" });
     // A read is one by its whole name alone.
-    expect(given(POLICY).held("execute_tool", { tool_name: "x__get_a" }).approvals).toBe(2);
+    expect(startStory(POLICY).held("execute_tool", { tool_name: "x__get_a" }).approvals).toBe(2);
   });
 
   test.each([[["drop_db"]], [{ x: 1 }], [7]])("that is no text may be any: %j", (name) => {
-    const held = given(POLICY).held("execute_tool", { tool_name: name });
+    const held = startStory(POLICY).held("execute_tool", { tool_name: name });
     expect(held.approvals).toBe(2);
   });
 });
@@ -201,7 +201,7 @@ describe("a line whose parts declare different things", () => {
       },
     },
   };
-  const shop = () => given(SHOP);
+  const shop = () => startStory(SHOP);
   const run = (command: string) => ["bash", { command }] as const;
 
   test.each(["mkdir a; pay 1", "touch a && pay 1", "pay 1; mkdir a", "note 1; pay 1", "ls; pay 1"])(
@@ -268,8 +268,8 @@ describe("a line whose parts declare different things", () => {
     story.allowed(...run("tag 0"));
     story.said({ kind: "grant", tier: "big", calls: 9 });
     expect(story.reason(...run(line))).toBe("grant_exceeded");
-    const given = story.said({ kind: "grant", tool: "bash", calls: 1 });
-    expect(given).toMatchObject({ type: "ignored", why: "unknown_grant" });
+    const event = story.said({ kind: "grant", tool: "bash", calls: 1 });
+    expect(event).toMatchObject({ type: "ignored", why: "unknown_grant" });
   });
 
   test.each([

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../services/core/canonical/json-value.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
-import { namedByResult } from "../../../../services/core/policy/pending-resource.ts";
+import { nameFromResult } from "../../../../services/core/policy/pending-resource.ts";
 import { compileResource } from "../../../../services/core/policy/resource.ts";
 
 /** What the template gives for the arguments, and then for the output. */
-function named(text: string, output: JsonValue, normalized: JsonObject = {}): string | null {
+function nameResource(text: string, output: JsonValue, normalized: JsonObject = {}): string | null {
   const compiled = compileResource(text);
   if (!compiled.ok) throw new Error(compiled.problem);
   expect(compiled.byResult).toBe(true);
   const pending = compiled.template({ ok: true, text: "{}", normalized, fields: null });
-  return pending === null ? null : namedByResult(pending, output);
+  return pending === null ? null : nameFromResult(pending, output);
 }
 
 describe("a resource that the result names", () => {
   test("is filled from arguments and result alike", () => {
-    expect(named("invoice/{result.id}", { id: 7 })).toBe("invoice/7");
-    expect(named("{ result.a.b }-{c}/x", { a: { b: "y" } }, { c: true })).toBe("y-true/x");
-    expect(named("{o}/{result.id}", { id: "a/b%" }, { o: "c/d" })).toBe("c%2Fd/a%2Fb%25");
+    expect(nameResource("invoice/{result.id}", { id: 7 })).toBe("invoice/7");
+    expect(nameResource("{ result.a.b }-{c}/x", { a: { b: "y" } }, { c: true })).toBe("y-true/x");
+    expect(nameResource("{o}/{result.id}", { id: "a/b%" }, { o: "c/d" })).toBe("c%2Fd/a%2Fb%25");
   });
 
   test("is the one that arguments of the same values name", () => {
@@ -26,16 +26,16 @@ describe("a resource that the result names", () => {
       const normalized = { id };
       const byArguments =
         plain.ok && plain.template({ ok: true, text: "{}", normalized, fields: null });
-      expect(named("invoice/{result.id}", { id })).toBe(byArguments);
+      expect(nameResource("invoice/{result.id}", { id })).toBe(byArguments);
     }
   });
 
   test("takes no placeholder from an argument", () => {
     const output = { id: 7, secret: "s" };
-    expect(named("{note}/{result.id}", output, { note: "{result.secret}" })).toBe(
+    expect(nameResource("{note}/{result.id}", output, { note: "{result.secret}" })).toBe(
       "{result.secret}/7",
     );
-    expect(named("{a}{result.id}{a}", output, { a: "}{" })).toBe("}{7}{");
+    expect(nameResource("{a}{result.id}{a}", output, { a: "}{" })).toBe("}{7}{");
   });
 
   test.each<[string, JsonValue]>([
@@ -49,16 +49,16 @@ describe("a resource that the result names", () => {
     ["is no object", "7"],
     ["has a name that is too long", { id: "x".repeat(LIMITS.resultNameLength + 1) }],
   ])("names nothing where the output %s", (_, output) => {
-    expect(named("invoice/{result.id}", output)).toBeNull();
+    expect(nameResource("invoice/{result.id}", output)).toBeNull();
   });
 
   test("may be as long as a name may be", () => {
     const id = "x".repeat(LIMITS.resultNameLength);
-    expect(named("{result.id}", { id })).toBe(id);
+    expect(nameResource("{result.id}", { id })).toBe(id);
   });
 
   test("is not even pending where an argument is missing", () => {
-    expect(named("{order}/{result.id}", { id: 7 })).toBeNull();
+    expect(nameResource("{order}/{result.id}", { id: 7 })).toBeNull();
   });
 
   test.each(["{result.}", "{result..id}", "{result.id.}"])("%s is refused", (text) => {

@@ -13,18 +13,18 @@ describe("without edges", () => {
   const { compiled } = graph(undefined);
 
   test("a resource lies in its path prefixes", () => {
-    expect(compiled.wholesOf("order/7/payment")).toEqual(["order/7", "order"]);
-    expect([compiled.hasEdges, compiled.wholesOf("order"), compiled.equalsOf("order")]).toEqual([
-      false,
-      [],
-      [],
-    ]);
+    expect(compiled.listAncestors("order/7/payment")).toEqual(["order/7", "order"]);
+    expect([
+      compiled.hasEdges,
+      compiled.listAncestors("order"),
+      compiled.equalsOf("order"),
+    ]).toEqual([false, [], []]);
   });
 });
 
 test("a path that begins with a slash lies in no nameless whole", () => {
   const { compiled } = graph(undefined);
-  expect(compiled.wholesOf("/etc/hosts")).toEqual(["/etc"]);
+  expect(compiled.listAncestors("/etc/hosts")).toEqual(["/etc"]);
 });
 
 describe("with edges", () => {
@@ -36,11 +36,11 @@ describe("with edges", () => {
     ],
   });
 
-  test("wholes of other names are found, with the way to them", () => {
+  test("ancestors of other names are found, with the way to them", () => {
     expect(paths).toEqual([]);
-    const wholes = compiled.wholesOf("account/7/card");
-    expect(wholes).toEqual(["account/7", "account", "customer/7", "customer"]);
-    expect(wholes.map((whole) => compiled.pathToWhole("account/7/card", whole))).toEqual([
+    const ancestors = compiled.listAncestors("account/7/card");
+    expect(ancestors).toEqual(["account/7", "account", "customer/7", "customer"]);
+    expect(ancestors.map((whole) => compiled.pathToWhole("account/7/card", whole))).toEqual([
       ["account/7/card", "account/7"],
       ["account/7/card", "account/7", "account"],
       ["account/7/card", "account/7", "customer/7"],
@@ -69,10 +69,10 @@ test("an edge may begin with what it names, or be between two single names", () 
       ["shop", "cart"],
     ],
   });
-  expect(compiled.wholesOf("a/1").slice(0, 3)).toEqual(["a", "z/a/1", "z/a"]);
-  expect(compiled.wholesOf("/1")[0]).toBe("z//1");
-  expect(compiled.wholesOf("cart")).toEqual(["shop"]);
-  expect(compiled.wholesOf("carts")).toEqual([]);
+  expect(compiled.listAncestors("a/1").slice(0, 3)).toEqual(["a", "z/a/1", "z/a"]);
+  expect(compiled.listAncestors("/1")[0]).toBe("z//1");
+  expect(compiled.listAncestors("cart")).toEqual(["shop"]);
+  expect(compiled.listAncestors("carts")).toEqual([]);
 });
 
 test("edges that lead in a circle, and on and on, end", () => {
@@ -85,7 +85,7 @@ test("edges that lead in a circle, and on and on, end", () => {
   });
   expect(compiled.equalsOf("a/1")).toEqual(["b/1"]);
   const wide = graph({ contains: Array.from({ length: 40 }, (_, n) => [`w${n}/{x}`, "p/{x}"]) });
-  expect(wide.compiled.wholesOf("p/1")).toHaveLength(32);
+  expect(wide.compiled.listAncestors("p/1")).toHaveLength(32);
 });
 
 test("an edge that names nothing is a problem at its path", () => {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../services/core/canonical/json-value.
 import { compileResource, shorthandResource } from "../../../../services/core/policy/resource.ts";
 import { segmentOf } from "../../../../services/core/policy/segment.ts";
 
-function named(text: string, normalized: JsonObject): string | null {
+function nameResource(text: string, normalized: JsonObject): string | null {
   const compiled = compileResource(text);
   if (!compiled.ok) throw new Error(compiled.problem);
   return compiled.template({ ok: true, text: "{}", normalized, fields: null });
@@ -11,19 +11,19 @@ function named(text: string, normalized: JsonObject): string | null {
 
 describe("a resource template", () => {
   test("is filled from the arguments", () => {
-    expect(named("order/{id}/payment", { id: 7 })).toBe("order/7/payment");
-    expect(named("{ a.b }-{c}", { a: { b: "x" }, c: true })).toBe("x-true");
-    expect(named("all", {})).toBe("all");
+    expect(nameResource("order/{id}/payment", { id: 7 })).toBe("order/7/payment");
+    expect(nameResource("{ a.b }-{c}", { a: { b: "x" }, c: true })).toBe("x-true");
+    expect(nameResource("all", {})).toBe("all");
   });
 
   test("names nothing where a placeholder has no value", () => {
-    expect(named("order/{id}", {})).toBeNull();
+    expect(nameResource("order/{id}", {})).toBeNull();
     for (const id of [null, "", " ", "\t\n", [], {}]) {
-      expect(named("order/{id}", { id })).toBeNull();
-      expect(named("order/{id}/part/{result.id}", { id })).toBeNull();
+      expect(nameResource("order/{id}", { id })).toBeNull();
+      expect(nameResource("order/{id}/part/{result.id}", { id })).toBeNull();
     }
     for (const id of [0, false, [""], { a: null }]) {
-      expect(named("order/{id}", { id })).not.toBeNull();
+      expect(nameResource("order/{id}", { id })).not.toBeNull();
     }
   });
 
@@ -38,7 +38,7 @@ describe("a resource template", () => {
   });
 
   test("tells values apart that look like paths", () => {
-    expect(named("f/{p}", { p: "a/b" })).toBe("f/a%2Fb");
+    expect(nameResource("f/{p}", { p: "a/b" })).toBe("f/a%2Fb");
     expect(segmentOf("a%2Fb")).toBe("a%252Fb");
     expect(segmentOf({ b: 1, a: 2 })).toBe('{"a":2,"b":1}');
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import type { ReasonCode } from "../../../../services/core/reasons/reasons.ts";
-import { given, MINUTE, ofType, SECOND, type Story } from "../../../support/decider-spec.ts";
+import { MINUTE, ofType, SECOND, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   deduplication: { window_ms: 10 * SECOND, cache_ttl_ms: SECOND },
@@ -170,6 +170,6 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
 
 describe("every reason that has a check comes about", () => {
   test.each(Object.entries(CASES))("%s", (code, story) => {
-    expect(story(given(POLICY))).toBe(code);
+    expect(story(startStory(POLICY))).toBe(code);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openText, sealedDigest, sealText } from "../../../../services/core/seal/seal-text.ts";
 
 const SECRET = Buffer.from("a secret that is long enough");
-const PLACE = ["acme", "decision", "/card"] as const;
+const SEAL_PATH = ["acme", "decision", "/card"] as const;
 const CARD = '"4111 2222 é 𝄞"';
 
 const hmac = (key: Uint8Array, tag: string, parts: readonly string[]) =>
@@ -29,37 +29,37 @@ test("parts that differ have other digests, wherever one ends", () => {
 });
 
 describe("a sealed text", () => {
-  const given = sealText(SECRET, PLACE, CARD);
+  const sealedText = sealText(SECRET, SEAL_PATH, CARD);
 
   test("is AES-256-GCM as the platform has it, its tag last", () => {
     const key = hmac(SECRET, "callgate.seal-key/1", ["acme"]);
-    const bytes = Buffer.from(given.sealed, "hex");
-    const opening = createDecipheriv("aes-256-gcm", key, Buffer.from(given.nonce, "hex"));
-    opening.setAAD(hmac(key, "callgate.seal-place/1", PLACE));
+    const bytes = Buffer.from(sealedText.sealed, "hex");
+    const opening = createDecipheriv("aes-256-gcm", key, Buffer.from(sealedText.nonce, "hex"));
+    opening.setAAD(hmac(key, "callgate.seal-place/1", SEAL_PATH));
     opening.setAuthTag(bytes.subarray(-16));
     const text = opening.update(bytes.subarray(0, -16)).toString("utf8") + opening.final("utf8");
     expect(text).toBe(CARD);
   });
 
   test("is the same each time, and another for another text or place", () => {
-    expect(sealText(SECRET, PLACE, CARD)).toEqual(given);
+    expect(sealText(SECRET, SEAL_PATH, CARD)).toEqual(sealedText);
     const others = [
-      sealText(SECRET, PLACE, '"4111"'),
+      sealText(SECRET, SEAL_PATH, '"4111"'),
       sealText(SECRET, ["acme", "decision", "/other"], CARD),
       sealText(SECRET, ["other", "decision", "/card"], CARD),
-      sealText(Buffer.from("another secret"), PLACE, CARD),
+      sealText(Buffer.from("another secret"), SEAL_PATH, CARD),
     ];
-    expect(new Set([given, ...others].map(({ nonce }) => nonce)).size).toBe(5);
+    expect(new Set([sealedText, ...others].map(({ nonce }) => nonce)).size).toBe(5);
   });
 
   test.each(["", "x", CARD, "x".repeat(10_000)])(
     "is opened with what it was sealed with",
     (text) => {
-      expect(openText(SECRET, PLACE, sealText(SECRET, PLACE, text))).toBe(text);
+      expect(openText(SECRET, SEAL_PATH, sealText(SECRET, SEAL_PATH, text))).toBe(text);
     },
   );
 
-  const { nonce, sealed } = given;
+  const { nonce, sealed } = sealedText;
   const flipped = (hex: string, at: number) =>
     hex.slice(0, at) + (hex[at] === "0" ? "1" : "0") + hex.slice(at + 1);
 
@@ -72,17 +72,17 @@ describe("a sealed text", () => {
     ["nearly everything", { nonce, sealed: sealed.slice(-30) }],
     ["its alphabet", { nonce, sealed: `zz${sealed.slice(2)}` }],
   ])("is not opened where %s is another", (_what, other) => {
-    expect(openText(SECRET, PLACE, other)).toBeNull();
+    expect(openText(SECRET, SEAL_PATH, other)).toBeNull();
   });
 
   test("is not opened for another tenant, decision or place, nor with another secret", () => {
-    for (const place of [
+    for (const path of [
       ["x", "decision", "/card"],
       ["acme", "x", "/card"],
       ["acme", "decision"],
     ]) {
-      expect(openText(SECRET, place as [string], given)).toBeNull();
+      expect(openText(SECRET, path as [string], sealedText)).toBeNull();
     }
-    expect(openText(Buffer.from("another secret"), PLACE, given)).toBeNull();
+    expect(openText(Buffer.from("another secret"), SEAL_PATH, sealedText)).toBeNull();
   });
 });

@@ -10,7 +10,7 @@ import { MissingSecretError } from "../../../../services/core/seal/sealing.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
 import { compiled, sealingOf } from "../../../support/core/compile.ts";
-import { given, ofType, type Story } from "../../../support/decider-spec.ts";
+import { ofType, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const CARD = "4111222233334444";
 
@@ -52,7 +52,7 @@ function digestIn(text: string): string {
 
 describe("what is written of a call", () => {
   test("has a digest in the place of the value, and the value sealed", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("charge", { card: CARD, order: 7 });
     expect(JSON.parse(call.arguments.text)).toEqual({
       card: expect.stringMatching(/^sealed:k1:[0-9a-f]{64}$/),
@@ -74,7 +74,7 @@ describe("what is written of a call", () => {
   test("cannot be found by trying values without the secret", () => {
     const {
       arguments: { text, digest: argumentsDigest, actionKey },
-    } = given(POLICY).allowed("charge", { card: CARD, order: 7 });
+    } = startStory(POLICY).allowed("charge", { card: CARD, order: 7 });
     const clear = actionDigest("charge", JSON.stringify({ card: CARD, order: 7 }));
     expect([argumentsDigest, actionKey]).not.toContain(clear);
     expect(argumentsDigest).toBe(actionDigest("charge", text));
@@ -83,8 +83,8 @@ describe("what is written of a call", () => {
   test("has equal digests for equal values of a tenant, whatever the tool, and no others", () => {
     const digest = (tool: string, tenantId: string, card: string) =>
       digestIn(
-        ofType(given(POLICY).proposed(tool, { card, order: 1 }, { tenantId }), "allowed").arguments
-          .text,
+        ofType(startStory(POLICY).proposed(tool, { card, order: 1 }, { tenantId }), "allowed")
+          .arguments.text,
       );
     const one = digest("charge", "a", CARD);
     expect(digest("credit", "a", CARD)).toBe(one);
@@ -102,7 +102,7 @@ describe("what is written of a call", () => {
     ["a key that stands twice", `{"card":{"${CARD}":1,"${CARD}":2}}`],
     ["no object", JSON.stringify([CARD])],
   ])("hides arguments that are %s", (_what, args) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const assistantText = `I will charge ${CARD} now`;
     const { refusal } = story.refused("charge", args, { assistantText });
     expect(["invalid_arguments", "malformed"]).toContain(refusal.reason);
@@ -111,7 +111,7 @@ describe("what is written of a call", () => {
   });
 
   test("hides bytes that are no text, and what the shell rejected", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const bytes = Uint8Array.from([0xff, ...Buffer.from(CARD)]);
     story.refused("charge", "", { arguments: bytes });
     const rejected = { reason: "malformed", message: `number \`${CARD}\` is not exact` } as const;
@@ -127,19 +127,19 @@ describe("what is written of a call", () => {
     ["not JSON", { arguments: `{"card":"${CARD}",}` }, "at offset"],
     ["no object", { arguments: `["${CARD}"]` }, "not a JSON object"],
     ["rejected", { rejected: { reason: "malformed", message: CARD } as const }, "cannot be read"],
-  ])("is the same where the shell sealed what is %s: once", (_what, over, told) => {
+  ])("is the same where the shell sealed what is %s: once", (_what, over, message) => {
     const policy = compiled(POLICY);
-    const proposal = given(POLICY).proposal("charge", { card: CARD }, over);
+    const proposal = startStory(POLICY).proposal("charge", { card: CARD }, over);
     const sealed = sealProposal(undefined, proposal, policy);
     expect(sealProposal(undefined, sealed, policy)).toBe(sealed);
     const events = decide(undefined, sealed, policy, 1_000);
     expect(events).toEqual(decide(undefined, proposal, policy, 1_000));
-    expect(events).toMatchObject([{ refusal: { message: expect.stringContaining(told) } }]);
+    expect(events).toMatchObject([{ refusal: { message: expect.stringContaining(message) } }]);
     expect(JSON.stringify([withoutClear(sealed), events])).not.toContain(CARD);
   });
 
   test("tells what is wrong with an argument, as of any other", () => {
-    const { refusal } = given(POLICY).refused("charge", { order: 1, card: 5 });
+    const { refusal } = startStory(POLICY).refused("charge", { order: 1, card: 5 });
     expect(refusal.problems).toEqual([
       { path: "$.card", message: "must be string, not number" },
       { path: "$.card", message: "`strip_punctuation` needs text, found a number" },
@@ -149,14 +149,14 @@ describe("what is written of a call", () => {
 
 describe("identity", () => {
   test("is that of the normalized values: another spelling is a duplicate", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("charge", { card: "4111 2222", order: 7 });
     expect(story.reason("charge", { card: "4111  2222", order: 7 })).toBe("duplicate_call");
     story.allowed("charge", { card: "4111 3333", order: 7 });
   });
 
   test("a digest that an agent writes itself is a value like any other", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const {
       arguments: { text },
     } = story.done("credit", { card: CARD });
@@ -164,7 +164,7 @@ describe("identity", () => {
   });
 
   test("the same call again is answered with its decision, sealed as it was", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.allowed("credit", { card: CARD }, { callId: "x", step: "s" });
     const again = story.proposed("credit", { card: CARD }, { callId: "x", step: "s" });
     expect(ofType(again, "repeated").decision).toEqual(first);
@@ -174,7 +174,7 @@ describe("identity", () => {
   });
 
   test("one effect is one thing for all tools that name the value", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("credit", { card: CARD });
     const { refusal } = story.refused("charge", { card: CARD, order: 1 });
     expect(refusal.reason).toBe("side_effect_conflict");
@@ -182,7 +182,7 @@ describe("identity", () => {
   });
 
   test("a read is answered from memory", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look", { card: CARD }, "found");
     expect(story.refused("look", { card: CARD }).answered).not.toBeNull();
   });
@@ -190,7 +190,7 @@ describe("identity", () => {
 
 describe("a held call", () => {
   function held() {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const hold = story.held("refund", { to: { card: CARD, name: "Ann" }, sum: 5 });
     return { story, hold };
   }
@@ -252,7 +252,7 @@ describe("a held call", () => {
 
   test("is sealed from its approval on where the policy has learnt of it since", () => {
     const { sensitive: _later, ...refund } = POLICY.tool_schemas?.["refund"] ?? {};
-    const story = given({ ...POLICY, tool_schemas: { refund } });
+    const story = startStory({ ...POLICY, tool_schemas: { refund } });
     const hold = story.held("refund", { to: { card: CARD } });
     expect(hold.arguments.text).toContain(CARD);
     story.under(POLICY);
@@ -265,7 +265,7 @@ describe("a held call", () => {
 
 describe("secrets", () => {
   test("that are missing stop the gate: nothing is decided in their place", () => {
-    const story = given(POLICY, sealingOf("k1"));
+    const story = startStory(POLICY, sealingOf("k1"));
     story.under(POLICY, { ...sealingOf("k2"), keyId: "k1" });
     expect(() => story.proposed("charge", { card: CARD })).toThrow(MissingSecretError);
     expect(() => story.proposed("charge", "{")).toThrow(/key id `k1`/);
@@ -273,25 +273,25 @@ describe("secrets", () => {
   });
 
   test("that follow each other change nothing for a conversation that has begun", () => {
-    const story = given(POLICY, sealingOf("k1"));
+    const story = startStory(POLICY, sealingOf("k1"));
     story.done("credit", { card: CARD });
     story.under(POLICY, sealingOf("k2", "k1"));
     expect(story.reason("credit", { card: CARD })).toBe("duplicate_call");
     const other = story.allowed("credit", { card: "1" });
     expect(other.arguments.text).toContain("sealed:k1:");
-    const fresh = given(POLICY, sealingOf("k2", "k1")).allowed("credit", { card: CARD });
+    const fresh = startStory(POLICY, sealingOf("k2", "k1")).allowed("credit", { card: CARD });
     expect(fresh.arguments.text).toContain("sealed:k2:");
   });
 
   test("are needed for as long as a conversation has something sealed", () => {
-    const story = given(POLICY, sealingOf("k1"));
+    const story = startStory(POLICY, sealingOf("k1"));
     story.done("credit", { card: CARD });
     story.under(POLICY, sealingOf("k2"));
     expect(() => story.proposed("credit", { card: CARD })).toThrow(MissingSecretError);
   });
 
   test("other than its own open nothing", () => {
-    const call: CallAllowed = given(POLICY).allowed("credit", { card: CARD });
+    const call: CallAllowed = startStory(POLICY).allowed("credit", { card: CARD });
     const other = { open: sealingOf("x").open };
     const wrong = { open: (_id: string, ...rest: [never, never]) => other.open("x", ...rest) };
     expect(openedText(call, wrong as unknown as typeof other)).toBeNull();
@@ -304,9 +304,9 @@ describe("a journal that is decided again", () => {
   const recorded = { ...sealingOf("other"), recorded: true };
 
   test("takes digests for what they stand for, and asks neither schema nor normalizers of them", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.done("charge", { card: CARD, order: 7 });
-    const again = given(POLICY, recorded);
+    const again = startStory(POLICY, recorded);
     const call = again.done("charge", first.arguments.text);
     expect(call.arguments.text).toBe(first.arguments.text);
     expect(call.arguments.sealed).toEqual([]);

@@ -2,7 +2,14 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
-import { given, HOUR, MINUTE, ofType, SECOND, type Story } from "../../../support/decider-spec.ts";
+import {
+  HOUR,
+  MINUTE,
+  ofType,
+  SECOND,
+  type Story,
+  startStory,
+} from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   authorization: {
@@ -37,7 +44,7 @@ const NOT_EXECUTED = { status: "not_executed" } as const;
 
 /** Grants are given to conversations that the gate has seen. */
 function begun(): Story {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("get_a");
   return story;
 }
@@ -48,7 +55,7 @@ function grant(story: Story, calls: number | null): void {
 
 describe("a rate window", () => {
   test("has room again, for the call that did not run and no other", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.allowed("get_a", { n: 1 });
     story.after(SECOND).done("get_a", { n: 2 });
     expect(story.reason("get_a", { n: 3 })).toBe("rate_limited");
@@ -59,7 +66,7 @@ describe("a rate window", () => {
   });
 
   test("of a tool too, and when a person tells what became of the call", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("beep", { n: 1 });
     expect(story.reason("beep", { n: 2 })).toBe("tool_frequency");
     story.reported(call, { status: "unknown" });
@@ -69,7 +76,7 @@ describe("a rate window", () => {
   });
 
   test("is as it was where the window of the call is over", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const late = story.allowed("get_a", { n: 1 });
     story.after(2 * MINUTE).done("get_a", { n: 2 });
     story.done("get_a", { n: 3 });
@@ -78,7 +85,7 @@ describe("a rate window", () => {
   });
 
   test.each(["succeeded", "failed"] as const)("stays used by a call that has %s", (status) => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.reported(story.allowed("beep", { n: 1 }), { status });
     expect(story.reason("beep", { n: 2 })).toBe("tool_frequency");
   });
@@ -86,7 +93,7 @@ describe("a rate window", () => {
 
 describe("a grant of the policy", () => {
   test("gets its call back, once", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const call = story.allowed("set_a");
     expect(story.reason("set_b")).toBe("grant_exceeded");
     story.reported(call, NOT_EXECUTED);
@@ -96,7 +103,7 @@ describe("a grant of the policy", () => {
   });
 
   test("loses nothing to a hold that is denied, and gains nothing", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("add_a");
     story.denied(story.held("add_b"));
     story.held("add_c");

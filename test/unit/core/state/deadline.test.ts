@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hasLapsed } from "../../../../services/core/state/deadline.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
-import { given, HOUR, MINUTE } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const HELD = {
   conversation: { max_age_ms: HOUR, idle_ms: HOUR },
@@ -12,7 +12,7 @@ const HELD = {
 } as const;
 
 test("a conversation lapses at the end of its life, but not while a call of it is held", () => {
-  const story = given(HELD);
+  const story = startStory(HELD);
   story.allowed("note", {});
   const atEnd = story.nowMs + HOUR;
   expect(hasLapsed(story.state as ConversationState, atEnd - 1)).toBe(false);

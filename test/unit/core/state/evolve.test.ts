@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { GateEvent } from "../../../../services/core/events.ts";
 import { evolve } from "../../../../services/core/state/evolve.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const POLICY = { tool_schemas: { look: { read_only: true }, write: {} } } as const;
 
 describe("evolve", () => {
   test("keeps the state as it is where nothing happened", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const proposal = story.proposal("write");
     story.when(proposal);
     const state = story.state;
@@ -19,21 +19,21 @@ describe("evolve", () => {
   });
 
   test("refuses an outcome of a conversation that nobody knows", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const recorded = story.reported(story.allowed("write"), { output: "fine" });
     expect(() => evolve(undefined, recorded)).toThrow(/`result_recorded` needs a conversation/);
   });
 
   test("leaves a conversation alone that knows nothing of the call", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const recorded = story.reported(story.allowed("write"), { output: "fine" });
-    const other = given(POLICY);
+    const other = startStory(POLICY);
     other.done("look");
     expect(evolve(other.state, recorded)).toBe(other.state);
   });
 
   test("needs no policy: the journal folds to the same state under any", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     story.done("look");
     story.refused("look");
     story.under({ tool_schemas: {}, unknown_tools: "allow" }).done("write");

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { callNameOf, decisionBytes, staysNamed } from "../../../../services/core/state/names.ts";
-import { given } from "../../../support/decider-spec.ts";
+import {
+  callNameOf,
+  decisionBytes,
+  hasPermanentName,
+} from "../../../../services/core/state/names.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const part = fc.option(fc.string({ unit: fc.constantFrom(" ", "-", "1", ":", "a"), maxLength: 4 }));
 const name = fc.tuple(part, part, fc.string({ maxLength: 4 }));
@@ -18,17 +22,17 @@ test("two names are one only if all their parts are", () => {
 });
 
 test("names of writes and holds stay, those of reads and refusals may go", () => {
-  const story = given({
+  const story = startStory({
     tool_schemas: { write: {}, look: { read_only: true }, ask: { risk_level: "HIGH" } },
   });
-  expect(staysNamed(story.allowed("write"))).toBe(true);
-  expect(staysNamed(story.held("ask"))).toBe(true);
-  expect(staysNamed(story.allowed("look"))).toBe(false);
-  expect(staysNamed(story.refused("nobody"))).toBe(false);
+  expect(hasPermanentName(story.allowed("write"))).toBe(true);
+  expect(hasPermanentName(story.held("ask"))).toBe(true);
+  expect(hasPermanentName(story.allowed("look"))).toBe(false);
+  expect(hasPermanentName(story.refused("nobody"))).toBe(false);
 });
 
 test("the size of a decision grows with what it holds", () => {
-  const story = given({ tool_schemas: { write: {} } });
+  const story = startStory({ tool_schemas: { write: {} } });
   const small = decisionBytes(story.allowed("write", {}));
   const large = decisionBytes(story.allowed("write", { text: "x".repeat(10_000) }));
   expect(large - small).toBeGreaterThanOrEqual(10_000);

@@ -3,11 +3,11 @@ import { decide } from "../../../../services/core/decide/decide.ts";
 import { evolve } from "../../../../services/core/state/evolve.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
-import { given, HOUR, SECOND, type Story } from "../../../support/decider-spec.ts";
+import { HOUR, SECOND, type Story, startStory } from "../../../support/decider-spec.ts";
 
 /** A conversation with something in every collection. */
 function full(): Story {
-  const story = given({
+  const story = startStory({
     conversation: { idle_ms: 48 * HOUR },
     authorization: {
       tiers: [
@@ -70,7 +70,7 @@ describe("a snapshot", () => {
   });
 
   test("leaves out what has ended, freed or not", () => {
-    const story = given({
+    const story = startStory({
       conversation: { idle_ms: 48 * HOUR },
       deduplication: { window_ms: SECOND },
       idempotency: { ttl_ms: SECOND },
@@ -80,7 +80,7 @@ describe("a snapshot", () => {
     const before = JSON.parse(snapshotState(story.state as ConversationState));
     story.after(3 * HOUR).done("look");
     const after = JSON.parse(snapshotState(story.state as ConversationState));
-    expect(before.writeTwins.entries).toHaveLength(1);
-    expect(after.writeTwins.entries).toHaveLength(0);
+    expect(before.priorWrites.entries).toHaveLength(1);
+    expect(after.priorWrites.entries).toHaveLength(0);
   });
 });

@@ -52,9 +52,9 @@ describe("entering a turn", () => {
   });
 
   test("takes any other name for a new one where names are no numbers", () => {
-    const named = enterTurn(START, "b", 0);
-    expect(enterTurn(named, "a", 1).turn.id).toBe("a");
-    expect(enterTurn(named, "1", 1).turn.id).toBe("1");
+    const entered = enterTurn(START, "b", 0);
+    expect(enterTurn(entered, "a", 1).turn.id).toBe("a");
+    expect(enterTurn(entered, "1", 1).turn.id).toBe("1");
   });
 });
 

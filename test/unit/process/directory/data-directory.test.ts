@@ -90,8 +90,8 @@ describe("a directory that lacks a part", () => {
   test("names the ways out, which go on with it", async () => {
     const dataDir = remove(await directoryOf(1), "log.mdb");
     expect(await problemOf(dataDir)).toContain(`callgate recover --data-dir ${dataDir}`);
-    const found = await findDirectoryLosses(dataDir);
-    await acceptDirectoryLosses(dataDir, found, { by: "ann", reason: "the disk died" });
+    const directoryLosses = await findDirectoryLosses(dataDir);
+    await acceptDirectoryLosses(dataDir, directoryLosses, { by: "ann", reason: "the disk died" });
     expect(await problemOf(dataDir)).toBe("");
   });
 });
@@ -123,9 +123,9 @@ describe("a directory whose secret is handed over", () => {
     await before.close();
 
     const other = "another secret that is handed over";
-    const found = await findDirectoryLosses(dataDir, other);
-    expect(found.lostKeyIds).toHaveLength(1);
-    await acceptDirectoryLosses(dataDir, found, { by: "ann", reason: null }, other);
+    const directoryLosses = await findDirectoryLosses(dataDir, other);
+    expect(directoryLosses.lostKeyIds).toHaveLength(1);
+    await acceptDirectoryLosses(dataDir, directoryLosses, { by: "ann", reason: null }, other);
     const gate = await openGate({ dataDir, secret: other });
     const second = await gate.propose({ ...call, callId: "call-2" });
     await gate.report(second.decisionId ?? "", { status: "not_executed" });

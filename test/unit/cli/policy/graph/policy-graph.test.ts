@@ -14,7 +14,7 @@ const SHOP: PolicyDocument = {
     bill: { effects: [{ resource: "order/{number}/bill", kind: "update" }] },
     look: { reads: ["order/{number}"] },
     note: { side_effect_resource: "note", canonical_fields: ["to", "<text>"] },
-    silent: {},
+    quiet: {},
   },
 };
 
@@ -62,14 +62,14 @@ describe("the graph of a policy", () => {
   });
 
   it("says what only a result names, by the name that arguments give it", () => {
-    const named = policyGraph({
+    const resultGraph = policyGraph({
       tool_schemas: {
         make: { effects: [{ resource: "invoice/{result.id}", kind: "create" }] },
         drop: { effects: [{ resource: "invoice/{id}", kind: "delete" }] },
         add: { effects: [{ resource: "invoice/{id}/line/{result.id}", kind: "update" }] },
       },
     });
-    expect(renderGraph(named, "text")).toBe(
+    expect(renderGraph(resultGraph, "text")).toBe(
       [
         "invoice/{id}",
         "  make: create, once, named by its result",

@@ -76,7 +76,7 @@ describe("a file of another format", () => {
   const chat = { type: "function", function: { name: "a", parameters: inputSchema } };
   const responses = { type: "function", name: "a", parameters: inputSchema };
   const recorded = { name: "a", schema: inputSchema, readOnly: false };
-  const bare = { type: "function", name: "a" };
+  const withoutSchema = { type: "function", name: "a" };
   const nested = { type: "function", function: { name: "a", inputSchema } };
 
   it.each([
@@ -87,7 +87,11 @@ describe("a file of another format", () => {
     ["anthropic", mcp, "`a` has `inputSchema` and no `input_schema`: it looks like mcp"],
     ["anthropic", chat, "`a` has `function` and no `input_schema`: it looks like openai"],
     ["anthropic", responses, "`a` has `parameters` and no `input_schema`: it looks like openai"],
-    ["anthropic", bare, "`a` has `type: function` and no `input_schema`: it looks like openai"],
+    [
+      "anthropic",
+      withoutSchema,
+      "`a` has `type: function` and no `input_schema`: it looks like openai",
+    ],
     ["openai", mcp, "`a` has `inputSchema` and no `parameters`: it looks like mcp"],
     ["openai", nested, "`a` has `inputSchema` and no `parameters`: it looks like mcp"],
     ["openai", anthropic, "`a` has `input_schema` and no `parameters`: it looks like anthropic"],

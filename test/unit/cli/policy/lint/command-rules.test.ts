@@ -8,14 +8,14 @@ const TIERS = `authorization:
 `;
 
 /** `code: message` of what lint says of the rules of one tool. */
-function found(commands: string): readonly string[] {
+function listFindings(commands: string): readonly string[] {
   const codes = ["allows-anything", "unfit-rule", "open-commands"];
   return lint(`${TIERS}tool_schemas: { sh: { commands: ${commands} } }\n`)
     .filter(({ code }) => codes.includes(code))
     .map(({ code, message }) => `${code}: ${message}`);
 }
 
-const rules = (...texts: readonly string[]) => found(`{ rules: [${texts.join(", ")}] }`);
+const rules = (...texts: readonly string[]) => listFindings(`{ rules: [${texts.join(", ")}] }`);
 
 test.each(["bash", "python3", "python -c", "npx", "sudo", "npm exec", "env", "'*'"])(
   "a rule that allows `%s` allows anything",
@@ -55,6 +55,6 @@ test.each([
 });
 
 test("a tool without rules and `unclear` leaves what is not understood to its own tier", () => {
-  expect(found("shell").join()).toContain("open-commands: ");
-  expect(found("{ unclear: ask }")).toEqual([]);
+  expect(listFindings("shell").join()).toContain("open-commands: ");
+  expect(listFindings("{ unclear: ask }")).toEqual([]);
 });

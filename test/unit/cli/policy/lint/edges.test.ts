@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import { lint } from "../../../../support/policy/linted.ts";
 
-function told(tools: string, edges = 'derives: [["order/{id}", "invoice/{id}"]]') {
+function listFindings(tools: string, edges = 'derives: [["order/{id}", "invoice/{id}"]]') {
   return lint(`edges: { ${edges} }\ntool_schemas: { ${tools} }`)
     .filter(({ code }) => code === "idle-edge")
     .map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
@@ -11,7 +11,7 @@ const charge = 'charge: { effects: [{ resource: "order/{number}/payment", kind: 
 const pay = 'pay: { effects: [{ resource: "invoice/{id}", kind: charge }] }';
 
 test("an edge does not hold for what lies in what it names", () => {
-  expect(told(`${charge}, ${pay}`)).toEqual([
+  expect(listFindings(`${charge}, ${pay}`)).toEqual([
     "warning edges.derives[0][0]: no tool acts on `order/{id}` itself, only on what lies in it, such as `order/{number}/payment`, for which the edge does not hold",
   ]);
 });
@@ -24,9 +24,9 @@ it.each([
   ],
   ["nobody acts on anything in it", pay],
 ])("nothing is said where %s", (_why, tools) => {
-  expect(told(tools)).toEqual([]);
+  expect(listFindings(tools)).toEqual([]);
 });
 
 test("what lies in a part lies in its whole", () => {
-  expect(told(charge, 'contains: [["project/{id}", "order/{id}"]]')).toEqual([]);
+  expect(listFindings(charge, 'contains: [["project/{id}", "order/{id}"]]')).toEqual([]);
 });

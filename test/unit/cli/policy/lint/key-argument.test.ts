@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lint } from "../../../../support/policy/linted.ts";
 
-function told(tool: string): readonly string[] {
+function listFindings(tool: string): readonly string[] {
   return lint(`tool_schemas: { pay: { ${tool} } }`)
     .filter(({ code }) => code === "key-argument")
     .map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
@@ -14,15 +14,15 @@ test.each([
   ["options.key", "options.key"],
   ["key.id", "key"],
 ])("an effect that is named by %s is never named where %s carries the key", (argument, key) => {
-  const [found, ...more] = told(`${effect(argument)}, idempotency_argument: ${key}`);
-  expect(found).toContain(`error tool_schemas.pay.effects[0]: \`${argument}\` carries the`);
-  expect(found).toContain("refuses every call");
+  const [finding, ...more] = listFindings(`${effect(argument)}, idempotency_argument: ${key}`);
+  expect(finding).toContain(`error tool_schemas.pay.effects[0]: \`${argument}\` carries the`);
+  expect(finding).toContain("refuses every call");
   expect(more).toEqual([]);
 });
 
 test("nor is what is read", () => {
-  const [found] = told('reads: ["bill/{ key }"], idempotency_argument: key');
-  expect(found).toContain("error tool_schemas.pay.reads[0]: `key` carries");
+  const [finding] = listFindings('reads: ["bill/{ key }"], idempotency_argument: key');
+  expect(finding).toContain("error tool_schemas.pay.reads[0]: `key` carries");
 });
 
 test.each([
@@ -33,9 +33,9 @@ test.each([
     "`body.key` says",
   ],
 ])("what a call does is not overwritten by the key: %s", (tool, message) => {
-  const [found] = told(tool);
-  expect(found).toContain("error tool_schemas.pay.idempotency_argument: ");
-  expect(found).toContain(message);
+  const [finding] = listFindings(tool);
+  expect(finding).toContain("error tool_schemas.pay.idempotency_argument: ");
+  expect(finding).toContain(message);
 });
 
 test.each([
@@ -45,5 +45,5 @@ test.each([
   effect("key"),
   "commands: shell, idempotency_argument: key",
 ])("but not in %s", (tool) => {
-  expect(told(tool)).toEqual([]);
+  expect(listFindings(tool)).toEqual([]);
 });

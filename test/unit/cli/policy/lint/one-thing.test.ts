@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import { lint } from "../../../../support/policy/linted.ts";
 
-function told(text: string): readonly string[] {
+function listFindings(text: string): readonly string[] {
   return lint(text)
     .filter(({ code }) => code === "two-forms")
     .map(({ severity, path, message, remedy }) => `${severity} ${path}: ${message}; ${remedy}`);
@@ -13,7 +13,7 @@ const get = (more = "") => `  get: { reads: ["order/{order_id}"]${more} }\n`;
 const UPPER = "normalizers: { id: [trim, to_upper] }";
 
 test("a read that takes as it is written what a write brings into a form", () => {
-  expect(told(`tool_schemas:\n${charge(UPPER)}${get()}`)).toEqual([
+  expect(listFindings(`tool_schemas:\n${charge(UPPER)}${get()}`)).toEqual([
     "warning tool_schemas.get.reads[0]: `order_id` of `get` names the same thing as `id` of `charge`, but is taken as it is written, and the other after `[trim, to_upper]`: one thing may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
   ]);
 });
@@ -21,9 +21,9 @@ test("a read that takes as it is written what a write brings into a form", () =>
 test("chains that differ are told for the tool with the shorter one, once for an argument", () => {
   const reads = 'reads: ["order/{id}", "order/{id}/payment"]';
   const text = `tool_schemas:\n  get: { ${reads}, normalizers: { id: [x_form(a)] } }\n${charge(UPPER)}`;
-  const [found, ...more] = told(text);
-  expect(found).toContain("`id` of `get` names the same thing as `id` of `charge`");
-  expect(found).toContain("after `[x_form(a)]`, and the other after `[trim, to_upper]`");
+  const [finding, ...more] = listFindings(text);
+  expect(finding).toContain("`id` of `get` names the same thing as `id` of `charge`");
+  expect(finding).toContain("after `[x_form(a)]`, and the other after `[trim, to_upper]`");
   expect(more).toEqual([]);
 });
 
@@ -31,9 +31,9 @@ test("arguments that an alias calls one are one", () => {
   const aliases = 'aliases: [{ resource: "order/{id}", names: [charge.order, bill.number] }]\n';
   const bill = '  bill: { effects: [{ resource: "order/{id}", kind: delete }] }\n';
   const normalized = "normalizers: { order: trim }";
-  const [found] = told(`${aliases}tool_schemas:\n${charge(normalized)}${bill}`);
-  expect(found).toContain("tool_schemas.bill.effects[0]: `number` of `bill`");
-  expect(found).toContain("as `order` of `charge`");
+  const [finding] = listFindings(`${aliases}tool_schemas:\n${charge(normalized)}${bill}`);
+  expect(finding).toContain("tool_schemas.bill.effects[0]: `number` of `bill`");
+  expect(finding).toContain("as `order` of `charge`");
 });
 
 it.each([
@@ -46,7 +46,7 @@ it.each([
   // Nothing brings the part of a result into a form.
   [`  make: { effects: [{ resource: "order/{result.id}", kind: create }] }\n${charge(UPPER)}`],
 ])("but not in\n%s", (tools) => {
-  expect(told(`tool_schemas:\n${tools}`)).toEqual([]);
+  expect(listFindings(`tool_schemas:\n${tools}`)).toEqual([]);
 });
 
 test.each([
@@ -58,25 +58,27 @@ test.each([
 ])("what would refuse every call is no advice: %s", (_, chain, name, hasOther) => {
   const other = hasOther ? `, normalizers: { ${name}: [trim, to_upper] }` : "";
   const text = `  get: { reads: ["order/{${name}}"]${other} }\n${charge(`normalizers: { id: ${chain} }`)}`;
-  expect(told(`tool_schemas:\n${text}`)).toHaveLength(chain === "to_int" && !hasOther ? 1 : 0);
+  expect(listFindings(`tool_schemas:\n${text}`)).toHaveLength(
+    chain === "to_int" && !hasOther ? 1 : 0,
+  );
 });
 
 test("an address beside nothing is told where the arguments have one name, and two numbers are", () => {
   const get = (rest: string) => `  get: { reads: ["order/{a.id}"]${rest} }\n`;
   const email = charge("normalizers: { id: email }");
-  expect(told(`tool_schemas:\n${email}${get("")}`)).toHaveLength(1);
+  expect(listFindings(`tool_schemas:\n${email}${get("")}`)).toHaveLength(1);
   const number = charge("normalizers: { id: [trim, to_int] }");
-  expect(told(`tool_schemas:\n${number}${get(", normalizers: { a.id: decimal }")}`)).toHaveLength(
-    1,
-  );
+  expect(
+    listFindings(`tool_schemas:\n${number}${get(", normalizers: { a.id: decimal }")}`),
+  ).toHaveLength(1);
 });
 
 test("an argument may be called as what every object has", () => {
   const text = `  get: { reads: ["order/{constructor}"], normalizers: { x: trim } }\n${charge(UPPER)}`;
-  expect(told(`tool_schemas:\n${text}`)).toHaveLength(1);
+  expect(listFindings(`tool_schemas:\n${text}`)).toHaveLength(1);
 });
 
 test("under `byte_hash` no argument is brought into a form", () => {
   const text = `deduplication: { strategy: byte_hash }\ntool_schemas:\n${charge(UPPER)}${get()}`;
-  expect(told(text)).toEqual([]);
+  expect(listFindings(text)).toEqual([]);
 });

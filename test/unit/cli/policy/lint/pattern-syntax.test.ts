@@ -5,7 +5,7 @@ const TIERS =
   "authorization:\n  tiers: [{ name: ask, pattern: ask, action: hitl, expires_ms: 1000 }]\n";
 
 /** `path: message` of what a lint rule says of the policy. */
-function told(code: string, text: string): readonly string[] {
+function listFindings(code: string, text: string): readonly string[] {
   return lint(TIERS + text)
     .filter((finding) => finding.code === code)
     .map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
@@ -25,9 +25,9 @@ describe("patterns that are no globs", () => {
     [rules("drop_*, wipe_*"), "tool_schemas.run.variants.rules[0].like", "is one glob with"],
     [rules("drop_*,wipe_*"), "tool_schemas.run.variants.rules[0].like", "is one glob with"],
   ])("%s", (text, path, message) => {
-    const [found, ...more] = told("pattern-syntax", text);
-    expect(found).toContain(`warning ${path}: `);
-    expect(found).toContain(message);
+    const [finding, ...more] = listFindings("pattern-syntax", text);
+    expect(finding).toContain(`warning ${path}: `);
+    expect(finding).toContain(message);
     expect(more).toEqual([]);
   });
 
@@ -36,13 +36,13 @@ describe("patterns that are no globs", () => {
     rules("SELECT a, b FROM *"),
     rules("/etc/*|f(x)*|C:\\data\\*|*.[ch]|a?b=$1&*"),
   ])("but not %s", (text) => {
-    expect(told("pattern-syntax", text)).toEqual([]);
+    expect(listFindings("pattern-syntax", text)).toEqual([]);
   });
 
   test("a key of `tool_schemas` is the name of one tool", () => {
     const text = "tool_schemas: { 'refund_*': {}, 'a|b': {}, '^c$': {}, d.e: {}, $f: {} }";
     const why = "is the name of one tool: keys of `tool_schemas` are no patterns";
-    expect(told("pattern-syntax", text)).toEqual([
+    expect(listFindings("pattern-syntax", text)).toEqual([
       `warning tool_schemas["refund_*"]: \`refund_*\` ${why}`,
       `warning tool_schemas["a|b"]: \`a|b\` ${why}`,
       `warning tool_schemas["^c$"]: \`^c$\` ${why}`,

@@ -35,8 +35,8 @@ describe("rules that a writer of proposals can void", () => {
 });
 
 test("lint names a switched-off agent", () => {
-  const found = lint("kill: { agents: [a] }\ntool_schemas: { a: { read_only: true } }\n");
-  const [finding] = found.filter(({ code }) => code === "trusted-proposals");
+  const findings = lint("kill: { agents: [a] }\ntool_schemas: { a: { read_only: true } }\n");
+  const [finding] = findings.filter(({ code }) => code === "trusted-proposals");
   expect(finding).toMatchObject({ severity: "info", path: "kill.agents", line: 1 });
   expect(finding?.message).toContain("a proposal may leave out `agentId`");
 });

@@ -3,7 +3,7 @@ import { lint } from "../../../../support/policy/linted.ts";
 
 const READ = "tool_schemas: { a: { read_only: true } }\n";
 
-function told(text: string): readonly string[] {
+function listFindings(text: string): readonly string[] {
   return lint(text)
     .filter(({ severity }) => severity !== "info")
     .map(({ code, path, message, remedy }) => `${code} ${path}: ${message}; ${remedy}`);
@@ -12,7 +12,7 @@ function told(text: string): readonly string[] {
 it.each(["read_only: true", "reads: [x]"])(
   "a window of a read says nothing of its cache: %s",
   (declared) => {
-    expect(told(`tool_schemas: { a: { ${declared}, dedupe_window_s: 0 } }`)).toEqual([
+    expect(listFindings(`tool_schemas: { a: { ${declared}, dedupe_window_s: 0 } }`)).toEqual([
       "idle-key tool_schemas.a.dedupe_window_s: `dedupe_window_s` does nothing here: how long a read is answered from memory is its `cache_ttl_s`; write `cache_ttl_s: 0`, or remove it",
     ]);
   },
@@ -28,7 +28,7 @@ it.each([
     "short-window tools.dedupe_window_s: ends after 1 s for writes; reads are answered from memory for 60 s all the same; write `cache_ttl_s`, too",
   ],
 ])("a window shorter than the cache that nobody wrote: %s", (text, expected) => {
-  expect(told(READ + text)).toEqual([expected]);
+  expect(listFindings(READ + text)).toEqual([expected]);
 });
 
 it.each([
@@ -41,5 +41,5 @@ it.each([
   `${READ}tools: { dedupe_window_s: 1, cache_ttl_s: 60 }`,
   `${READ}tool_deduplication: { enabled: true }\ndeduplication: { window_ms: 1000 }`,
 ])("nothing is said of %s", (text) => {
-  expect(told(text)).toEqual([]);
+  expect(listFindings(text)).toEqual([]);
 });

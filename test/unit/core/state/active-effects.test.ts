@@ -1,28 +1,28 @@
 import { expect, test } from "vitest";
 import { emptyTrie, trieGet, trieSet } from "../../../../services/collections/trie.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
-import { addEffects } from "../../../../services/core/state/standing-effects.ts";
+import { addEffects } from "../../../../services/core/state/active-effects.ts";
 import { type ConversationState, initialState } from "../../../../services/core/state/state.ts";
-import { given } from "../../../support/decider-spec.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const POLICY = {
   tool_schemas: { charge: { effects: [{ resource: "order/{id}/payment", kind: "charge" }] } },
 } as const;
 
-const standing = ({ state }: { readonly state: ConversationState | undefined }) =>
+const listActiveEffects = ({ state }: { readonly state: ConversationState | undefined }) =>
   trieGet(state?.effects ?? emptyTrie<never>(), "order/7/payment");
 
 test("one that is known for certain is replaced for good by a later one", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("charge", { id: 7 });
   const again = story.allowed("charge", { id: 7 }, { confirmation: "yes" });
-  expect(standing(story)).toHaveLength(2);
+  expect(listActiveEffects(story)).toHaveLength(2);
   story.reported(again, { output: "charged" });
-  expect(standing(story)).toHaveLength(1);
+  expect(listActiveEffects(story)).toHaveLength(1);
 });
 
 test("one that never happened leaves nothing behind", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const call = story.allowed("charge", { id: 7 });
   expect(story.state?.effectIndex.parts.size).toBe(2);
   story.reported(call, { status: "not_executed" });
@@ -30,9 +30,9 @@ test("one that never happened leaves nothing behind", () => {
 });
 
 test("beyond the bound none is added, but to a resource that has one", () => {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   const event = story.allowed("charge", { id: 7 });
-  const holders = standing(story) ?? [];
+  const holders = listActiveEffects(story) ?? [];
   let effects = emptyTrie<typeof holders>();
   for (let n = 1; n < LIMITS.exclusiveEffects; n += 1)
     effects = trieSet(effects, `r/${n}`, holders);

@@ -1,10 +1,10 @@
 /** Finding the twin of a call: the latest earlier allowed call with the same action key. */
 import { ledgerGet } from "../../collections/ledger.ts";
-import { heldTwinKey, latestHeld } from "./open-calls.ts";
-import type { ConversationState, OpenCall, Twin } from "./state.ts";
+import { heldPriorKey, latestHeld } from "./open-calls.ts";
+import type { ConversationState, OpenCall, PriorCall } from "./state.ts";
 
 /** Twins in turn scope carry the turn in their key: the next turn starts without them. */
-export function twinKeyOf(
+export function makePriorKey(
   actionKey: string,
   scope: "turn" | "conversation",
   turn: string | null,
@@ -12,21 +12,21 @@ export function twinKeyOf(
   return scope === "conversation" || turn === null ? actionKey : `${actionKey}@${turn}`;
 }
 
-export function findTwin(
+export function findPriorCall(
   state: ConversationState,
-  twinKey: string,
+  priorKey: string,
   isRead: boolean,
   nowMs: number,
-): Twin | undefined {
-  return ledgerGet(isRead ? state.readTwins : state.writeTwins, twinKey, nowMs);
+): PriorCall | undefined {
+  return ledgerGet(isRead ? state.priorReads : state.priorWrites, priorKey, nowMs);
 }
 
 /** A call with the same identity that waits for a verdict; `except` leaves one hold out. */
-export function findHeldTwin(
+export function findHeldPriorCall(
   state: ConversationState,
-  twinKey: string,
+  priorKey: string,
   except: string | null,
 ): OpenCall | undefined {
   if (state.openIndex.heldCount === 0) return undefined;
-  return latestHeld(state, heldTwinKey(twinKey), except);
+  return latestHeld(state, heldPriorKey(priorKey), except);
 }

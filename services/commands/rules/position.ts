@@ -6,9 +6,9 @@ import { fitsPath } from "./glob.ts";
  * `workspace`: the whole of it. `inside`: below it. `scratch`: below a temporary directory. `readable`: elsewhere,
  * free to read. `root_or_home`: the root, a device, a directory of the system, a home, or what lies directly in one.
  */
-export type Place = "workspace" | "inside" | "scratch" | "readable" | "outside" | "root_or_home";
+export type Position = "workspace" | "inside" | "scratch" | "readable" | "outside" | "root_or_home";
 
-export interface PlaceSettings {
+export interface PositionSettings {
   /** `.`, in which the tool starts, or an absolute directory. */
   readonly workspace: string;
   /** Globs of paths outside of the workspace that may be read. */
@@ -18,8 +18,8 @@ export interface PlaceSettings {
 }
 
 /** Paths are read from `directory`, where `.` is the workspace. */
-export interface Places {
-  readonly placeOf: (path: string, directory: string, access: "read" | "write") => Place;
+export interface Positions {
+  readonly classify: (path: string, directory: string, access: "read" | "write") => Position;
   readonly isSecret: (path: string, directory: string) => boolean;
 }
 
@@ -42,7 +42,7 @@ const SYSTEM =
 /** Where the shell looks for names, `.*` may be `..`. */
 const MAY_BE_PARENT = /(^|\/)\.[*?[][^/]*/g;
 
-export function createPlaces({ workspace, readable, secrets }: PlaceSettings): Places {
+export function createPositions({ workspace, readable, secrets }: PositionSettings): Positions {
   const start = joinPath(".", workspace);
   const globOf = (glob: string): readonly string[] =>
     glob.includes("/") && !glob.startsWith("**")
@@ -57,10 +57,10 @@ export function createPlaces({ workspace, readable, secrets }: PlaceSettings): P
   const isReadable = (path: string): boolean =>
     path.startsWith("/") && free.some((glob) => fitsPath(glob, segmentsOf(path.toLowerCase())));
   return {
-    placeOf: (path, directory, access) => {
+    classify: (path, directory, access) => {
       const located = locate(path, directory);
       const below = belowOf(start, located);
-      if (below !== null) return placeInside(below, access);
+      if (below !== null) return classifyInside(below, access);
       if (SCRATCH.test(located)) return "scratch";
       if (access === "read" && isReadable(located)) return "readable";
       return SYSTEM.test(located) ? "root_or_home" : "outside";
@@ -90,7 +90,7 @@ function anyName(globs: readonly (readonly string[])[]): RegExp {
   return sources.length === 0 ? /(?!)/ : new RegExp(`(?:^|/)(?:${sources.join("|")})(?:/|$)`);
 }
 
-function placeInside(below: readonly string[], access: "read" | "write"): Place {
+function classifyInside(below: readonly string[], access: "read" | "write"): Position {
   // Every later call of git runs the programs that files there name.
   if (access === "write" && below.includes(".git")) return "outside";
   return below.every((segment) => segment === "*") ? "workspace" : "inside";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CallAllowed } from "../../../../services/core/events.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { sealingOf } from "../../../support/core/compile.ts";
-import { given, HOUR, MINUTE, ofType, type Story } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, ofType, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   idempotency: { ttl_ms: HOUR },
@@ -20,16 +20,16 @@ const POLICY: PolicyDocument = {
 const AFTER_WINDOW = 6 * MINUTE;
 
 function goesOn(first: CallAllowed, again: CallAllowed, attempt: number): void {
-  expect(again.occurrence).toEqual({ ...first.occurrence, attempt });
+  expect(again.execution).toEqual({ ...first.execution, attempt });
 }
 
 function isNew(again: CallAllowed): void {
-  expect(again.occurrence).toMatchObject({ decisionId: again.decisionId, attempt: 1 });
+  expect(again.execution).toMatchObject({ decisionId: again.decisionId, attempt: 1 });
 }
 
-describe("the same occurrence goes on", () => {
+describe("the same execution goes on", () => {
   test("under the secret that it was opened with, whatever the gate uses by now", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.failed("write", {}, "503");
     story.under(POLICY, sealingOf("k2", "k1"));
     const again = story.failed("write", {}, "503");
@@ -40,40 +40,40 @@ describe("the same occurrence goes on", () => {
   });
 
   test("after a transient failure, attempt by attempt", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.failed("write", {}, "503");
     goesOn(first, story.failed("write", {}, "503"), 2);
     goesOn(first, story.allowed("write"), 3);
   });
 
   test("after a transient failure also when something else was written", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.failed("write", {}, "503");
     story.done("other");
     goesOn(first, story.allowed("write"), 2);
   });
 
   test("for a confirmed retry of what may have taken effect", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.failed("write");
     goesOn(first, story.allowed("write", {}, { confirmation: "yes" }), 2);
   });
 
   test("after a call that was not executed", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.allowed("write");
     story.reported(first, { status: "not_executed" });
     goesOn(first, story.allowed("write"), 2);
   });
 
   test("for a write repeated after its window", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.done("write");
     goesOn(first, story.after(AFTER_WINDOW).allowed("write"), 2);
   });
 
   test("from the very end of the window, to the very end of its own time", () => {
-    const story = given(POLICY);
+    const story = startStory(POLICY);
     const first = story.done("write");
     goesOn(first, story.after(5 * MINUTE).done("write", {}, "again"), 2);
     const last = story.after(HOUR - 5 * MINUTE - 1).allowed("write");
@@ -83,7 +83,7 @@ describe("the same occurrence goes on", () => {
   });
 
   test("after an unknown outcome, where that is not enforced", () => {
-    const story = given({ ...POLICY, checks: { outcome_unknown: "warn" } });
+    const story = startStory({ ...POLICY, checks: { outcome_unknown: "warn" } });
     const first = story.allowed("write");
     story.reported(first, { status: "unknown" });
     goesOn(first, story.allowed("write"), 2);
@@ -164,6 +164,6 @@ describe("a new one opens", () => {
       },
     ],
   ])("%s", (_name, repeat) => {
-    isNew(repeat(given(POLICY)));
+    isNew(repeat(startStory(POLICY)));
   });
 });

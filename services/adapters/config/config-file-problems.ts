@@ -11,7 +11,7 @@ type Read = (name: string) => unknown;
 /** What is wrong with a file; undefined: nothing. */
 type Look = (file: string) => string | undefined;
 
-type Named = {
+type FileCheck = {
   readonly key: string;
   /** The key that a process needs where it reads these files; undefined: each reads them. */
   readonly neededBy?: string;
@@ -21,7 +21,7 @@ type Named = {
 const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/;
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 
-const OF_PROCESSES: readonly Named[] = [
+const OF_PROCESSES: readonly FileCheck[] = [
   { key: "policy.files", neededBy: "policy.files", look: readable },
   { key: "secret.previousFiles", neededBy: "secret.value", look: holdsSecret },
   { key: "executor.handlers", neededBy: "executor.handlers", look: readable },
@@ -29,13 +29,13 @@ const OF_PROCESSES: readonly Named[] = [
 ];
 
 /** @param needs keys that this process cannot do without, `policy.files`. */
-export function namedFileProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
+export function findFileProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
   const problems = [...OF_PROCESSES, ...ofTls(read)]
     .filter(({ neededBy }) => neededBy === undefined || needs.includes(neededBy))
     .flatMap(({ key, look }) =>
       filesOf(read, key).flatMap(([at, file]) => {
         const message = look(file);
-        return message === undefined ? [] : [{ key: at, message, mend: "check the path" }];
+        return message === undefined ? [] : [{ key: at, message, remedy: "check the path" }];
       }),
     );
   return [...problems, ...usedTls(read).flatMap((section) => pairProblems(read, section))];
@@ -45,7 +45,7 @@ function usedTls(read: Read): readonly TlsSection[] {
   return TLS_SECTIONS.filter((section) => usesTlsFiles(read, section));
 }
 
-function ofTls(read: Read): readonly Named[] {
+function ofTls(read: Read): readonly FileCheck[] {
   return usedTls(read).flatMap((section) => [
     { key: `${section}.caFile`, look: holds(CERTIFICATE, "certificate") },
     { key: `${section}.certFile`, look: holds(CERTIFICATE, "certificate") },
@@ -67,8 +67,8 @@ function pairProblems(read: Read, section: TlsSection): readonly Unplaced[] {
     return [];
   } catch (error) {
     const message = `makes no pair with \`${section}.certFile\`: ${reasonOf(error)}`;
-    const mend = "give the key of that certificate, and the passphrase that opens it";
-    return [{ key: `${section}.keyFile`, message, mend }];
+    const remedy = "give the key of that certificate, and the passphrase that opens it";
+    return [{ key: `${section}.keyFile`, message, remedy }];
   }
 }
 

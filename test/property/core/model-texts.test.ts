@@ -10,7 +10,7 @@ import {
 } from "../../../services/core/hidden-text.ts";
 import { shownArguments } from "../../../services/core/shown-arguments.ts";
 import { isSameSpeaker, speakerProblem } from "../../../services/core/speaker.ts";
-import { given } from "../../support/decider-spec.ts";
+import { startStory } from "../../support/decider-spec.ts";
 
 const unseen = fc.constantFrom(
   ..." \t\n\u00a0\u00ad\u034f\u115f\u180e\u200b\u200e\u202e\u2060\u2066\u2800\u3000\u3164\ufe0f\ufeff\u009b",
@@ -30,7 +30,7 @@ describe("a reason", () => {
   test("in which nothing can be seen is none, and one visible character makes it one", () => {
     fc.assert(
       fc.property(nothing, fc.constantFrom("x", "7", "é", "語", "ж"), (reason, seen) => {
-        const story = given(asks);
+        const story = startStory(asks);
         const hold = story.held("drop");
         expect(story.approved(hold, { reason })).toMatchObject({ why: "reason_required" });
         expect(story.approved(hold, { reason: reason + seen }).type).toBe("allowed");
@@ -110,7 +110,7 @@ function isBalanced(text: string): boolean {
   return text.split("`").length % 2 === 1;
 }
 
-const toldOf = (decision: CallRefused) => ({
+const showRefusal = (decision: CallRefused) => ({
   ...decision.refusal,
   arguments: shownArguments(decision),
 });
@@ -129,7 +129,7 @@ describe("what is told", () => {
     fc.assert(
       fc.property(hostile, hostile, (text, other) => {
         fc.pre(!HALF.test(text) && /\S/.test(text));
-        const story = given(document);
+        const story = startStory(document);
         story.done("pay", { id: text }, other);
         story.done("look", { [text]: 1 }, other);
         const refusals = [
@@ -138,12 +138,20 @@ describe("what is told", () => {
           story.refused("strict", { [text]: other.replaceAll(/\p{Cs}/gu, "?") }),
           story.refused("look", { [text]: 1 }),
           story.refused(`x${text}`),
-        ].map(toldOf);
+        ].map(showRefusal);
         const hold = story.held("ask_it", { text });
         const denied = story.denied(hold, { reason: text });
-        const told = denied.type === "refused" ? [...refusals, toldOf(denied)] : refusals;
-        expect(told).toHaveLength(6);
-        for (const { message, note, userMessage, arguments: shown, problems, conflict } of told) {
+        const shownRefusals =
+          denied.type === "refused" ? [...refusals, showRefusal(denied)] : refusals;
+        expect(shownRefusals).toHaveLength(6);
+        for (const {
+          message,
+          note,
+          userMessage,
+          arguments: shown,
+          problems,
+          conflict,
+        } of shownRefusals) {
           const texts = [
             message,
             note,

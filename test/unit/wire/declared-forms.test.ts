@@ -10,8 +10,8 @@ describe("what an input that cannot be read is told", () => {
     ["proposals", "the record has no value: send an Avro or JSON record"],
     ["results", "the record has no value: send an Avro record"],
     ["verdicts", "the record has no value: send an Avro record"],
-  ] as const)("names the forms that %s take, where it is empty", (topic, told) => {
-    expect(message(topic, null)).toEqual({ ok: false, message: told });
+  ] as const)("names the forms that %s take, where it is empty", (topic, problem) => {
+    expect(message(topic, null)).toEqual({ ok: false, message: problem });
   });
 
   it.each(["\ufeff{}", " {}"])("says how JSON begins, of a proposal %j alone", (text) => {

@@ -11,7 +11,7 @@ import { isObject } from "../policy/argument-path.ts";
 /** A policy's path as member names. */
 export type SensitivePath = readonly string[];
 
-export interface SensitivePlace {
+export interface SensitiveValue {
   /** Member names from the arguments to the value, each as it stands there. */
   readonly keys: readonly string[];
   readonly value: JsonValue;
@@ -22,23 +22,23 @@ export function inOrder(paths: readonly SensitivePath[]): readonly SensitivePath
   return [...paths].sort((a, b) => a.length - b.length);
 }
 
-type Put = (place: SensitivePlace) => JsonValue;
+type Put = (sensitive: SensitiveValue) => JsonValue;
 
 /**
  * The arguments with what `put` gives in the place of each sensitive value; the same object where there is
  * none. `paths` are `inOrder`.
  */
-export function withPlaces(
+export function replaceSensitive(
   args: JsonObject,
   paths: readonly SensitivePath[],
   put: Put,
 ): JsonObject {
   const done = new Set<string>();
-  const once: Put = (place) => {
-    const pointer = pointerOf(place.keys);
-    if (place.value === null || done.has(pointer)) return place.value;
+  const once: Put = (sensitive) => {
+    const pointer = pointerOf(sensitive.keys);
+    if (sensitive.value === null || done.has(pointer)) return sensitive.value;
     done.add(pointer);
-    return put(place);
+    return put(sensitive);
   };
   return paths.reduce((made, path) => inObject(made, path, [], once), args);
 }

@@ -33,30 +33,30 @@ function schemasAt(path: readonly PathSegment[]): readonly Schema[] {
 }
 
 function wordOf(option: Schema, key: string): string {
-  const found = childrenOf(option).find(([step]) => step === key)?.[1];
-  const def = found === undefined ? undefined : definition(found);
+  const child = childrenOf(option).find(([step]) => step === key)?.[1];
+  const def = child === undefined ? undefined : definition(child);
   return def?.type === "literal" ? String(def.values[0]) : "";
 }
 
 /** Places where a key of this name stands, such as `tools` or `tool_schemas.*`. */
-export function placesOf(name: string): readonly string[] {
-  const places: string[] = [];
+export function listKeyPaths(name: string): readonly string[] {
+  const paths: string[] = [];
   visit(policyDocument, [], (path, keys) => {
-    if (keys.includes(name)) places.push(path.length === 0 ? "the top level" : path.join("."));
+    if (keys.includes(name)) paths.push(path.length === 0 ? "the top level" : path.join("."));
   });
   // A block inside of another one that has the key as well would only make the list long.
-  const inside = (place: string): boolean => places.some((one) => place.startsWith(`${one}.`));
-  return [...new Set(places)].filter((place) => !inside(place));
+  const inside = (path: string): boolean => paths.some((one) => path.startsWith(`${one}.`));
+  return [...new Set(paths)].filter((path) => !inside(path));
 }
 
 function visit(
   schema: Schema,
   path: readonly string[],
-  found: (path: readonly string[], keys: readonly string[]) => void,
+  onKeys: (path: readonly string[], keys: readonly string[]) => void,
 ): void {
   for (const inner of formsOf(schema)) {
-    found(path, ownKeys(inner));
-    for (const [step, child] of childrenOf(inner)) visit(child, [...path, step], found);
+    onKeys(path, ownKeys(inner));
+    for (const [step, child] of childrenOf(inner)) visit(child, [...path, step], onKeys);
   }
 }
 

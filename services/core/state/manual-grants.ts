@@ -5,7 +5,7 @@ import type { VerdictRuled } from "../events.ts";
 import { hasVisible } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 
-export interface Given {
+export interface ManualGrant {
   /** Calls left; null: any number. */
   readonly calls: number | null;
   /** Until when (gate time, ms); null: as long as the conversation lasts. */
@@ -26,7 +26,7 @@ export function isBlank(reason: string | null): boolean {
 }
 
 /** A tool's key says that it was revoked; calls are given of its rules (`ruleKey`). */
-export function givenKey(what: "tier" | "tool", name: string): string {
+export function manualGrantKey(what: "tier" | "tool", name: string): string {
   return `${what}:${name}`;
 }
 
@@ -39,61 +39,70 @@ type Subject = Pick<VerdictRuled, "tier" | "tool" | "ruleDigest">;
 
 /** What a grant or revocation is kept under: the tier, the rule of the tool, or all of the tool. */
 export function rulingKey({ tier, tool, ruleDigest }: Subject): string {
-  if (tool === null) return givenKey("tier", tier ?? "");
-  return ruleDigest === null ? givenKey("tool", tool) : ruleKey(tool, ruleDigest);
+  if (tool === null) return manualGrantKey("tier", tier ?? "");
+  return ruleDigest === null ? manualGrantKey("tool", tool) : ruleKey(tool, ruleDigest);
 }
 
 /** Is there a call left? */
-export function hasLeft(given: Given | undefined, nowMs: number): boolean {
-  if (given === undefined || given.calls === 0) return false;
-  return given.untilMs === null || nowMs < given.untilMs;
+export function hasLeft(manualGrant: ManualGrant | undefined, nowMs: number): boolean {
+  if (manualGrant === undefined || manualGrant.calls === 0) return false;
+  return manualGrant.untilMs === null || nowMs < manualGrant.untilMs;
 }
 
 /** Calls of some rule of the tool were given. */
-export function isGivenOf(given: Trie<Given>, tool: string): boolean {
-  return ruleKeysOf(given, tool).length > 0;
+export function hasManualGrantOf(manualGrants: Trie<ManualGrant>, tool: string): boolean {
+  return ruleKeysOf(manualGrants, tool).length > 0;
 }
 
-function ruleKeysOf(given: Trie<Given>, tool: string): readonly string[] {
-  const keys = [...trieEntries(given)].map(([key]) => key);
+function ruleKeysOf(manualGrants: Trie<ManualGrant>, tool: string): readonly string[] {
+  const keys = [...trieEntries(manualGrants)].map(([key]) => key);
   return keys.filter((key) => key.startsWith("rule:") && key.slice(key.indexOf(" ") + 1) === tool);
 }
 
 /** Room for one more key, or the key is there. */
-export function hasRoom(given: Trie<Given>, key: string): boolean {
-  return given.size < LIMITS.counters || trieGet(given, key) !== undefined;
+export function hasRoom(manualGrants: Trie<ManualGrant>, key: string): boolean {
+  return manualGrants.size < LIMITS.counters || trieGet(manualGrants, key) !== undefined;
 }
 
-export function afterUse(given: Trie<Given>, key: string): Trie<Given> {
-  const before = trieGet(given, key);
-  if (before === undefined || before.calls === null) return given;
-  return trieSet(given, key, { ...before, calls: Math.max(0, before.calls - 1) });
+export function afterUse(manualGrants: Trie<ManualGrant>, key: string): Trie<ManualGrant> {
+  const before = trieGet(manualGrants, key);
+  if (before === undefined || before.calls === null) return manualGrants;
+  return trieSet(manualGrants, key, { ...before, calls: Math.max(0, before.calls - 1) });
 }
 
 /** A call that was not executed; `allowedN`: when it was allowed. */
-export function afterGivenBack(given: Trie<Given>, key: string, allowedN: number): Trie<Given> {
-  const before = trieGet(given, key);
-  if (before === undefined || before.calls === null) return given;
-  if (allowedN <= before.sinceN) return given;
-  return trieSet(given, key, { ...before, calls: before.calls + 1 });
+export function returnManualGrant(
+  manualGrants: Trie<ManualGrant>,
+  key: string,
+  allowedN: number,
+): Trie<ManualGrant> {
+  const before = trieGet(manualGrants, key);
+  if (before === undefined || before.calls === null) return manualGrants;
+  if (allowedN <= before.sinceN) return manualGrants;
+  return trieSet(manualGrants, key, { ...before, calls: before.calls + 1 });
 }
 
 /**
  * A later grant takes the place of an earlier one. `n`: when it comes. After a revocation it gives what it says and no
  * more: what the policy grants stays taken away. A tool that is revoked loses what was given of each of its rules.
  */
-export function afterRuling(given: Trie<Given>, ruling: VerdictRuled, n: number): Trie<Given> {
+export function afterRuling(
+  manualGrants: Trie<ManualGrant>,
+  ruling: VerdictRuled,
+  n: number,
+): Trie<ManualGrant> {
   const { kind, tier, tool, calls, untilMs, by } = ruling;
-  if (tier === null && tool === null) return given;
+  if (tier === null && tool === null) return manualGrants;
   const key = rulingKey(ruling);
   const said = { by, reasoned: !isBlank(ruling.reason), sinceN: n };
   if (kind === "revoke") {
-    let left = given;
-    for (const one of tool === null ? [] : ruleKeysOf(given, tool)) left = trieDelete(left, one);
+    let left = manualGrants;
+    for (const one of tool === null ? [] : ruleKeysOf(manualGrants, tool))
+      left = trieDelete(left, one);
     if (!hasRoom(left, key)) return left;
     return trieSet(left, key, { calls: 0, untilMs: null, revoked: true, ...said });
   }
-  if (!hasRoom(given, key)) return given;
-  const revoked = trieGet(given, key)?.revoked ?? false;
-  return trieSet(given, key, { calls, untilMs, revoked, ...said });
+  if (!hasRoom(manualGrants, key)) return manualGrants;
+  const revoked = trieGet(manualGrants, key)?.revoked ?? false;
+  return trieSet(manualGrants, key, { calls, untilMs, revoked, ...said });
 }

@@ -17,29 +17,29 @@ export function addEffects(state: StateDraft, event: CallAllowed): void {
     facts: call,
   } = event;
   const { n } = state;
-  for (const { resource, kind, wholes, onFailure } of call.exclusive) {
+  for (const { resource, kind, ancestors, onFailure } of call.exclusive) {
     const earlier = trieGet(state.effects, resource);
     if (earlier === undefined && state.effects.size >= LIMITS.exclusiveEffects) continue;
     const status = "in_flight";
     const own = { decisionId, callId, tool, kind, actionKey, n, atMs, status } as const;
-    const holder = { ...own, wholes, onFailure };
+    const holder = { ...own, ancestors: ancestors, onFailure };
     const holders = earlier === undefined ? [holder] : [holder, ...untilSettled(earlier)];
     putHolders(state, resource, earlier, holders);
   }
 }
 
 /** Those that the result named stand where they would, had they been known as the call was allowed. */
-export function addNamedEffects(
+export function addResultEffects(
   state: StateDraft,
   open: OpenCall,
   effects: readonly ExclusiveEffect[],
 ): void {
   const { decisionId, callId, tool, actionKey, n, atMs } = open;
-  for (const { resource, kind, wholes, onFailure } of effects) {
+  for (const { resource, kind, ancestors, onFailure } of effects) {
     const earlier = trieGet(state.effects, resource);
     const status = "in_flight";
     const own = { decisionId, callId, tool, kind, actionKey, n, atMs, status } as const;
-    const holder = { ...own, wholes, onFailure };
+    const holder = { ...own, ancestors: ancestors, onFailure };
     const later = (earlier ?? []).filter((other) => other.n > n);
     const before = (earlier ?? []).filter((other) => other.n <= n);
     putHolders(state, resource, earlier, [...later, holder, ...before]);
@@ -53,15 +53,15 @@ export function addNamedEffects(
 export function tellEffects(
   state: StateDraft,
   open: OpenCall,
-  told: { readonly status: CallStatus; readonly effect: FailureEffect | null },
+  report: { readonly status: CallStatus; readonly effect: FailureEffect | null },
 ): void {
   const isFree =
-    told.status === "not_executed" || (told.status === "failed" && told.effect === "none");
+    report.status === "not_executed" || (report.status === "failed" && report.effect === "none");
   for (const { resource } of open.call.exclusive) {
     const holders = trieGet(state.effects, resource) ?? [];
     const left = isFree
       ? holders.filter((holder) => holder.decisionId !== open.decisionId)
-      : withStatus(holders, open, told.status);
+      : withStatus(holders, open, report.status);
     const before = holders.length === 0 ? undefined : holders;
     putHolders(state, resource, before, left.length === 0 ? undefined : untilSettled(left));
   }

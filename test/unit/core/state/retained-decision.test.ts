@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { DecisionEvent } from "../../../../services/core/events.ts";
-import { keepDecision, recallDecision } from "../../../../services/core/state/kept-decision.ts";
-import { given, HOUR, MINUTE } from "../../../support/decider-spec.ts";
+import { keepDecision, recallDecision } from "../../../../services/core/state/retained-decision.ts";
+import { HOUR, MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY = {
   authorization: {
@@ -20,7 +20,7 @@ const POLICY = {
 
 /** One decision of each kind, with what an ordinary call leaves empty. */
 function decisions(): readonly DecisionEvent[] {
-  const story = given(POLICY);
+  const story = startStory(POLICY);
   story.done("look", {}, "seen");
   story.refused("look");
   story.done("write", { to: "a", note: "b" });

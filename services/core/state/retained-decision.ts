@@ -4,15 +4,15 @@
  */
 import type { DecisionEvent } from "../events.ts";
 
-export type KeptDecision = DecisionEvent;
+export type RetainedDecision = DecisionEvent;
 
-export function keepDecision(decision: DecisionEvent): KeptDecision {
+export function keepDecision(decision: DecisionEvent): RetainedDecision {
   return withText(decision, "");
 }
 
 /** The decision as it was made. */
-export function recallDecision(kept: KeptDecision, text: string): DecisionEvent {
-  return withText(kept, text);
+export function recallDecision(retained: RetainedDecision, text: string): DecisionEvent {
+  return withText(retained, text);
 }
 
 function withText<D extends DecisionEvent>(decision: D, text: string): D {

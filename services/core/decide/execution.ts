@@ -6,29 +6,29 @@
  *    new key needs an outcome that is known.
  */
 import type { CallContext } from "../checks/check.ts";
-import type { Occurrence } from "../events.ts";
+import type { Execution } from "../events.ts";
 import { mayHaveActed } from "../state/doubts.ts";
-import type { Twin } from "../state/state.ts";
+import type { PriorCall } from "../state/state.ts";
 import { changedSince } from "../state/writes.ts";
 
-export function occurrenceOf(call: CallContext): Occurrence {
-  const { twin } = call;
-  if (twin === undefined || !goesOn(call, twin)) {
+export function findExecution(call: CallContext): Execution {
+  const { priorCall } = call;
+  if (priorCall === undefined || !goesOn(call, priorCall)) {
     return { decisionId: call.decisionId, openedAtMs: call.nowMs, attempt: 1 };
   }
-  return { ...twin.occurrence, attempt: twin.occurrence.attempt + 1 };
+  return { ...priorCall.execution, attempt: priorCall.execution.attempt + 1 };
 }
 
-function goesOn(call: CallContext, twin: Twin): boolean {
+function goesOn(call: CallContext, priorCall: PriorCall): boolean {
   if (call.tool.isRead) return false;
-  if (call.nowMs >= twin.occurrence.openedAtMs + call.policy.idempotencyTtlMs) return false;
-  if (mayHaveActed(twin)) return true;
-  if (call.covered) return false;
-  switch (twin.status) {
+  if (call.nowMs >= priorCall.execution.openedAtMs + call.policy.idempotencyTtlMs) return false;
+  if (mayHaveActed(priorCall)) return true;
+  if (call.isConfirmed) return false;
+  switch (priorCall.status) {
     case "not_executed":
-      return twin.effect !== "none";
+      return priorCall.effect !== "none";
     case "succeeded":
-      return isLateRetry(call, twin);
+      return isLateRetry(call, priorCall);
     case "failed":
     case "unknown":
     case "in_flight":
@@ -38,9 +38,9 @@ function goesOn(call: CallContext, twin: Twin): boolean {
 }
 
 /** A write repeated after its window, with nothing to say that it is meant. */
-function isLateRetry(call: CallContext, twin: Twin): boolean {
+function isLateRetry(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, dependsOn: resources, nowMs } = call;
-  if (tool.repeatable || tool.namesNoObject || nowMs < twin.windowUntilMs) return false;
+  if (tool.repeatable || tool.namesNoObject || nowMs < priorCall.windowUntilMs) return false;
   const dependent = { actionKey: call.actionKey, isRead: false, resources };
-  return !changedSince(call.state, dependent, twin.n, nowMs);
+  return !changedSince(call.state, dependent, priorCall.n, nowMs);
 }

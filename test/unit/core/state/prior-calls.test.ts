@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
-import { given, HOUR, type Story } from "../../../support/decider-spec.ts";
+import { HOUR, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const DAY = 24 * HOUR;
 const TOOLS = {
@@ -9,7 +9,7 @@ const TOOLS = {
 
 /** A call that waits keeps the conversation alive; no tick comes. */
 function aDayLater(write: (story: Story) => void): Story {
-  const story = given({ ...TOOLS, tool_schemas: { write: {} } });
+  const story = startStory({ ...TOOLS, tool_schemas: { write: {} } });
   story.held("ask");
   write(story);
   return story.after(DAY + 1);
@@ -29,27 +29,27 @@ describe("a write without a known outcome, after a day without a tick", () => {
   });
 
   test("is forgotten in its time once its outcome is told", () => {
-    const told = aDayLater((early) => early.done("write"));
-    expect(told.allowed("write").occurrence.attempt).toBe(1);
-    expect(told.state?.writeTwins.size).toBe(1);
+    const story = aDayLater((early) => early.done("write"));
+    expect(story.allowed("write").execution.attempt).toBe(1);
+    expect(story.state?.priorWrites.size).toBe(1);
   });
 
   test("makes no room and is not let go of, but others are", () => {
-    const story = given({ deduplication: { window_ms: 1_000 }, tool_schemas: { write: {} } });
+    const story = startStory({ deduplication: { window_ms: 1_000 }, tool_schemas: { write: {} } });
     story.allowed("write", { id: "waits" });
-    for (let n = 0; n <= LIMITS.writeTwins; n += 1) {
+    for (let n = 0; n <= LIMITS.priorWrites; n += 1) {
       story.after(2_000).done("write", { n });
       story.journal.length = 0;
     }
-    expect(story.state?.writeTwins.size).toBeLessThanOrEqual(LIMITS.writeTwins);
+    expect(story.state?.priorWrites.size).toBeLessThanOrEqual(LIMITS.priorWrites);
     expect(story.reason("write", { id: "waits" })).toBe("duplicate_in_flight");
   });
 });
 
 describe("the place of a write that is told to be unknown", () => {
   /** Places in the ledger that the news takes, with another write allowed `ms` after its own time was over. */
-  function placesTaken(ms: number): number {
-    const story = given({ ...TOOLS, tool_schemas: { write: {} } });
+  function countNewOrders(ms: number): number {
+    const story = startStory({ ...TOOLS, tool_schemas: { write: {} } });
     story.held("ask");
     const first = story.allowed("write", { n: 1 });
     const {
@@ -61,13 +61,13 @@ describe("the place of a write that is told to be unknown", () => {
     const openUntilMs = notAfterMs + timeLimitMs + LIMITS.lateTickMs;
     story.after(Math.max(call.dropAtMs, openUntilMs) - proposalsAtMs + ms);
     story.allowed("write", { n: 2 });
-    const before = story.state?.writeTwins.nextOrder ?? 0;
+    const before = story.state?.priorWrites.nextOrder ?? 0;
     story.reported(first, { status: "unknown" });
-    return (story.state?.writeTwins.nextOrder ?? 0) - before;
+    return (story.state?.priorWrites.nextOrder ?? 0) - before;
   }
 
   test("is its own where earlier versions had forgotten it, and a new one a moment before", () => {
-    expect(placesTaken(0)).toBe(0);
-    expect(placesTaken(-1)).toBe(1);
+    expect(countNewOrders(0)).toBe(0);
+    expect(countNewOrders(-1)).toBe(1);
   });
 });

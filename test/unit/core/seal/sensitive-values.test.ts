@@ -4,18 +4,18 @@ import {
   inOrder,
   keysOf,
   pointerOf,
-  type SensitivePlace,
-  withPlaces,
+  replaceSensitive,
+  type SensitiveValue,
   withValueAt,
-} from "../../../../services/core/seal/sensitive-places.ts";
+} from "../../../../services/core/seal/sensitive-values.ts";
 
 function sealed(args: JsonObject, paths: readonly string[]) {
-  const found: SensitivePlace[] = [];
-  const value = withPlaces(args, inOrder(paths.map((path) => path.split("."))), (place) => {
-    found.push(place);
+  const sensitivePaths: SensitiveValue[] = [];
+  const value = replaceSensitive(args, inOrder(paths.map((path) => path.split("."))), (path) => {
+    sensitivePaths.push(path);
     return "#";
   });
-  return { value, found };
+  return { value, sensitivePaths };
 }
 
 const CASES: readonly (readonly [
@@ -65,9 +65,9 @@ test("arguments without the value are the same object", () => {
 });
 
 test.each(CASES)("%s can be put back", (_what, args, paths) => {
-  const { value, found } = sealed(args, paths);
-  const restored = found.reduce<JsonObject | null>(
-    (made, place) => made && withValueAt(made, keysOf(pointerOf(place.keys)), place.value),
+  const { value, sensitivePaths } = sealed(args, paths);
+  const restored = sensitivePaths.reduce<JsonObject | null>(
+    (made, path) => made && withValueAt(made, keysOf(pointerOf(path.keys)), path.value),
     value,
   );
   expect(restored).toEqual(args);

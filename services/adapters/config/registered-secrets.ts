@@ -1,9 +1,9 @@
 import { hmac } from "../../core/hash.ts";
-import type { KnownSecrets } from "../../runtime/anchor.ts";
+import type { RegisteredSecrets } from "../../runtime/anchor.ts";
 import type { Secret } from "./secret-file.ts";
 
 /** Of the secrets of a gate: what their journal compares, and what it is written with. */
-export type SecretStore = KnownSecrets & {
+export type SecretStore = RegisteredSecrets & {
   /** By key id; those of lost secrets are added when the journal names them. */
   readonly byKeyId: ReadonlyMap<string, Uint8Array>;
 };

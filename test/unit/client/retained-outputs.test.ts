@@ -17,13 +17,13 @@ async function stored(gate: Callgate, tool: string, output: unknown, order = "7"
   const call = { ...CONTEXT, tool, arguments: { order } };
   const { decisionId = "" } = await gate.propose(call);
   await gate.report(decisionId, { status: "succeeded", output });
-  const told = await gate.awaitResult(decisionId);
-  expect(await gate.previousResult(decisionId)).toEqual(told);
-  return told;
+  const result = await gate.awaitResult(decisionId);
+  expect(await gate.previousResult(decisionId)).toEqual(result);
+  return result;
 }
 
 /** Each once: its name is the order that the calls are about. */
-const OUTPUTS: readonly (readonly [what: string, output: unknown, kept: unknown])[] = [
+const OUTPUTS: readonly (readonly [what: string, output: unknown, retained: unknown])[] = [
   ["large numbers", { id: 5n, amount: 100 }, { id: "5", amount: 100 }],
   ["dates", { at: new Date(0) }, { at: "1970-01-01T00:00:00.000Z" }],
   ["a map further in", { id: 1, more: new Map([["a", 1]]) }, { id: 1, more: "[Map]" }],
@@ -74,12 +74,12 @@ describe("an output that JSON cannot give back", () => {
     "is not whole for who waits for it (%s)",
     async (tool) => {
       const gate = await openGate();
-      for (const [order, output, kept] of OUTPUTS) {
-        const told = await stored(gate, tool, output, order);
-        expect(told, order).toMatchObject({ status: "succeeded", whole: false });
-        expect(told.output, order).toEqual(kept);
-        expect(told.bytes).toBeGreaterThan(0);
-        expect(told.digest).not.toBeNull();
+      for (const [order, output, expected] of OUTPUTS) {
+        const result = await stored(gate, tool, output, order);
+        expect(result, order).toMatchObject({ status: "succeeded", whole: false });
+        expect(result.output, order).toEqual(expected);
+        expect(result.bytes).toBeGreaterThan(0);
+        expect(result.digest).not.toBeNull();
       }
     },
   );
@@ -88,8 +88,8 @@ describe("an output that JSON cannot give back", () => {
 describe("an output that JSON gives back", () => {
   test("is whole", async () => {
     const output = { rows: [{ id: 1, note: undefined }, null] };
-    const told = await stored(await openGate(), "charge_card", output);
-    expect(told).toMatchObject({ output: { rows: [{ id: 1 }, null] }, whole: true });
+    const result = await stored(await openGate(), "charge_card", output);
+    expect(result).toMatchObject({ output: { rows: [{ id: 1 }, null] }, whole: true });
   });
 });
 
