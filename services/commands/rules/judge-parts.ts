@@ -8,12 +8,12 @@ import type { ReadCall } from "./read-call.ts";
 import { isFree, type RuleTest } from "./rule.ts";
 
 /** Of a repeat: `read` is answered from memory, `watch` and `run` run again, `write` is a duplicate. */
-export type Deed = "read" | "watch" | "run" | "write";
+export type DoesOnRepeat = "read" | "watch" | "run" | "write";
 
-export interface Verdict {
+export interface PartJudgement {
   /** The part, for people. */
   readonly text: string;
-  readonly does: Deed;
+  readonly does: DoesOnRepeat;
   /** Number of the rule that decides; `tables`: none, but the tables say what it does; `unclear`: nothing does. */
   readonly by: number | "tables" | "unclear";
   /** Why it is unclear, as a clause: `the option --x of git status is not known`. */
@@ -27,11 +27,11 @@ export interface Rules {
 }
 
 /** A verdict for each part of a call. None: an empty line, which does nothing. */
-export function judgeCall({ parts, unread }: ReadCall, rules: Rules): readonly Verdict[] {
-  const verdicts = parts.flatMap((part) => judgePart(part, rules));
-  if (unread === null) return verdicts;
+export function judgeParts({ parts, unread }: ReadCall, rules: Rules): readonly PartJudgement[] {
+  const judgements = parts.flatMap((part) => judgePart(part, rules));
+  if (unread === null) return judgements;
   const { text, reason } = unread;
-  return [{ text: cut(text), does: "write", by: "unclear", reason }, ...verdicts];
+  return [{ text: cut(text), does: "write", by: "unclear", reason }, ...judgements];
 }
 
 const TEXT_MAX = 120;
@@ -41,15 +41,15 @@ function cut(text: string): string {
 }
 
 /** The verdict of the first rule that is about it. What is not wholly understood is unclear beside that. */
-function judgePart(part: Part, { rules, isSession }: Rules): readonly Verdict[] {
+function judgePart(part: Part, { rules, isSession }: Rules): readonly PartJudgement[] {
   const text = describePart(part);
   const command = part.kind === "command" ? part : null;
   const unseen = command?.unseen ?? null;
   const by = rules.findIndex(
     ({ fits, isStrict }) => (isStrict || unseen === null) && fits(part, isStrict),
   );
-  const does = deedOf(part, isSession);
-  const ruled: readonly Verdict[] = by < 0 ? [] : [{ text, does, by, reason: null }];
+  const does = doesOnRepeat(part, isSession);
+  const ruled: readonly PartJudgement[] = by < 0 ? [] : [{ text, does, by, reason: null }];
   const misread = unseen ?? (command?.hasTable === true ? command.form.problem : null);
   if (by >= 0 && misread === null) return ruled;
   const reason = misread ?? (command === null ? null : findProblem(command));
@@ -78,7 +78,7 @@ function whyNotFree({ path, access, isSecret, position }: Visit): string {
     : "lies outside of the workspace";
 }
 
-function deedOf(part: Part, isSession: boolean): Deed {
+function doesOnRepeat(part: Part, isSession: boolean): DoesOnRepeat {
   const { does } = part;
   if (does === "read" && isSession && part.kind === "command" && part.form.program === "cd")
     return "run";
