@@ -45,7 +45,7 @@ const ROW = `  agent_not_listed: {
     check: "listed_agents",
     mode: "enforce",
     group: "permission",
-    model: "This call was not run because you are not on the list of agents here. Stop calling tools; tell the user.",
+    modelText: "This call was not run because you are not on the list of agents here. Stop calling tools; tell the user.",
     cause: "The policy has \`agents\`, and the agent of the call is not among them.",
     remedy: "Add the agent to \`agents\`.",
   },

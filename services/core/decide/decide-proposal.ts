@@ -28,11 +28,11 @@ import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
-import { judge } from "./judge.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { type IdentifiedCall, nameCall } from "./name-call.ts";
 import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
+import { runChecks } from "./run-checks.ts";
 
 export function decideProposal(
   state: ConversationState | undefined,
@@ -53,7 +53,7 @@ export function decideProposal(
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
   const retainedDecision = state && findByName(state, name);
   if (retainedDecision?.decisionId === identifiedCall.decisionId) {
-    return repeatedOf(recallDecision(retainedDecision, draft.arguments.text));
+    return redeliver(recallDecision(retainedDecision, draft.arguments.text));
   }
   if (retainedDecision !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
@@ -61,7 +61,7 @@ export function decideProposal(
   }
   if (unread !== null) return refuseText(state, proposal, draft, unread, policy, nowMs);
   const asked = state && askedAgain(state, proposal, draft);
-  if (asked !== undefined) return repeatedOf(asked);
+  if (asked !== undefined) return redeliver(asked);
   const args = (clear ?? identifiedCall.parsed) as LazyArguments;
   return decideParsed(state, proposal, draft, args, policy, nowMs, null);
 }
@@ -87,7 +87,7 @@ const FORGOTTEN = {
     "The gate no longer has the decision on that earlier call, which may have run: if this is the same call, find out whether it took effect before you make it again.",
 } as const;
 
-function repeatedOf(decision: DecisionEvent): GateEvent {
+function redeliver(decision: DecisionEvent): GateEvent {
   const { tenantId, conversationId, decisionId } = decision;
   return { type: "repeated", tenantId, conversationId, decisionId, decision };
 }
@@ -216,7 +216,7 @@ export function decideParsed(
     );
   }
   const context = contextOf(state, proposal, draft, tool, read, policy, nowMs, approval);
-  const finding = judge(context, advice);
+  const finding = runChecks(context, advice);
   draft.notices = advice.notices;
   return conclude(context, draft, finding, approval);
 }

@@ -9,8 +9,8 @@ import type { DecisionEvent } from "../events.ts";
 import type { Advice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
 import type { DecisionDraft } from "./draft-decision.ts";
-import { enforced } from "./judge.ts";
 import type { PlainRefusal } from "./refuse-unread.ts";
+import { findEnforced } from "./run-checks.ts";
 
 export function refuseEarly(
   call: CallContext,
@@ -28,7 +28,7 @@ export function refuseEarly(
 /** What an operator has switched off is refused as that, whatever else stands in the way. */
 function stopOf(call: CallContext, { reason }: PlainRefusal, advice: Advice): Finding | null {
   if (reason === "killed") return null;
-  return enforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
+  return findEnforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
 }
 
 function makeFinding(call: CallContext, plain: PlainRefusal): Finding {

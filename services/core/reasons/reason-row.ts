@@ -36,7 +36,7 @@ export interface ReasonRow<Check extends string = string> {
    * For the model that proposed the call: what happened and what to do now. Complete sentences
    * that need nothing filled in; details of the case (paths, waits, earlier results) follow it.
    */
-  readonly model: string;
+  readonly modelText: string;
   /** For whoever runs the gate: when the reason is given. */
   readonly cause: string;
   /** For whoever runs the gate: what to do about it. */

@@ -35,7 +35,7 @@ function userMessage(finding: Finding, { level }: EscalationLevel, tool: string)
   return said === null ? null : `${said} (${tool}).`;
 }
 
-export function refusalOf(
+export function writeRefusal(
   call: CallContext,
   draft: Decision,
   finding: Finding,
@@ -43,14 +43,14 @@ export function refusalOf(
 ): Refusal {
   const { priorCall } = call;
   const previous = finding.previous;
-  const sentences = REASONS[finding.reason];
+  const row = REASONS[finding.reason];
   const shown = previous === null ? null : shownResult(previous);
-  const duplicate = previous !== null && sentences.isFailure !== true;
+  const duplicate = previous !== null && row.isFailure !== true;
   const suggestedNext = suggestNext(call);
   return {
     reason: finding.reason,
     message: joinSentences([
-      sentences.model,
+      row.modelText,
       finding.detail,
       ...problemLines(finding.problems),
       shown,
@@ -62,7 +62,7 @@ export function refusalOf(
     rule: finding.rule,
     level: escalation.level,
     count: escalation.count,
-    retryable: sentences.isRetryable === true,
+    retryable: row.isRetryable === true,
     disposition: dispositionAt(escalation.level, finding.disposition),
     previousCall: finding.earlier ?? previousOf(previous ?? priorCall),
     previousResult: previous === null ? null : previousResult(previous, finding.answered),
