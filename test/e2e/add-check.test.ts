@@ -21,7 +21,7 @@ const PARTS = [
   "vitest.config.ts",
 ];
 
-const CHECK = `/** Check 6: an agent that the policy does not list may call nothing. */
+const CHECK = `/** An agent that the policy does not list may call nothing. */
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 
 type Settings = readonly string[] | null;

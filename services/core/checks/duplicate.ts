@@ -1,6 +1,6 @@
 /**
- * The check `duplicate`: the same call again. The question is not whether the arguments are equal but whether
- * anything changed since: a repeat is meant where it did (docs/engine.md, duplicates).
+ * Finds the same call again. The question is not whether the arguments are equal but whether anything
+ * changed since: then a repeat is meant (docs/engine.md, duplicates).
  */
 
 import { findHeldPriorCall, findPriorCall } from "../state/prior-calls.ts";
