@@ -2,6 +2,7 @@
 import type { CallContext, Finding } from "../checks/check.ts";
 import { cutText } from "../cut-text.ts";
 import type { Decision } from "../decision.ts";
+import { writeDuplicateNote } from "../duplicate-note.ts";
 import type { Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
 import { joinSentences, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
@@ -144,5 +145,5 @@ function noteOf(call: CallContext, priorCall: PriorCall): string {
   const where =
     call.proposal.turn === priorCall.turn ? "in this turn" : "earlier in this conversation";
   const result = priorCall.output === null ? "not kept" : quoted(priorCall.output);
-  return `This tool call was already made ${where} with identical arguments. Result was: ${result}`;
+  return writeDuplicateNote(where, result);
 }
