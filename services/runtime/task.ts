@@ -12,7 +12,8 @@
  * TASK-1 a decision is made only in RUNNING, on state that is the journal's up to its end.
  * TASK-2 one batch at a time: the next is begun when the commit of the one before it is known.
  * TASK-3 after an outcome that is not known nothing is assumed: the partition is taken over again.
- * TASK-4 what a listener is told of is in the journal; every record is told once and in order.
+ * TASK-4 a listener gets each journal record once and in order, after it is durable. This holds within
+ *    one process: a listener of the next process begins with the records that it commits.
  */
 import type { Acceptance } from "./anchor.ts";
 import { batchContextOf, retryable } from "./batch-context.ts";
