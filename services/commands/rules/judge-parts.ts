@@ -1,14 +1,18 @@
 /**
- * What becomes of a call: one verdict for each command of a line, file that it redirects to, statement or request.
- * The call is as strict as the strictest of them. What is not understood matches nothing that allows.
+ * Judges a call part by part: each command of a line, each file that it redirects to, each statement,
+ * the request. The call is as strict as its strictest part. A part that is not understood matches no
+ * rule that allows.
  */
-import { isReading } from "../programs/program.ts";
+import { type Does, isReading } from "../programs/program.ts";
 import { type CommandPart, FILE, type Part, type Visit } from "./part.ts";
 import type { ReadCall } from "./read-call.ts";
 import { isFree, type RuleTest } from "./rule.ts";
 
-/** Of a repeat: `read` is answered from memory, `watch` and `run` run again, `write` is a duplicate. */
-export type DoesOnRepeat = "read" | "watch" | "run" | "write";
+/**
+ * What a part does, as far as its repeat is concerned: a `read` is answered from memory, `watch` and
+ * `run` run again, a `write` is a duplicate, and so is what sends.
+ */
+export type DoesOnRepeat = Exclude<Does, "send">;
 
 export interface PartJudgement {
   /** The part, for people. */
@@ -26,7 +30,7 @@ export interface Rules {
   readonly isSession: boolean;
 }
 
-/** A verdict for each part of a call. None: an empty line, which does nothing. */
+/** A judgement for each part of a call. None: an empty line, which does nothing. */
 export function judgeParts({ parts, unread }: ReadCall, rules: Rules): readonly PartJudgement[] {
   const judgements = parts.flatMap((part) => judgePart(part, rules));
   if (unread === null) return judgements;
@@ -40,7 +44,7 @@ function cut(text: string): string {
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text;
 }
 
-/** The verdict of the first rule that is about it. What is not wholly understood is unclear beside that. */
+/** Judges by the first rule that is about the part. A part that is not wholly understood is also unclear. */
 function judgePart(part: Part, { rules, isSession }: Rules): readonly PartJudgement[] {
   const text = describePart(part);
   const command = part.kind === "command" ? part : null;

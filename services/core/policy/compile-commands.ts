@@ -45,7 +45,7 @@ export function commandArgument({ language = "shell", argument }: CommandsDocume
   return argument ?? ARGUMENTS[language];
 }
 
-/** What each of them says, where the policy says nothing. */
+/** The keys of a part that does so, where the policy says nothing. */
 const KEYS_BY_DOES: Readonly<Record<DoesOnRepeat, VariantKeys>> = {
   read: { read_only: true },
   watch: { read_only: true, volatile: true },
@@ -57,6 +57,7 @@ const DOES_ON_REPEAT: readonly DoesOnRepeat[] = ["read", "watch", "run", "write"
 
 type ToolsByDoes = Readonly<Record<DoesOnRepeat, Ranked>>;
 
+/** The tools that judge parts: of each rule, of what the tables say, and of what is unclear. */
 interface RuleTools {
   readonly rules: readonly ToolsByDoes[];
   readonly tables: ToolsByDoes;
@@ -124,7 +125,7 @@ export function compileCommands(
     where: readonly PathSegment[],
   ): ToolsByDoes => {
     const made = DOES_ON_REPEAT.map((does) => {
-      // Every deed has the same keys, so the same problems: one of them reports them.
+      // All have the same keys, so the same problems: one of them reports them.
       const into = does === "write" ? ruleProblems : [];
       return [
         does,
@@ -138,7 +139,7 @@ export function compileCommands(
     rules: rules.map((rule, index) =>
       compileByDoes(variantOfRule(rule, index), keysOf(rule), [...path, "rules", index]),
     ),
-    tables: compileByDoes({ name: "known", rule: "known" }, {}, path),
+    tables: compileByDoes({ name: "tables", rule: "tables" }, {}, path),
     unclear: compileByDoes({ name: "unclear", rule: "unclear" }, unclearKeys(document, tiers), [
       ...path,
       "unclear",
