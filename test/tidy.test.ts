@@ -5,8 +5,8 @@ import importRules from "../.dependency-cruiser.cjs";
 import { REASON_CODES } from "../services/core/reasons/reasons.ts";
 import { findHoles } from "../tasks/complete-lock.js";
 import minimumCounts from "./minimum-counts.json" with { type: "json" };
-import { isPathNamed, listAnchors, listLinks, listNamedPaths } from "./support/documents.ts";
-import { findBareTags, findSharedTags } from "./support/invariant-tags.ts";
+import { listAnchors, listLinks, listPaths, matchesFile } from "./support/documents.ts";
+import { findSharedTags, findShortTags } from "./support/invariant-tags.ts";
 import { findLines, listTextFiles, listUses, readText } from "./support/source-tree.ts";
 
 const FILE_LINES_MAX = 400;
@@ -82,9 +82,9 @@ describe("an invariant's tag", () => {
   });
 
   test("begins with a word of its module", () => {
-    expect(findBareTags([...shipped, ...prose.filter((path) => path.startsWith("docs/"))])).toEqual(
-      [],
-    );
+    expect(
+      findShortTags([...shipped, ...prose.filter((path) => path.startsWith("docs/"))]),
+    ).toEqual([]);
   });
 });
 
@@ -190,8 +190,8 @@ describe("the repository", () => {
     const missing = prose
       .filter((path) => !path.startsWith("test/fixtures/"))
       .flatMap((path) =>
-        listNamedPaths(readText(path))
-          .filter((name) => !FILES_OF_READERS.has(name) && !isPathNamed(name, files))
+        listPaths(readText(path))
+          .filter((name) => !FILES_OF_READERS.has(name) && !matchesFile(name, files))
           .map((name) => `${path}: ${name}`),
       );
     expect(missing).toEqual([]);

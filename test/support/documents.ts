@@ -42,7 +42,7 @@ const ROOTS =
 const SOURCE = /^[\w./<>*{},-]+\.(?:ts|mts|avsc)$/;
 
 /** Files and folders of the repository that a document names in code, as it writes them. */
-export function listNamedPaths(markdown: string): readonly string[] {
+export function listPaths(markdown: string): readonly string[] {
   const spans = markdown.replaceAll(FENCE, "").matchAll(/`([^`\n]+)`/g);
   const words = Array.from(spans, ([, span = ""]) => span.split(/\s+/)).flat();
   return words.filter((word) => ROOTS.test(word) || SOURCE.test(word));
@@ -52,7 +52,7 @@ export function listNamedPaths(markdown: string): readonly string[] {
  * Whether some file is named so: from the root, or by the end of its path. `*` and `<name>` are any
  * name, `{a,b}` is each of the two, and a folder is named by what it contains.
  */
-export function isPathNamed(path: string, files: readonly string[]): boolean {
+export function matchesFile(path: string, files: readonly string[]): boolean {
   return expandBraces(path).every((one) => {
     const pattern = one
       .replace(/\/$/, "")

@@ -4,8 +4,8 @@ import { readText } from "./source-tree.ts";
 /** A line of a comment that begins with a tag. */
 const DEFINITION = /^\s*(?:\*|\/\/) ([A-Z]+-?\d+) \S/gm;
 /** The same without a word, also as the first cell of a table, and a tag in brackets: `(S3)`. V8 is no tag. */
-const BARE_HEAD = /^\s*(?:\*|\/\/|\/\*\*|\|) (?!V8)([A-Z]\d{1,2})[ ,]/;
-const BARE_BRACKETED = /(?:\*|\/\/).*\(([A-Z]\d{1,2})(?:\)| in `)/;
+const SHORT_HEAD = /^\s*(?:\*|\/\/|\/\*\*|\|) (?!V8)([A-Z]\d{1,2})[ ,]/;
+const SHORT_BRACKETED = /(?:\*|\/\/).*\(([A-Z]\d{1,2})(?:\)| in `)/;
 
 /** `tag: files` for each tag that two files define. */
 export function findSharedTags(paths: readonly string[]): readonly string[] {
@@ -21,17 +21,17 @@ export function findSharedTags(paths: readonly string[]): readonly string[] {
 }
 
 /** `path:line: tag` for each tag of one letter and a number: it names no module. */
-export function findBareTags(paths: readonly string[]): readonly string[] {
+export function findShortTags(paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) =>
     readText(path)
       .split("\n")
       .flatMap((line, index) => {
-        const tag = findBareTag(line);
+        const tag = findShortTag(line);
         return tag === undefined ? [] : [`${path}:${index + 1}: ${tag}`];
       }),
   );
 }
 
-export function findBareTag(line: string): string | undefined {
-  return BARE_HEAD.exec(line)?.[1] ?? BARE_BRACKETED.exec(line)?.[1];
+export function findShortTag(line: string): string | undefined {
+  return SHORT_HEAD.exec(line)?.[1] ?? SHORT_BRACKETED.exec(line)?.[1];
 }

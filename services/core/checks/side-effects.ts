@@ -120,7 +120,7 @@ function onParts(asked: Asked): Finding | null {
   return conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
 }
 
-/** What an effect there conflicts with; `tree`: it holds the other resource, or lies in it. */
+/** What an effect there conflicts with; `tree`: it is an ancestor of the other resource, or contained in it. */
 function findHolder(asked: Asked, resource: string, tree: boolean): EffectHolder | null {
   const { call, effect } = asked;
   const { effects, effectIndex } = call.state;
@@ -153,7 +153,7 @@ function counts(effect: ExclusiveEffect, holder: EffectHolder, tree: boolean): b
   return !tree || removes(effect.kind) || removes(holder.kind);
 }
 
-/** Of these a whole does not survive, nor does what lies in it. */
+/** Kinds that neither the resource survives nor what it contains. */
 function removes(kind: string): boolean {
   return kind === "delete" || kind === "transfer";
 }

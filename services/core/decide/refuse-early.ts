@@ -25,7 +25,7 @@ export function refuseEarly(
   return conclude(own, draft, earlyFinding, null);
 }
 
-/** What an operator has switched off is refused as that, whatever else stands in the way. */
+/** What an operator has switched off is refused as that, whatever else speaks against it. */
 function stopOf(call: CallContext, { reason }: PlainRefusal, advice: Advice): Finding | null {
   if (reason === "killed") return null;
   return findEnforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);

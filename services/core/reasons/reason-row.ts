@@ -1,6 +1,6 @@
 /** What the gate, its documents and its numbers know of a reason: one row of the table. */
 
-/** What kind of thing stands in the way: how decisions are grouped in numbers and documents. */
+/** What kind of thing keeps a call from running: how decisions are grouped in numbers and documents. */
 export type ReasonGroup =
   | "input"
   | "gate"

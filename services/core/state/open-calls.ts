@@ -113,7 +113,7 @@ function inTurn(a: OpenCall, b: OpenCall): number {
 }
 
 export function heldPriorKey(priorKey: string): string {
-  return `twin ${priorKey}`;
+  return `call ${priorKey}`;
 }
 
 export function heldEffectKey(resource: string): string {

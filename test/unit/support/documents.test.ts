@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPathNamed, listAnchors, listLinks, listNamedPaths } from "../../support/documents.ts";
+import { listAnchors, listLinks, listPaths, matchesFile } from "../../support/documents.ts";
 
 describe("anchors", () => {
   it("are those that GitHub gives", () => {
@@ -22,7 +22,7 @@ describe("links", () => {
 describe("named paths", () => {
   it("are words in code that lie in the repository or are sources", () => {
     const text = "`npx vitest run test/unit/core`, `decide/x.ts`, `npm`, test/not/code, `a/b`";
-    expect(listNamedPaths(text)).toEqual(["test/unit/core", "decide/x.ts"]);
+    expect(listPaths(text)).toEqual(["test/unit/core", "decide/x.ts"]);
   });
 
   it("stand for files from the root, by their end, or with placeholders", () => {
@@ -35,10 +35,10 @@ describe("named paths", () => {
       "services/core/{y,decide/x}.ts",
       "services/**/x.ts",
     ]) {
-      expect([path, isPathNamed(path, files)]).toEqual([path, true]);
+      expect([path, matchesFile(path, files)]).toEqual([path, true]);
     }
     for (const path of ["services/core/x.ts", "ide/x.ts", "services/core/{y,z}.ts", "services/c"]) {
-      expect([path, isPathNamed(path, files)]).toEqual([path, false]);
+      expect([path, matchesFile(path, files)]).toEqual([path, false]);
     }
   });
 });

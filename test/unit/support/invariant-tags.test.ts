@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findBareTag } from "../../support/invariant-tags.ts";
+import { findShortTag } from "../../support/invariant-tags.ts";
 
 test.each([
   [" * S1 every collection has a bound", "S1"],
@@ -10,6 +10,6 @@ test.each([
   [" * STATE-1 every collection has a bound (STATE-2)", undefined],
   ["| S1.1 | a row of a design |", undefined],
   ["const code = f(E1);", undefined],
-])("finds the bare tag of `%s`", (line, tag) => {
-  expect(findBareTag(line)).toBe(tag);
+])("finds the short tag of `%s`", (line, tag) => {
+  expect(findShortTag(line)).toBe(tag);
 });
