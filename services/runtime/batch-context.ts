@@ -1,4 +1,4 @@
-/** What a task's batches are built with, and how it goes on where one was not written. */
+/** Builds the context of a task's batches from the context of the task. */
 import type { Acceptance } from "./anchor.ts";
 import type { Engine } from "./engine.ts";
 import { type PipelineError, RetryableError } from "./errors.ts";
@@ -7,7 +7,7 @@ import type { TaskContext } from "./task-context.ts";
 
 type Now = {
   readonly keepsRecords: boolean;
-  /** A loss that no record tells of yet. */
+  /** A loss that no journal record has reported yet. */
   readonly acceptance: Acceptance | null;
 };
 

@@ -1,8 +1,8 @@
 import type { Logger } from "./ports.ts";
 
-/** Less than that is the way to the brokers, and what a deadline can bear. */
+/** A smaller difference is the latency of the brokers, and deadlines tolerate it. */
 const OFF_MS_MAX = 5_000;
-/** A clock that stays off is told of again after this time. */
+/** How often in ms a clock that stays wrong is logged again. */
 const TELL_EVERY_MS = 600_000;
 
 const BEHIND =
@@ -10,7 +10,10 @@ const BEHIND =
 const AHEAD =
   "this host's clock is ahead of the brokers': it looks for deadlines that much too early, with a tick every 250 ms; set it right";
 
-/** Says where the host's clock, which tells only when to append a tick, is not that of the log. */
+/**
+ * Warns where the host's clock and the log's clock differ. The host's clock determines only when to
+ * append a tick.
+ */
 export class ClockWatch {
   readonly #partition: number;
   readonly #logger: Logger;
@@ -21,7 +24,10 @@ export class ClockWatch {
     this.#logger = logger;
   }
 
-  /** What was appended between two times of the host has one between them: beyond them, one clock is off. */
+  /**
+   * A record that was appended between two times of the host has an append time between them;
+   * otherwise one of the clocks is wrong.
+   */
   appended(appendTimeMs: number, fromMs: number, toMs: number): void {
     const isBehind = appendTimeMs > toMs;
     const byMs = isBehind ? appendTimeMs - toMs : fromMs - appendTimeMs;

@@ -1,4 +1,7 @@
-/** Which proposals of a journal have their terminal decision: one that comes again is answered with it, never decided anew. */
+/**
+ * Tells which proposals of a journal have a terminal decision. A proposal that is delivered again
+ * gets its first decision and is never decided a second time.
+ */
 import type { DecisionEvent } from "../core/events.ts";
 import { REASONS } from "../core/reasons/reasons.ts";
 import { callNameOf } from "../core/state/names.ts";
@@ -8,7 +11,10 @@ export class DecidedNames {
   /** Decision ids by call name, by conversation. */
   readonly #conversations = new Map<string, Map<string, string>>();
 
-  /** Takes the next decision of the journal; true: the same proposal has a terminal one, and it was not forgotten since. */
+  /**
+   * Takes the next decision of the journal. True: the same proposal already has a terminal decision
+   * that the conversation has not forgotten.
+   */
   isSecond(event: DecisionEvent): boolean {
     const names = this.#namesOf(event);
     for (const name of event.conversation.evicted?.names ?? []) names.delete(name);

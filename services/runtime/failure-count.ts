@@ -5,8 +5,8 @@ import type { InputTopic } from "./topics.ts";
 type Position = { readonly topic: InputTopic; readonly offset: number };
 
 /**
- * Commits that failed at one position. The second failure leads to batches of one; an input that
- * alone is still too large to write goes to the dead letters.
+ * Counts commits that failed at one position. The second failure leads to batches of one input; an
+ * input that is too large to write even alone goes to the dead letters.
  */
 export class FailureCount {
   #at: Position | null = null;
@@ -35,7 +35,7 @@ export class FailureCount {
     this.#tooLarge = null;
   }
 
-  /** Why this input is to be put aside; null: it is to be decided. */
+  /** Why this input must go to the dead letters; null: it can be decided. */
   quarantine({ topic, record }: FetchedInput): QuarantineCode | null {
     return isSame(this.#tooLarge, { topic, offset: record.offset }) ? "too_large" : null;
   }

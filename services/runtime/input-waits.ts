@@ -1,4 +1,7 @@
-/** What an input must wait for before it can be judged: its schema, and who vouches for it. */
+/**
+ * What an input must wait for before it can be judged: its schema, and the keys that verify its
+ * proposal.
+ */
 import type { InputQueue } from "./input-queue.ts";
 import type { Codec, ProposalAuthority } from "./ports.ts";
 import type { FetchedInput } from "./process-batch.ts";
@@ -8,7 +11,7 @@ type Waits = {
   readonly authority?: ProposalAuthority | undefined;
 };
 
-/** Null: nothing. Asking again is cheap. */
+/** Null: the input can be judged now. Asking again is cheap. */
 export function pendingOf(
   { codec, authority }: Waits,
   input: FetchedInput | undefined,
@@ -21,7 +24,10 @@ export function pendingOf(
   return authority.pending(input.record);
 }
 
-/** Of all that was read at once: waiting for each proposal by itself would make batches of one. */
+/**
+ * Verifies all proposals that were read at once: waiting for each separately would make batches of
+ * one.
+ */
 export async function verifyAhead(
   authority: ProposalAuthority | undefined,
   queue: InputQueue,

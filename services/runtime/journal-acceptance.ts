@@ -1,4 +1,4 @@
-/** Writes a loss that a person accepted into a journal that no gate runs: decides nothing. */
+/** Journals a loss that a person accepted, while no gate runs on the journal. Decides nothing. */
 import type { RegisteredSecrets } from "./anchor.ts";
 import { commitBatch } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
@@ -36,7 +36,7 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
   }
 }
 
-/** Records without an input need no decision. */
+/** An engine for records without an input, which need no decision. */
 function undecided({ fold }: AcceptanceContext): Engine {
   return {
     ...fold,

@@ -21,29 +21,34 @@ export type TaskState = "restoring" | "running" | "suspended" | "closed";
 
 export type TaskStatus = {
   readonly state: TaskState;
-  /** What a client is told that cannot be answered (`gate_unavailable`). */
+  /** Why a client cannot be answered (`gate_unavailable`). */
   readonly detail: "restoring" | "running" | "no_policy" | "not_owner" | "failed" | "closed";
-  /** Why it is not running, where an error is the cause. */
+  /** The error that stopped the task, where there is one. */
   readonly error: PipelineError | null;
 };
 
 export type TaskOptions = {
   readonly batch: BatchLimits;
-  /** Bytes read ahead of each input topic. */
+  /** Bytes that are read ahead of each input topic. */
   readonly readBytesMax: number;
-  /** How long a batch may wait to fill; 0: it takes what is there. */
+  /** How long in ms a batch may wait to fill; 0: it takes the available inputs. */
   readonly lingerMs: number;
   /** Every n-th journal record carries the hash of the state. */
   readonly hashEvery: number;
   /** Journal records between two checkpoints. */
   readonly checkpointEvery: number;
-  /** A partition without a journal record for this long gets one. */
+  /** A partition without a journal record for this many ms gets one. */
   readonly idleRecordAfterMs: number;
-  /** How long what a conversation was can matter: its longest life and the longest hold. */
+  /**
+   * How long in ms the past of a conversation can matter: its longest life and the longest hold.
+   */
   readonly journalSpanMs: number;
-  /** How long a recorded offset may be ahead of the journal before the partition is refused. */
+  /**
+   * How long in ms a recorded offset may be ahead of the journal before the gate refuses to run the
+   * partition.
+   */
   readonly offsetsGraceMs: number;
-  /** Longest wait for new inputs; ticks and idle records are looked at in between. */
+  /** Longest wait for new inputs, in ms; ticks and idle records are checked between two waits. */
   readonly waitMsMax: number;
 };
 
@@ -51,9 +56,9 @@ export type TaskContext = {
   readonly partition: number;
   readonly log: Log;
   readonly ownership: Ownership;
-  /** Null: none are kept, a restore reads the whole journal. */
+  /** Null: there are no checkpoints, and a restore reads the whole journal. */
   readonly checkpoints: CheckpointStore | null;
-  /** Where it is known how far the journal had come; absent or null: nowhere. */
+  /** Stores how far the journal had come; absent or null: nobody does. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the gate has none, as in a simulation. */
   readonly secrets?: RegisteredSecrets | null;
@@ -65,11 +70,15 @@ export type TaskContext = {
   readonly options: TaskOptions;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
-  /** A state that was made ready before, if there is one: asked for once, after the first fence. */
+  /**
+   * Returns a state that was prepared before, if there is one: called once, after the first fence.
+   */
   readonly prepared?: () => Promise<Start | null>;
 };
 
-/** `keepMs`: how long the journal is kept; `journalSpanMs`: how long a conversation matters. */
+/**
+ * `keepMs`: how long the journal is retained; `journalSpanMs`: how long a conversation can matter.
+ */
 export function defaultTaskOptions(times: {
   readonly keepMs: number;
   readonly journalSpanMs: number;

@@ -2,7 +2,10 @@ import { ClockWatch } from "./clock-watch.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { Clock, Codec, Log, Logger, Metrics } from "./ports.ts";
 
-/** Least time between two ticks: the log's clock may be behind ours, and a tick then finds nothing due. */
+/**
+ * Shortest time between two ticks: the log's clock may be behind ours, and a tick then finds
+ * nothing due.
+ */
 const BETWEEN_TICKS_MS = 250;
 
 export type TickContext = {
@@ -15,14 +18,14 @@ export type TickContext = {
 };
 
 /**
- * Appends a tick to the verdicts when a deadline has passed on the local clock. The clock decides only
- * when to ask: what falls due is decided by the tick's append time.
+ * Appends a tick to the verdicts when a deadline has passed on the local clock. The clock
+ * determines only when to append; the tick's append time determines what is due.
  */
 export class TickSender {
   readonly #context: TickContext;
   readonly #watch: ClockWatch;
   #sentAtMs = Number.NEGATIVE_INFINITY;
-  /** Offset of the last tick sent; null: none, or not known any more. */
+  /** Offset of the last tick; null: none was sent, or its offset is not known any more. */
   #sentOffset: number | null = null;
 
   constructor(context: TickContext) {
@@ -30,7 +33,10 @@ export class TickSender {
     this.#watch = new ClockWatch(context.partition, context.logger);
   }
 
-  /** What was committed since a time of the local clock shows whether that is the log's. */
+  /**
+   * Compares the append time of a commit with the local clock, to see whether both agree. @param
+   * sinceMs local time when the commit began.
+   */
   committed(state: PartitionState, sinceMs: number): void {
     this.#watch.appended(state.journalTimeMs, sinceMs, this.#context.clock.nowMs());
   }
@@ -39,7 +45,7 @@ export class TickSender {
     this.#sentOffset = null;
   }
 
-  /** When to look again, in ms of the local clock. */
+  /** When to call `send` again, in ms of the local clock. */
   nextMs(state: PartitionState): number {
     const deadlineMs = state.deadlines.nextMs();
     if (deadlineMs === undefined) return Number.POSITIVE_INFINITY;

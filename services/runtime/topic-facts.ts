@@ -1,17 +1,17 @@
-/** What a gate must know of its topics before it runs: told by whoever can ask the log's servers. */
+/** What a gate must know of its topics before it runs. */
 import type { Topic } from "./topics.ts";
 
 export type TopicFacts = {
   readonly topic: Topic;
-  /** As the servers know it. */
+  /** The topic's name on the servers. */
   readonly name: string;
   /** 0: there is no such topic. */
   readonly partitions: number;
   readonly replicationFactor: number;
   readonly cleanupPolicy: string;
-  /** -1: without end. */
+  /** -1: unlimited. */
   readonly retentionMs: number;
-  /** -1: without end. */
+  /** -1: unlimited. */
   readonly retentionBytes: number;
   readonly minInsyncReplicas: number;
   /** `LogAppendTime` or `CreateTime`. */
@@ -21,6 +21,6 @@ export type TopicFacts = {
 
 /** @throws RetryableError, FatalError as the ports in ports.ts do. */
 export interface TopicInspector {
-  /** One entry for each role, in the order of `TOPICS`. */
+  /** One entry for each topic role, in the order of `TOPICS`. */
   describe(): Promise<readonly TopicFacts[]>;
 }

@@ -1,6 +1,7 @@
 /**
- * Whether a journal is what it must be: gapless, its chain unbroken, one record for each input that is
- * still in its topic, one terminal decision for each proposal, and its state hashes those of a replay. Reads only.
+ * Checks that a journal is complete and consistent: no gaps, an unbroken chain, one record for each
+ * input that is still in its topic, one terminal decision for each proposal, and state hashes that
+ * a replay confirms. Reads only.
  */
 import type { GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
@@ -18,7 +19,7 @@ export type JournalProblem = {
   readonly partition: number;
   /** Offset in the journal. */
   readonly offset: number;
-  /** Null: the record cannot be read. */
+  /** Null: the record cannot be decoded. */
   readonly seq: number | null;
   /** One sentence without a full stop. */
   readonly problem: string;
@@ -30,14 +31,16 @@ export type VerifyReport = {
   /** 1 unless the log's start has moved. */
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Hash of the last record: whoever notes it down can tell later that nothing before it changed. */
+  /** Hash of the last record: whoever notes it can later tell that nothing before it changed. */
   readonly chainHead: string;
   readonly stateHashesCompared: number;
-  /** Journaled inputs that were found in their topics, with no other between them. */
+  /**
+   * Number of journaled inputs that were found in their topics, with no other input between them.
+   */
   readonly inputsCompared: number;
-  /** Why not all inputs were compared; null: nothing kept them from it. */
+  /** Why not all inputs were compared; null: all were. */
   readonly inputsProblem: string | null;
-  /** The first of them, in order; bounded. */
+  /** The first problems, in order; bounded. */
   readonly problems: readonly JournalProblem[];
 };
 
@@ -45,13 +48,18 @@ export type VerifyContext = {
   readonly log: Log;
   readonly codec: Codec;
   readonly fold: StateFold;
-  /** As in `TaskOptions`: where the log's start has moved, hashes are compared only this long after. */
+  /**
+   * As in `TaskOptions`: where the log's start has moved, hashes are compared only this many ms
+   * after it.
+   */
   readonly journalSpanMs: number;
 };
 
 const PROBLEMS_MAX = 100;
 
-/** @throws PipelineError where the log cannot be read; what is wrong in the journal is in the report. */
+/**
+ * @throws PipelineError where the log cannot be read. Problems in the journal are in the report.
+ */
 export async function verifyJournal(
   context: VerifyContext,
   partition: number,
@@ -80,7 +88,7 @@ class Verification {
   #firstSeq = 0;
   #lastSeq = 0;
   #chainHead = GENESIS_HASH;
-  /** After one mismatch all later ones follow from it. */
+  /** Set to false at the first mismatch, because all later ones would follow from it. */
   #replaying = true;
 
   constructor(context: VerifyContext, partition: number, startMoved: boolean) {
@@ -149,7 +157,7 @@ class Verification {
   #checkInput({ input, next }: JournalRecord, tell: (problem: string) => void): void {
     if (input.type !== "idle") {
       const { topic, offset } = input.at;
-      // Offsets may jump over what is no record; they never fall.
+      // Offsets may skip what is no record; they never go back.
       if (offset < this.#next[topic]) tell(`${topic} ${offset} is decided a second time`);
       this.#next[topic] = offset + 1;
     }

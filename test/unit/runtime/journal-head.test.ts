@@ -89,7 +89,7 @@ describe("the head of a journal", () => {
   it.each([
     ["that ends before it", { journalOffset: 9, seq: 9 }, "had come to 9"],
     ["that was made anew", { topicId: "another" }, "was made anew"],
-    ["of another history", { chainHead: "ab".repeat(32) }, "went another way"],
+    ["of another history", { chainHead: "ab".repeat(32) }, "another history"],
   ])("refuses a journal %s", async (_, change, text) => {
     await decide(3);
     if (heads.held !== null) heads.held = { ...heads.held, ...change };

@@ -141,7 +141,7 @@ describe("a journal that does not fit together", () => {
     const task = kit.start({ checkpoints: null });
     const failure = await failureOf(task);
     expect(failure).toMatch(/^journal_broken: .*journal record 3 follows 1/);
-    expect(failure).toMatch(/on a cluster find out who else writes it, and begin under another/);
+    expect(failure).toMatch(/on a cluster find out who else writes it, and start with another/);
     expect(failure).toMatch(/an embedded log is restored from a backup/);
   });
 
