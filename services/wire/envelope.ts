@@ -1,6 +1,6 @@
 import type { Money } from "../core/inputs.ts";
 
-/** What the envelope says, whichever form it came in. */
+/** The envelope of a proposal, whichever form it came in. */
 export type Envelope = {
   readonly tenantId: string;
   readonly conversationId: string;
@@ -13,6 +13,6 @@ export type Envelope = {
   readonly assistantText: string | null;
   readonly estimatedCost: Money | null;
   readonly confirmation: string | null;
-  /** The hold that is asked for again; null, as absent: none is. */
+  /** The hold that the proposal asks for again; null or absent: none. */
   readonly approvalId?: string | null;
 };

@@ -25,7 +25,7 @@ export type AvroField = {
   readonly doc?: string;
 };
 
-/** A schema as its file has it. */
+/** A schema in the form of its file. */
 export type AvroSchema =
   | string
   | readonly AvroSchema[]
@@ -39,7 +39,7 @@ export type AvroSchema =
       readonly logicalType?: string;
     };
 
-/** The present schema of each name, and every released one, oldest release first. */
+/** The current schema of each name, and every released one, oldest release first. */
 export type SchemaFiles = {
   readonly current: { readonly [name in SchemaName]: AvroSchema };
   readonly released: readonly ReleasedSchema[];
@@ -63,7 +63,7 @@ export function readSchemaFiles(directory: string = schemaDirectory()): SchemaFi
   return { current, released: readReleased(join(directory, "released")) };
 }
 
-/** `schemas/` of the package, from the sources as from the build. */
+/** The directory `schemas/` of the package, found from the sources and from the build. */
 function schemaDirectory(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const candidates = [join(here, "../../schemas"), join(here, "../../../schemas")];
