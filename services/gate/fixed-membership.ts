@@ -1,6 +1,8 @@
 import type { Assignment, Membership } from "../runtime/membership.ts";
 
-/** The membership of a gate that has its log alone: every partition is its own while it runs. */
+/**
+ * The membership of a gate that is the only one on its log: it owns every partition while it runs.
+ */
 export class FixedMembership implements Membership {
   readonly assignment: Assignment;
   readonly isShared = false;

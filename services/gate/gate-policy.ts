@@ -1,4 +1,4 @@
-/** From a loaded policy to one that decides, with every problem at its line. */
+/** Compiles a loaded policy, with every problem at its line. */
 import { makeSecret } from "../adapters/config/secret-file.ts";
 import type { LoadedPolicy, LoadResult } from "../adapters/policy/load.ts";
 import { canonicalText } from "../core/canonical/canonical-text.ts";
@@ -14,7 +14,7 @@ import { likenessOf } from "../core/tool-name.ts";
 
 export type GatePolicy = {
   readonly loaded: LoadedPolicy;
-  /** The loaded document, with the tools that were made known since. */
+  /** The loaded document, with the tools that were declared since. */
   readonly document: PolicyDocument;
   readonly compiled: CompiledPolicy;
 };
@@ -26,8 +26,9 @@ export type GatePolicyResult =
 const NO_KEY = "none";
 
 /**
- * A policy that names no secret yet: `withSecret` gives it one. Until then its digests of sensitive values
- * are made with a secret of this process, so that what a tool prints of them can be tried out by nobody.
+ * Compiles a policy without a secret; `withSecret` adds one. Until then a random secret of this
+ * process makes the digests of sensitive values, so that nobody can test guesses against digests
+ * that a tool prints.
  */
 export function compileGatePolicy(
   loaded: LoadResult,
@@ -57,8 +58,8 @@ function sealingOfProcess(): Sealing {
 }
 
 /**
- * `keyId`: id of the secret that idempotency keys are made with, and new digests of sensitive values.
- * `secrets`: it and the earlier ones, which conversations may still need.
+ * `keyId`: id of the secret for new idempotency keys and digests of sensitive values. `secrets`:
+ * that one and the earlier ones, which conversations may still need.
  */
 export function withSecret(
   policy: GatePolicy,
@@ -69,15 +70,15 @@ export function withSecret(
   return { ...policy, compiled: { ...policy.compiled, keyId, sealing } };
 }
 
-/** The policy over a journal whose sensitive values are digests already. */
+/** The policy for a journal whose sensitive values are digests already. */
 export function overRecorded(policy: CompiledPolicy): CompiledPolicy {
   return { ...policy, sealing: { ...policy.sealing, recorded: true } };
 }
 
 /**
- * The policy with tools that the program hands over: a tool that is there is known. Those that no entry
- * and no tier names get an empty entry in the document, so that the revision changes and the document
- * of that revision decides the same anywhere. The same policy where all were known.
+ * The policy with the tools that the program registers declared. Those that no entry and no tier
+ * names get an empty entry in the document, so that the revision changes and the document of that
+ * revision decides the same anywhere. Returns the same policy where all were declared.
  */
 export function declareTools(
   policy: GatePolicy,
@@ -95,12 +96,16 @@ export function declareTools(
   const { keyId, sealing } = compiled;
   const revision = revisionOf(extended);
   const result = compilePolicy(extended, capabilities, { revision, keyId, sealing });
-  // An empty entry has nothing in it that could be wrong; the rest compiled before.
-  if (!result.ok) throw new Error(`a policy with known tools did not compile: ${messages(result)}`);
+  // An empty entry has nothing that could be wrong, and the rest compiled before.
+  if (!result.ok)
+    throw new Error(`a policy with declared tools did not compile: ${messages(result)}`);
   return { loaded, document: extended, compiled: result.policy };
 }
 
-/** A name by which the policy's author declares a tool otherwise spelled; undefined: there is none among these. */
+/**
+ * A declared name that differs from a program's tool name only in spelling; undefined: there is
+ * none.
+ */
 export function misspelledTool(
   { loaded }: GatePolicy,
   names: readonly string[],

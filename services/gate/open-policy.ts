@@ -1,4 +1,4 @@
-/** Policy files as the engine wants them, or every problem with its line and column. */
+/** Opens policy files, or reports every problem with its line and column. */
 import { loadPolicy } from "../adapters/policy/load.ts";
 import type { PolicyFile } from "../adapters/policy/read-yaml.ts";
 import { formatProblem } from "../core/policy/problem.ts";
@@ -7,7 +7,10 @@ import { readTextFile } from "../process/read-text.ts";
 import { capabilities } from "./capabilities.ts";
 import { compileGatePolicy, type GatePolicy } from "./gate-policy.ts";
 
-/** Reads, merges and compiles. @throws ExitError: unreadable file, or a policy with problems. */
+/**
+ * Reads, merges and compiles policy files. @throws ExitError: a file cannot be read, or the policy
+ * has problems.
+ */
 export async function openPolicy(paths: readonly string[]): Promise<GatePolicy> {
   const result = compileGatePolicy(
     loadPolicy(await Promise.all(paths.map(readPolicyFile))),

@@ -1,7 +1,7 @@
 import type { WrittenWith } from "../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { Codec } from "../runtime/ports.ts";
 
-/** What the gate writes in the transaction of a journal record. */
+/** The bytes that the gate writes in the transaction of a journal record. */
 export function writtenWithOf(codec: Codec): (journalValue: Uint8Array) => Promise<WrittenWith> {
   return async (value) => {
     await codec.pending?.(value);

@@ -8,16 +8,19 @@ const REMEDIES: Readonly<Record<string, readonly [string, string]>> = {
   ENOTDIR: ["a part of the path is no directory", "check the path"],
   ENOSPC: ["the disk is full", "make room and run it again"],
   EDQUOT: ["the disk quota is used up", "make room and run it again"],
-  EROFS: ["the file system is read-only", "name a place that can be written"],
+  EROFS: ["the file system is read-only", "name a directory that can be written"],
   EMFILE: ["too many files are open", "raise the limit of open files"],
 };
 
-/** A file that is written need not be there, but its directory must. */
+/** A file to be written need not exist, but its directory must. */
 const WRITE_REMEDIES: typeof REMEDIES = {
-  ENOENT: ["its directory is not there", "make the directory, or name another"],
+  ENOENT: ["its directory does not exist", "create the directory, or name another"],
 };
 
-/** An error of the file system as a sentence: what could not be done to which file, and the mend. */
+/**
+ * Describes an error of the file system in a sentence: what could not be done to which file, and
+ * how to fix it.
+ */
 export function fileError(doing: "read" | "write", path: string, error: unknown): ExitError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const message = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,6 @@
-/** The codec of a process on a cluster: with a registry's ids where there is one. */
+/**
+ * Opens the codec of a process on a cluster, with the ids of a registry where one is configured.
+ */
 
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
@@ -16,8 +18,9 @@ import { readTlsFiles } from "./tls-files.ts";
 export type OpenedCodec = { readonly codec: AvroCodec; close(): void };
 
 /**
- * @param secrets what idempotency keys are made with, by key id; may be empty where none are made.
- * @throws RetryableError where the registry does not answer; FatalError where it does not fit.
+ * @param secrets secrets for idempotency keys, by key id; may be empty where none are made.
+ * @throws RetryableError where the registry does not answer; FatalError where its schemas are
+ *   incompatible.
  */
 export async function openCodec(
   config: Config,
@@ -47,7 +50,7 @@ export async function openCodec(
   }
 }
 
-/** The registry's API, as it is configured. */
+/** A client of the registry's API, as configured. */
 export function openRegistryClient(
   registry: NonNullable<Config["registry"]>,
   clientId: string,

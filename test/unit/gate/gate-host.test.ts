@@ -185,7 +185,7 @@ test("a task that runs and does not turn for a minute ends its gate, which would
   await vi.advanceTimersByTimeAsync(60_000);
   expect(failed).toBeUndefined();
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(failed?.message).toMatch(/partition 0 did not turn for \d+ ms/);
+  expect(failed?.message).toMatch(/the task of partition 0 made no turn for \d+ ms/);
   await host.stop();
 });
 

@@ -78,7 +78,7 @@ describe("the checks of topics at the start", () => {
     );
     const text = describeStartProblems(problems);
     expect(problems).toHaveLength(3);
-    expect(text).toContain("`toolcalls.held` does not exist: make it with `callgate topics apply`");
+    expect(text).toContain("`toolcalls.held` does not exist: create it with `callgate topics apply`");
     expect(text).toContain(`set its retention.ms to ${KEEP_MS} or more`);
   });
 });

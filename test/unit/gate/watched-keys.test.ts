@@ -40,7 +40,7 @@ test("follow their file, also on SIGHUP, and keep the last ones that could be re
   write(JSON.stringify({ keys: [first.verifying, next.verifying] }));
   await until(() => keys.authority.keyIds.join() === "a,b");
   write("{");
-  await until(() => lines.includes("the keys of tokens were not taken over"));
+  await until(() => lines.includes("the new keys for tokens were not accepted"));
   expect(keys.authority.keyIds).toEqual(["a", "b"]);
   write(JSON.stringify({ keys: [next.verifying] }));
   process.emit("SIGHUP");

@@ -57,6 +57,6 @@ test.each([
 test("what is missing where a file is written is its directory", () => {
   const cause = Object.assign(new Error("told so"), { code: "ENOENT", syscall: "open" });
   expect(fileError("write", "no/file", cause).message).toBe(
-    "no/file: cannot write it: its directory is not there; make the directory, or name another",
+    "no/file: cannot write it: its directory does not exist; create the directory, or name another",
   );
 });
