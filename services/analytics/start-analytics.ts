@@ -2,8 +2,8 @@
 import { type ExportedFamily, exportTotals } from "../adapters/metrics/export-totals.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { type ExitError, environmentError } from "../process/exit-error.ts";
-import { isFileError } from "../process/file-error.ts";
 import type { ProcessContext, RunningService } from "../process/run-process.ts";
+import { isFileError } from "../process/text-files.ts";
 import { ANALYTICS_OPTIONS, Analytics, type AnalyticsParts } from "./analytics.ts";
 import { boundsOf, FAMILIES, type FamilyName } from "./totals.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The gate: runs the stream task of each partition that its membership assigns to it. On Kafka the
- * membership is one in a group; embedded it is fixed (fixed-membership.ts).
+ * membership is one in a group; embedded it is `FixedMembership`.
  *
  * HOST-1 a partition has at most one task in this process: the previous one has ended before the
  *    next starts.

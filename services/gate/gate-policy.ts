@@ -1,6 +1,7 @@
 /** Compiles a loaded policy, with every problem at its line. */
 import { makeSecret } from "../adapters/config/secret-file.ts";
-import type { LoadedPolicy, LoadResult } from "../adapters/policy/load.ts";
+import { type LoadedPolicy, type LoadResult, loadPolicy } from "../adapters/policy/load.ts";
+import type { PolicyFile } from "../adapters/policy/read-yaml.ts";
 import { canonicalText } from "../core/canonical/canonical-text.ts";
 import type { JsonValue } from "../core/canonical/json-value.ts";
 import type { Capabilities } from "../core/capabilities.ts";
@@ -8,9 +9,12 @@ import { sha256Hex } from "../core/hash.ts";
 import { compilePolicy } from "../core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { PolicyDocument } from "../core/policy/document.ts";
-import { OBJECT_NAME, type PolicyProblem } from "../core/policy/problem.ts";
+import { formatProblem, OBJECT_NAME, type PolicyProblem } from "../core/policy/problem.ts";
 import { createSealing, type Sealing } from "../core/seal/sealing.ts";
 import { likenessOf } from "../core/tool-name.ts";
+import { usageError } from "../process/exit-error.ts";
+import { readTextFile } from "../process/text-files.ts";
+import { capabilities } from "./capabilities.ts";
 
 export type GatePolicy = {
   readonly loaded: LoadedPolicy;
@@ -126,4 +130,21 @@ function messages(result: { readonly problems: readonly { readonly message: stri
 
 function revisionOf(document: PolicyDocument): string {
   return `sha256:${sha256Hex("callgate.policy/1", canonicalText(document as JsonValue))}`;
+}
+
+/**
+ * Reads, merges and compiles policy files. @throws ExitError: a file cannot be read, or the policy
+ * has problems.
+ */
+export async function openPolicy(paths: readonly string[]): Promise<GatePolicy> {
+  const result = compileGatePolicy(
+    loadPolicy(await Promise.all(paths.map(readPolicyFile))),
+    capabilities,
+  );
+  if (!result.ok) throw usageError(result.problems.map(formatProblem));
+  return result.policy;
+}
+
+export async function readPolicyFile(path: string): Promise<PolicyFile> {
+  return { name: path, text: await readTextFile(path) };
 }

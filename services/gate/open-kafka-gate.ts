@@ -9,6 +9,7 @@ import { GroupMembership } from "../adapters/kafka/membership/group-membership.t
 import { KafkaTopicInspector } from "../adapters/kafka/topics/topic-inspector.ts";
 import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
 import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.ts";
+import type { WrittenWith } from "../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { RegisteredSecrets } from "../runtime/anchor.ts";
 import { FatalError } from "../runtime/errors.ts";
@@ -16,11 +17,13 @@ import type { HeadStore } from "../runtime/journal-head.ts";
 import type {
   CheckpointStore,
   Clock,
+  Codec,
   Logger,
   Metrics,
   ProposalAuthority,
+  TopicFacts,
+  TopicInspector,
 } from "../runtime/ports.ts";
-import type { TopicFacts, TopicInspector } from "../runtime/topic-facts.ts";
 import type { Topic } from "../runtime/topics.ts";
 import { journalKeepMs } from "./gate-engine.ts";
 import { GateHost, type GateTuning } from "./gate-host.ts";
@@ -31,7 +34,6 @@ import {
   type StartProblem,
 } from "./start-checks.ts";
 import { type WarmUpParts, warmUp } from "./warm-up.ts";
-import { writtenWithOf } from "./written-with.ts";
 
 export type KafkaGateOptions = {
   readonly kafka: KafkaSettings;
@@ -210,5 +212,22 @@ function stopOf(host: GateHost, log: KafkaLog, ownership: KafkaOwnership): () =>
     await host.stop();
     closed ??= Promise.all([log.close(), ownership.close()]).then(() => undefined);
     await closed;
+  };
+}
+
+/** The bytes that the gate writes in the transaction of a journal record. */
+export function writtenWithOf(codec: Codec): (journalValue: Uint8Array) => Promise<WrittenWith> {
+  return async (value) => {
+    await codec.pending?.(value);
+    const { input, events } = codec.decodeJournal(value);
+    if (input.type === "idle") return { at: null, outputs: [] };
+    const { at } = input;
+    if (input.type === "quarantined") return { at, outputs: [{ topic: "deadLetters", id: null }] };
+    const outputs = events.flatMap((event) =>
+      event.type === "allowed" || event.type === "refused" || event.type === "held"
+        ? [{ topic: event.type, id: event.decisionId }]
+        : [],
+    );
+    return { at, outputs };
   };
 }

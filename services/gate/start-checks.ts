@@ -2,7 +2,7 @@
  * Finds every property of the topics with which the gate could lose or repeat a call. The gate does
  * not start then, and says how to fix it.
  */
-import type { TopicFacts } from "../runtime/topic-facts.ts";
+import type { TopicFacts } from "../runtime/ports.ts";
 import { JOURNAL_TOPIC, TOPICS, type Topic } from "../runtime/topics.ts";
 
 export type StartProblem = {

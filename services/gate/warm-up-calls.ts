@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "../core/canonical/json-value.ts";
-import type { Envelope } from "../wire/envelope.ts";
+import type { Envelope } from "../wire/proposal.ts";
 
 type Call = { readonly tool: string; readonly arguments: JsonObject };
 

@@ -6,7 +6,7 @@ import type { Config } from "../adapters/config/config-schema.ts";
 import { TokenAuthority } from "../adapters/tokens/token-authority.ts";
 import { readTokenKeys, type TokenKeys } from "../adapters/tokens/token-keys.ts";
 import { ExitError, usageError } from "../process/exit-error.ts";
-import { readTextFile } from "../process/read-text.ts";
+import { readTextFile } from "../process/text-files.ts";
 import { type ReloadReason, WatchedFiles } from "../process/watched-files.ts";
 import type { Logger } from "../runtime/ports.ts";
 

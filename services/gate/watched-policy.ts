@@ -10,8 +10,7 @@ import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { ExitError, usageError } from "../process/exit-error.ts";
 import { type ReloadReason, WatchedFiles } from "../process/watched-files.ts";
 import type { Logger } from "../runtime/ports.ts";
-import { type GatePolicy, withSecret } from "./gate-policy.ts";
-import { openPolicy } from "./open-policy.ts";
+import { type GatePolicy, openPolicy, withSecret } from "./gate-policy.ts";
 
 export type WatchedPolicyParts = {
   readonly config: Config["policy"];

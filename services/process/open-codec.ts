@@ -10,8 +10,7 @@ import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts"
 import { systemClock } from "../adapters/system/clock.ts";
 import { TOPICS } from "../runtime/topics.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
-import { readSchemaFiles, type SchemaName } from "../wire/schema-files.ts";
-import { TOPIC_SCHEMAS } from "../wire/schema-topics.ts";
+import { readSchemaFiles, type SchemaName, TOPIC_SCHEMAS } from "../wire/schema-files.ts";
 import { readProblem } from "../wire/writer-schemas.ts";
 import { readTlsFiles } from "./tls-files.ts";
 

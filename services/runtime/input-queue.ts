@@ -5,7 +5,14 @@
  * QUEUE-1 nothing is given out while another topic may still hold something older: a topic whose
  *    read was cut off by a limit is read on before anything after its last record is given out.
  */
-import type { Log, LogRecord, ReadLimits, WaitPosition } from "./ports.ts";
+import type {
+  Codec,
+  Log,
+  LogRecord,
+  ProposalAuthority,
+  ReadLimits,
+  WaitPosition,
+} from "./ports.ts";
 import type { FetchedInput } from "./process-batch.ts";
 import { INPUT_TOPICS, type InputTopic, type PerInput } from "./topics.ts";
 
@@ -112,4 +119,42 @@ function buffersAt(next: PerInput): Record<InputTopic, Buffered> {
     results: at(next.results),
     verdicts: at(next.verdicts),
   };
+}
+
+type Waits = {
+  readonly codec: Pick<Codec, "pending">;
+  readonly authority?: ProposalAuthority | undefined;
+};
+
+/**
+ * Resolves when the schema of an input, and the keys for its proposal, are loaded; null: the input
+ * can be judged now. Asking again is cheap.
+ */
+export function pendingOf(
+  { codec, authority }: Waits,
+  input: FetchedInput | undefined,
+): Promise<void> | null {
+  if (input === undefined) return null;
+  const decodable = codec.pending?.(input.record.value) ?? null;
+  if (decodable !== null || authority === undefined || input.topic !== "proposals") {
+    return decodable;
+  }
+  return authority.pending(input.record);
+}
+
+/**
+ * Verifies all proposals that were read at once: waiting for each separately would make batches of
+ * one.
+ */
+export async function verifyAhead(
+  authority: ProposalAuthority | undefined,
+  queue: InputQueue,
+): Promise<void> {
+  if (authority === undefined) return;
+  const waits: Promise<void>[] = [];
+  for (const record of queue.readAhead("proposals")) {
+    const pending = authority.pending(record);
+    if (pending !== null) waits.push(pending);
+  }
+  if (waits.length > 0) await Promise.all(waits);
 }

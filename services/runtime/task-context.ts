@@ -1,6 +1,6 @@
-import type { RegisteredSecrets } from "./anchor.ts";
-import type { StateFold } from "./engine.ts";
-import type { PipelineError } from "./errors.ts";
+import type { Acceptance, RegisteredSecrets } from "./anchor.ts";
+import type { Engine, StateFold } from "./engine.ts";
+import { FatalError, type PipelineError, RetryableError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
 import type { HeadStore } from "./journal-head.ts";
 import type {
@@ -13,7 +13,7 @@ import type {
   Ownership,
   ProposalAuthority,
 } from "./ports.ts";
-import type { BatchLimits } from "./process-batch.ts";
+import type { BatchContext, BatchLimits } from "./process-batch.ts";
 import type { Start } from "./restore-context.ts";
 import { idleRecordAfterMs } from "./retention.ts";
 
@@ -94,4 +94,55 @@ export function defaultTaskOptions(times: {
     offsetsGraceMs: 30_000,
     waitMsMax: 60_000,
   };
+}
+
+const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  restoring: ["running", "suspended", "closed"],
+  running: ["restoring", "suspended", "closed"],
+  suspended: ["restoring", "suspended", "closed"],
+  closed: [],
+};
+
+/** See the diagram in task.ts. @throws FatalError where it has no such arrow. */
+export function assertTransition(from: TaskState, to: TaskState): void {
+  if (from === to || TRANSITIONS[from].includes(to)) return;
+  throw new FatalError("unexpected", `a task cannot go from ${from} to ${to}`);
+}
+
+type Now = {
+  readonly keepsRecords: boolean;
+  /** A loss that no journal record has reported yet. */
+  readonly acceptance: Acceptance | null;
+};
+
+/** The context of the next batch of a task. */
+export function batchContextOf(context: TaskContext, engine: Engine, now: Now): BatchContext {
+  const { partition, log, codec, authority, logger, metrics, options } = context;
+  return {
+    partition,
+    partitions: log.partitions,
+    hashEvery: options.hashEvery,
+    keepsRecords: now.keepsRecords,
+    engine,
+    codec,
+    authority,
+    logger,
+    metrics,
+    anchor: anchorTermsOf(context, now.acceptance),
+  };
+}
+
+function anchorTermsOf(
+  { secrets: registered, options }: TaskContext,
+  acceptance: Acceptance | null,
+): BatchContext["anchor"] {
+  if (registered === null || registered === undefined) return null;
+  const { idleRecordAfterMs: repeatAfterMs, journalSpanMs: spanMs } = options;
+  return { registered, repeatAfterMs, spanMs, acceptance };
+}
+
+export function retryable(error: Error, outcome: "failed" | "unknown"): PipelineError {
+  if (error instanceof RetryableError) return error;
+  const code = outcome === "unknown" ? "outcome_unknown" : "log_unavailable";
+  return new RetryableError(code, `a commit did not succeed: ${error.message}`, { cause: error });
 }

@@ -15,15 +15,13 @@
  * TASK-4 what a listener is told of is in the journal; every record is told once and in order.
  */
 import type { Acceptance } from "./anchor.ts";
-import { batchContextOf, retryable } from "./batch-context.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { commitBatch } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
 import { asPipelineError, type PipelineError, StateCorruptError } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
 import { HeadKeeper } from "./head-keeper.ts";
-import { InputQueue } from "./input-queue.ts";
-import { pendingOf, verifyAhead } from "./input-waits.ts";
+import { InputQueue, pendingOf, verifyAhead } from "./input-queue.ts";
 import type { CommittedRecord } from "./journal.ts";
 import { Listeners } from "./listeners.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -35,8 +33,14 @@ import {
   type StagedBatch,
 } from "./process-batch.ts";
 import { restorePartition } from "./restore.ts";
-import type { TaskContext, TaskState, TaskStatus } from "./task-context.ts";
-import { assertTransition } from "./task-states.ts";
+import {
+  assertTransition,
+  batchContextOf,
+  retryable,
+  type TaskContext,
+  type TaskState,
+  type TaskStatus,
+} from "./task-context.ts";
 import { TickSender } from "./tick-sender.ts";
 
 const BACKOFF_MS_MIN = 250;

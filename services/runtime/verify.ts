@@ -3,12 +3,14 @@
  * input that is still in its topic, one terminal decision for each proposal, and state hashes that
  * a replay confirms. Reads only.
  */
-import type { GateEvent } from "../core/events.ts";
+import type { DecisionEvent, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
-import { DecidedNames } from "./decided-names.ts";
+import { REASONS } from "../core/reasons/reasons.ts";
+import { callNameOf } from "../core/state/names.ts";
 import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH, type JournalRecord } from "./journal.ts";
 import { PartitionState } from "./partition-state.ts";
+import { conversationKey } from "./partitioner.ts";
 import type { Codec, Log } from "./ports.ts";
 import { readJournal } from "./read-journal.ts";
 import { type JournalEntry, Replay } from "./replay.ts";
@@ -183,4 +185,45 @@ class Verification {
       tell(`its events do not give the state it was written with: ${what}`);
     }
   }
+}
+
+/**
+ * The proposals of a journal that have a terminal decision. A proposal that is delivered again gets
+ * its first decision and is never decided a second time.
+ */
+class DecidedNames {
+  /** Decision ids by call name, by conversation. */
+  readonly #conversations = new Map<string, Map<string, string>>();
+
+  /**
+   * Takes the next decision of the journal. True: the same proposal already has a terminal decision
+   * that the conversation has not forgotten.
+   */
+  isSecond(event: DecisionEvent): boolean {
+    const names = this.#namesOf(event);
+    for (const name of event.conversation.evicted?.names ?? []) names.delete(name);
+    if (event.type === "held" || isUnnamed(event)) return false;
+    const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
+    const earlierId = names.get(name);
+    if (earlierId === undefined) names.set(name, event.decisionId);
+    return earlierId === event.decisionId;
+  }
+
+  /** A conversation that starts afresh remembers nothing. */
+  #namesOf({
+    tenantId,
+    conversationId,
+    conversation: { fresh },
+  }: DecisionEvent): Map<string, string> {
+    const key = conversationKey(tenantId, conversationId);
+    const existing = fresh ? undefined : this.#conversations.get(key);
+    if (existing !== undefined) return existing;
+    const names = new Map<string, string>();
+    this.#conversations.set(key, names);
+    return names;
+  }
+}
+
+function isUnnamed(event: DecisionEvent): boolean {
+  return event.type === "refused" && REASONS[event.refusal.reason].keepsNoName === true;
 }

@@ -11,11 +11,10 @@ import {
   encodeAlert,
 } from "./decode-outputs.ts";
 import { encodeDeadLetter, encodeDecision, type Secrets } from "./encode-outputs.ts";
-import type { Envelope } from "./envelope.ts";
 import { wireId } from "./framing.ts";
 import { decodeJournal, encodeJournal } from "./journal.ts";
 import type { Alert, AllowedCall, HeldCall, RefusedCall } from "./output-records.ts";
-import { decodeProposal, encodeProposal } from "./proposal.ts";
+import { decodeProposal, type Envelope, encodeProposal } from "./proposal.ts";
 import { decodeJsonProposal, looksLikeJson } from "./proposal-json.ts";
 import { UndecodableError } from "./reader.ts";
 import { compileRecordTypes, type RecordTypes } from "./record-types.ts";

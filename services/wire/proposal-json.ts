@@ -14,8 +14,7 @@ import { parseCanonical } from "../core/canonical/parse-canonical.ts";
 import { cutText } from "../core/cut-text.ts";
 import type { EnvelopeRejection, Money } from "../core/inputs.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
-import type { Envelope } from "./envelope.ts";
-import { toInput } from "./proposal.ts";
+import { type Envelope, toInput } from "./proposal.ts";
 
 const DEFAULT_TENANT = "default";
 

@@ -2,10 +2,9 @@
  * Encodes and decodes proposals as Avro, and applies the rules that both Avro and JSON proposals
  * obey.
  */
-import type { EnvelopeRejection, ProposalInput } from "../core/inputs.ts";
+import type { EnvelopeRejection, Money, ProposalInput } from "../core/inputs.ts";
 import { readToolName, shownTool } from "../core/tool-name.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
-import type { Envelope } from "./envelope.ts";
 import {
   boundedAssistantText,
   conversationProblem,
@@ -155,3 +154,20 @@ function rejectedInput(
     rejected,
   };
 }
+
+/** The envelope of a proposal, whichever form it came in. */
+export type Envelope = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly agentId: string | null;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly tool: string;
+  readonly arguments: string | Uint8Array;
+  readonly assistantText: string | null;
+  readonly estimatedCost: Money | null;
+  readonly confirmation: string | null;
+  /** The hold that the proposal asks for again; null or absent: none. */
+  readonly approvalId?: string | null;
+};

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FatalError } from "../runtime/errors.ts";
+import type { Topic } from "../runtime/topics.ts";
 
 /** The schemas by their file names, `schemas/<name>.avsc`. */
 export const SCHEMA_NAMES = [
@@ -96,3 +97,16 @@ function readSchema(path: string): AvroSchema {
     });
   }
 }
+
+/** The schema of the values of each topic. */
+export const TOPIC_SCHEMAS: { readonly [topic in Topic]: SchemaName } = {
+  proposals: "proposed-call",
+  results: "result",
+  verdicts: "verdict",
+  decisions: "decision-event",
+  allowed: "allowed-call",
+  refused: "refused-call",
+  held: "held-call",
+  deadLetters: "dead-letter",
+  alerts: "alert",
+};

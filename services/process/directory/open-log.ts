@@ -7,7 +7,7 @@ import { asCallgateError } from "../../client/api/callgate-error.ts";
 import type { Log } from "../../runtime/ports.ts";
 import { type AvroCodec, createAvroCodec } from "../../wire/codec.ts";
 import { environmentError } from "../exit-error.ts";
-import { fileError, isFileError } from "../file-error.ts";
+import { fileError, isFileError } from "../text-files.ts";
 import { assertNoLosses, findMissingParts, lookAtDirectory } from "./data-directory.ts";
 import { openDiskLog } from "./open-storage.ts";
 

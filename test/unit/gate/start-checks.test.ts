@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkTopics, describeStartProblems } from "../../../services/gate/start-checks.ts";
-import type { TopicFacts } from "../../../services/runtime/topic-facts.ts";
+import type { TopicFacts } from "../../../services/runtime/ports.ts";
 import { TOPICS, type Topic } from "../../../services/runtime/topics.ts";
 
 const KEEP_MS = 9 * 86_400_000;
@@ -78,7 +78,9 @@ describe("the checks of topics at the start", () => {
     );
     const text = describeStartProblems(problems);
     expect(problems).toHaveLength(3);
-    expect(text).toContain("`toolcalls.held` does not exist: create it with `callgate topics apply`");
+    expect(text).toContain(
+      "`toolcalls.held` does not exist: create it with `callgate topics apply`",
+    );
     expect(text).toContain(`set its retention.ms to ${KEEP_MS} or more`);
   });
 });

@@ -3,8 +3,7 @@ import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts
 import { LIMITS } from "../../../services/core/limits.ts";
 import type { DecodedInput } from "../../../services/runtime/ports.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
-import type { Envelope } from "../../../services/wire/envelope.ts";
-import { proposalProblem } from "../../../services/wire/proposal.ts";
+import { type Envelope, proposalProblem } from "../../../services/wire/proposal.ts";
 import { compileRecordTypes } from "../../../services/wire/record-types.ts";
 import { readSchemaFiles } from "../../../services/wire/schema-files.ts";
 import { verdictToRaw } from "../../../services/wire/verdict.ts";

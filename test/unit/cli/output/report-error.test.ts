@@ -4,7 +4,7 @@ import { failureOf } from "../../../../services/cli/output/report-error.ts";
 import { ClosedOutput } from "../../../../services/cli/output/terminal.ts";
 import { CallgateError } from "../../../../services/client/api/callgate-error.ts";
 import { environmentError, usageError } from "../../../../services/process/exit-error.ts";
-import { fileError } from "../../../../services/process/file-error.ts";
+import { fileError } from "../../../../services/process/text-files.ts";
 import { FatalError } from "../../../../services/runtime/errors.ts";
 
 test.each([

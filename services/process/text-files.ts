@@ -1,4 +1,8 @@
-import { type ExitError, environmentError } from "./exit-error.ts";
+/** Reads text files, and describes errors of the file system. */
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
+import { NotUtf8Error, utf8Text } from "../adapters/system/utf8-text.ts";
+import { type ExitError, environmentError, usageError } from "./exit-error.ts";
 
 const REMEDIES: Readonly<Record<string, readonly [string, string]>> = {
   ENOENT: ["there is no such file", "check the path"],
@@ -31,4 +35,23 @@ export function fileError(doing: "read" | "write", path: string, error: unknown)
 
 export function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && "syscall" in error;
+}
+
+/** @throws ExitError: the file cannot be read, or is not UTF-8. */
+export function readTextFile(path: string): Promise<string> {
+  return decodeText(path, () => readFile(path));
+}
+
+/** Reads stdin to its end. @throws ExitError: it cannot be read, or is not UTF-8. */
+export function readStdin(input: NodeJS.ReadableStream): Promise<string> {
+  return decodeText("stdin", () => buffer(input));
+}
+
+async function decodeText(path: string, read: () => Promise<Uint8Array>): Promise<string> {
+  try {
+    return utf8Text(await read());
+  } catch (error) {
+    if (error instanceof NotUtf8Error) throw usageError(`${path}: ${error.message}`);
+    throw fileError("read", path, error);
+  }
 }
