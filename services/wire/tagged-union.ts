@@ -62,7 +62,7 @@ export function taggedUnion(schema: readonly unknown[], options: unknown): Type 
 
   function withTag(value: Tagged, index: number): Tagged {
     if (indexes.get(value.type) === index) return value;
-    throw new RangeError("the type of a record is not that of its place in the union");
+    throw new RangeError("the type of a record is not that of its position in the union");
   }
 }
 

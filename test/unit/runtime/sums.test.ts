@@ -12,7 +12,7 @@ const ones = "f".repeat(64);
 const a = `${"0".repeat(62)}ab`;
 
 describe("a sum of digests", () => {
-  it("does not depend on order and can be taken apart again", () => {
+  it("does not depend on order, and its members can be subtracted again", () => {
     const sum = addDigests(addDigests(ZERO_DIGEST, ones), a);
     expect(sum).toBe(addDigests(addDigests(ZERO_DIGEST, a), ones));
     expect(sum).toBe(`${"0".repeat(62)}aa`);
@@ -33,7 +33,7 @@ describe("the hash of a partition's state", () => {
     expect(exchanged(exchanged(sum, one, ""), other, "")).toEqual(NO_SUM);
   });
 
-  it("is that of the turn at hand, whichever turns were hashed before", () => {
+  it("is that of the current turn, whichever turns were hashed before", () => {
     const hashes = ["1", "2", null, "1", "2", null, 'with "quotes"'].map((id) =>
       conversationHash("", "t/c", 1, { ...state, turn: { ...state.turn, id } }),
     );
