@@ -80,10 +80,10 @@ describe("the stream task, simulated", () => {
     const startedMs = performance.now();
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
       const run = await simulate(seed);
-      expect({ seed, problems: run.problems, mistold: run.mistold }).toEqual({
+      expect({ seed, problems: run.problems, misreported: run.misreported }).toEqual({
         seed,
         problems: [],
-        mistold: [],
+        misreported: [],
       });
       // A run without decisions would prove nothing.
       expect(run.journalRecords).toBeGreaterThan(10);

@@ -142,7 +142,7 @@ describe("an inconsistent journal", () => {
     const failure = await failureOf(task);
     expect(failure).toMatch(/^journal_broken: .*journal record 3 follows 1/);
     expect(failure).toMatch(/on a cluster find out who else writes it, and start with another/);
-    expect(failure).toMatch(/an embedded log is restored from a backup/);
+    expect(failure).toMatch(/restore an embedded log from a backup/);
   });
 
   it("is refused with the position of a record that cannot be decoded", async () => {
@@ -157,7 +157,7 @@ describe("an inconsistent journal", () => {
     };
     const codec = { ...jsonCodec, decodeJournal };
     const failure = await failureOf(kit.start({ checkpoints: null, context: { codec } }));
-    expect(failure).toMatch(/^journal_broken: .*record that is none.* \(partition 0, offset 1\)/);
+    expect(failure).toMatch(/^journal_broken: .*record that cannot be decoded.* \(partition 0, offset 1\)/);
   });
 
   it("is refused with only the missing registry where it is in the wire format", async () => {
