@@ -187,8 +187,8 @@ export class Analytics {
     this.#startedAtMs = this.#parts.clock.nowMs();
     const partitions = [...Array(this.#parts.log.partitions).keys()];
     this.#loops ??= Promise.all([
-      ...partitions.map((partition) => this.#guarded(() => this.#follow(partition))),
-      this.#guarded(() => this.#keep()),
+      ...partitions.map((partition) => this.#guard(() => this.#follow(partition))),
+      this.#guard(() => this.#keep()),
     ]);
   }
 
@@ -204,7 +204,7 @@ export class Analytics {
     }
   }
 
-  async #guarded(loop: () => Promise<void>): Promise<void> {
+  async #guard(loop: () => Promise<void>): Promise<void> {
     let waitMs = RETRY_MS_MIN;
     while (!this.#abort.signal.aborted) {
       try {
@@ -253,7 +253,7 @@ export class Analytics {
       const read = await log.read(JOURNAL_TOPIC, partition, offset, READ_LIMITS);
       this.#ends.set(partition, read.endOffset);
       for (const { value } of read.records) await this.#parts.codec.pending?.(value);
-      const committed = read.records.flatMap((record) => this.#decoded(partition, record));
+      const committed = read.records.flatMap((record) => this.#decode(partition, record));
       this.#take(partition, committed, read.nextOffset);
       if (read.nextOffset >= read.endOffset) this.#rest(partition);
       this.#readAtMs.set(partition, this.#parts.clock.nowMs());
@@ -264,7 +264,7 @@ export class Analytics {
     }
   }
 
-  #decoded(
+  #decode(
     partition: number,
     record: {
       readonly offset: number;

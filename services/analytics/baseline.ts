@@ -37,7 +37,7 @@ const SPREAD_MIN = 0.1;
 /** Values of conversations, oldest first. */
 export type Baseline = readonly number[];
 
-export function extended(baseline: Baseline, value: number, options: SpikeOptions): Baseline {
+export function extendBaseline(baseline: Baseline, value: number, options: SpikeOptions): Baseline {
   const next = [...baseline, value];
   return next.length > options.conversationsMax ? next.slice(-options.conversationsMax) : next;
 }

@@ -10,7 +10,7 @@
  */
 import { isReasonCode, REASONS } from "../core/reasons/reasons.ts";
 import type { Alert } from "../wire/output-records.ts";
-import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
+import { type Baseline, extendBaseline, type SpikeOptions, spikeThreshold } from "./baseline.ts";
 import {
   addSpend,
   addToConversation,
@@ -336,7 +336,7 @@ export class DecisionFold {
 
   #learn(key: string, value: number): void {
     const { spikes, baselinesMax } = this.#options;
-    const baseline = extended(this.#baselines.get(key) ?? [], value, spikes);
+    const baseline = extendBaseline(this.#baselines.get(key) ?? [], value, spikes);
     this.#thresholds.delete(key);
     this.#baselines.delete(key);
     this.#baselines.set(key, baseline);

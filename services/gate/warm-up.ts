@@ -101,7 +101,9 @@ class WarmUp {
   async run(ends: AbortSignal): Promise<void> {
     this.#task.start();
     for (let from = 0; from < CALLS && !ends.aborted; from += ROUND) {
-      await this.#decided(Array.from({ length: ROUND }, (_, at) => this.#proposal(from + at)));
+      await this.#awaitDecisions(
+        Array.from({ length: ROUND }, (_, at) => this.#proposal(from + at)),
+      );
       this.calls += ROUND;
     }
   }
@@ -110,7 +112,7 @@ class WarmUp {
     return this.#task.close();
   }
 
-  async #decided(inputs: readonly OutgoingRecord[]): Promise<void> {
+  async #awaitDecisions(inputs: readonly OutgoingRecord[]): Promise<void> {
     const decided = new Promise<void>((resolve, reject) => {
       this.#done = resolve;
       this.#failed = reject;

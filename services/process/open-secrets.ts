@@ -11,16 +11,16 @@ const REMEDY =
 
 /** @throws ExitError: a secret is too short, or the file of an earlier one cannot be read. */
 export function openSecrets({ secret }: Config): SecretStore {
-  const current = checked("secret.value", secret.value ?? "");
+  const current = parseSecret("secret.value", secret.value ?? "");
   const previous = secret.previousFiles.map((file) => {
     const read = readSecretText(file);
     if (!read.ok) throw usageError(`secret.previousFiles: ${read.message}; check the path`);
-    return checked("secret.previousFiles", read.text);
+    return parseSecret("secret.previousFiles", read.text);
   });
   return keepSecrets(current, previous, REMEDY);
 }
 
-function checked(key: string, text: string): Secret {
+function parseSecret(key: string, text: string): Secret {
   const result = secretFrom(text);
   if (result.ok) return result.secret;
   throw usageError(`${key}: ${result.problem.message}`);

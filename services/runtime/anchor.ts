@@ -64,7 +64,7 @@ export function anchorFor(
   if (isRecent && !isIdle && acceptance === null) return null;
   const lost = new Set([...(before?.lostKeyIds ?? []), ...(acceptance?.lostKeyIds ?? [])]);
   return {
-    secrets: [currentOf(registered), ...superseded(before, terms, nowMs, lost)],
+    secrets: [currentOf(registered), ...supersededSecrets(before, terms, nowMs, lost)],
     lostKeyIds: [...lost].filter((keyId) => keyId !== registered.currentKeyId),
     accepted: acceptance === null ? null : lossOf(acceptance),
   };
@@ -75,7 +75,7 @@ function currentOf({ currentKeyId: keyId, fingerprints }: RegisteredSecrets): Se
 }
 
 /** Secrets used before the current one, for as long as a call that used them may be retried. */
-function superseded(
+function supersededSecrets(
   before: Anchored | null,
   { registered, spanMs }: AnchorTerms,
   nowMs: number,

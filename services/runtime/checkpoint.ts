@@ -11,7 +11,7 @@ import { addDigests, ZERO_DIGEST } from "./digest-sum.ts";
 import type { StateFold } from "./engine.ts";
 import { PartitionState } from "./partition-state.ts";
 import type { Checkpoint, CheckpointBlob, CheckpointHeader, Clock, Codec, Log } from "./ports.ts";
-import { exchanged, NO_SUM } from "./state-hash.ts";
+import { exchangeHash, NO_SUM } from "./state-hash.ts";
 import { type Conversation, conversationBytes, StoredConversation } from "./stored-conversation.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
@@ -146,7 +146,7 @@ async function stateFrom(
     }
     sum = addDigests(sum, digest);
     conversations.set(key, new StoredConversation(bytes, { seq, hash }, fold));
-    stateSum = exchanged(stateSum, "", hash);
+    stateSum = exchangeHash(stateSum, "", hash);
     newestSeq = Math.max(newestSeq, seq);
     if (at % SLICE_BLOBS !== 0 || clock.nowMs() - sliceMs < SLICE_MS) continue;
     await clock.sleep(0);

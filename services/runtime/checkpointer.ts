@@ -121,7 +121,7 @@ export class Checkpointer {
   }
 
   /** Called after each commit. */
-  committed(state: PartitionState): void {
+  noteCommit(state: PartitionState): void {
     if (this.#saving !== null || this.#stopped) return;
     if (state.progress.seq - this.#savedSeq < this.#recordsBetween()) return;
     this.#pace = new SavePace(this.#context.clock);
@@ -139,7 +139,7 @@ export class Checkpointer {
    * journal again is less work.
    */
   async finish(state: PartitionState): Promise<void> {
-    await this.settled();
+    await this.waitForSave();
     const records = state.progress.seq - this.#savedSeq;
     if (this.#stopped || records <= 0) return;
     const changed = this.#replace ? state.size : state.unsavedCount;
@@ -148,7 +148,7 @@ export class Checkpointer {
   }
 
   /** Waits for a save in flight, which then takes no more rests. */
-  async settled(): Promise<void> {
+  async waitForSave(): Promise<void> {
     this.#pace?.hurry();
     await this.#saving;
   }

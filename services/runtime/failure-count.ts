@@ -15,11 +15,11 @@ export class FailureCount {
   #singles = 0;
   #tooLarge: Position | null = null;
 
-  get single(): boolean {
+  get isSingle(): boolean {
     return this.#singles > 0;
   }
 
-  failed(first: FetchedInput | undefined, inputs: number, oversize: boolean): void {
+  noteFailure(first: FetchedInput | undefined, inputs: number, oversize: boolean): void {
     if (first === undefined) return;
     const at: Position = { topic: first.topic, offset: first.record.offset };
     this.#count = isSame(this.#at, at) ? this.#count + 1 : 1;
@@ -28,7 +28,7 @@ export class FailureCount {
     if (oversize || this.#count >= 2) this.#singles = Math.max(this.#singles, inputs);
   }
 
-  succeeded(inputs: number): void {
+  noteSuccess(inputs: number): void {
     this.#singles = Math.max(0, this.#singles - inputs);
     this.#at = null;
     this.#count = 0;

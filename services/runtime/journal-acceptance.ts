@@ -22,7 +22,7 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
         ...{ partition, codec, logger, metrics },
         ...{ partitions: log.partitions, hashEvery: Number.MAX_SAFE_INTEGER },
         keepsRecords: false,
-        engine: undecided(context),
+        engine: engineWithoutInputs(context),
         anchor: { registered: secrets, repeatAfterMs: 0, spanMs: context.spanMs, acceptance },
       },
       state,
@@ -37,7 +37,7 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
 }
 
 /** An engine for records without an input, which need no decision. */
-function undecided({ fold }: AcceptanceContext): Engine {
+function engineWithoutInputs({ fold }: AcceptanceContext): Engine {
   return {
     ...fold,
     policyRevision: "none",

@@ -127,7 +127,7 @@ export class BatchBuilder {
       offset: record.offset,
       appendTimeMs: record.appendTimeMs,
     };
-    const progress = this.#advanced(at);
+    const progress = this.#advance(at);
     try {
       this.#journalize(this.#judge(fetched, at, progress.clocks[topic]), progress);
     } catch (error) {
@@ -144,7 +144,7 @@ export class BatchBuilder {
         offset: at.offset,
         message,
       });
-      this.#journalize(this.#quarantined(fetched, at, "internal_error", message), progress);
+      this.#journalize(this.#makeQuarantined(fetched, at, "internal_error", message), progress);
     }
     this.#inputs += 1;
   }
@@ -156,8 +156,8 @@ export class BatchBuilder {
     const { topic, record } = fetched;
     const { partition } = this.#context;
     const at = { topic, partition, offset: record.offset, appendTimeMs: record.appendTimeMs };
-    const progress = this.#advanced(at);
-    this.#journalize(this.#quarantined(fetched, at, code, message), progress);
+    const progress = this.#advance(at);
+    this.#journalize(this.#makeQuarantined(fetched, at, code, message), progress);
     this.#inputs += 1;
   }
 
@@ -184,15 +184,15 @@ export class BatchBuilder {
   #judge(fetched: FetchedInput, at: InputPosition, nowMs: number): Judged {
     const { record } = fetched;
     const decoded = this.#context.codec.decodeInput(at.topic, record.value);
-    if (!decoded.ok) return this.#quarantined(fetched, at, "undecodable", decoded.message);
+    if (!decoded.ok) return this.#makeQuarantined(fetched, at, "undecodable", decoded.message);
     if (decoded.input.type === "tick") return this.#tick(decoded.input, at, nowMs);
     const { tenantId, conversationId } = decoded.input;
     const key = conversationKey(tenantId, conversationId);
-    const misrouted = this.#misrouting(key, record.key);
+    const misrouted = this.#findMisrouting(key, record.key);
     if (misrouted !== null && decoded.input.type !== "proposal") {
-      return this.#quarantined(fetched, at, "misrouted", misrouted);
+      return this.#makeQuarantined(fetched, at, "misrouted", misrouted);
     }
-    const input = this.#vouched(decoded.input, record, nowMs);
+    const input = this.#vouchFor(decoded.input, record, nowMs);
     const isForeign = input.type === "proposal" && input.rejected?.reason === "unauthenticated";
     const checkedInput: GateInput =
       misrouted === null || input.type !== "proposal" || isForeign
@@ -206,10 +206,10 @@ export class BatchBuilder {
     // Reuses the bytes of the input's key: each log would otherwise encode the text again.
     const written = misrouted === null ? record.key : key;
     const done: DecidedInput = { type: "decided", at, input: journaled };
-    return this.#decided(done, written, events, record.headers);
+    return this.#makeDecided(done, written, events, record.headers);
   }
 
-  #vouched(input: GateInput, record: LogRecord, nowMs: number): GateInput {
+  #vouchFor(input: GateInput, record: LogRecord, nowMs: number): GateInput {
     const { authority } = this.#context;
     if (authority === undefined || input.type !== "proposal") return input;
     return authority.vouch(input, record, nowMs);
@@ -220,10 +220,10 @@ export class BatchBuilder {
     for (const key of this.#staged.due(nowMs)) {
       events.push(...this.#context.engine.decide(this.#staged.state(key), input, nowMs));
     }
-    return this.#decided({ type: "decided", at, input }, null, events, NO_HEADERS);
+    return this.#makeDecided({ type: "decided", at, input }, null, events, NO_HEADERS);
   }
 
-  #decided(
+  #makeDecided(
     input: DecidedInput,
     key: string | Uint8Array | null,
     events: readonly GateEvent[],
@@ -271,7 +271,7 @@ export class BatchBuilder {
     });
   }
 
-  #quarantined(
+  #makeQuarantined(
     { record }: FetchedInput,
     at: InputPosition,
     code: QuarantineCode,
@@ -294,7 +294,7 @@ export class BatchBuilder {
     return topic === "proposals" && this.#context.engine.hidesArguments;
   }
 
-  #misrouting(key: string, recordKey: Uint8Array | null): string | null {
+  #findMisrouting(key: string, recordKey: Uint8Array | null): string | null {
     if (recordKey === null || !isKey(recordKey, key)) {
       return "the record's key is not tenantId/conversationId of its payload";
     }
@@ -366,14 +366,14 @@ export class BatchBuilder {
   }
 
   /** The partition's progress after the input is journaled; its clock never goes back. */
-  #advanced(at: InputPosition): Progress {
+  #advance(at: InputPosition): Progress {
     const { progress } = this.#staged;
     const clockMs = Math.max(progress.clocks[at.topic], at.appendTimeMs);
     return {
       seq: progress.seq + 1,
       chainHead: progress.chainHead,
-      next: replaced(progress.next, at.topic, at.offset + 1),
-      clocks: replaced(progress.clocks, at.topic, clockMs),
+      next: replaceTopic(progress.next, at.topic, at.offset + 1),
+      clocks: replaceTopic(progress.clocks, at.topic, clockMs),
       latestMs: Math.max(progress.latestMs, clockMs),
       stateSum: progress.stateSum,
       anchor: progress.anchor,
@@ -390,7 +390,7 @@ function errorText(error: unknown): string {
 }
 
 /** Written out: this runs twice for each input, and a spread costs several times as much. */
-function replaced(all: PerInput, topic: InputTopic, value: number): PerInput {
+function replaceTopic(all: PerInput, topic: InputTopic, value: number): PerInput {
   return {
     proposals: topic === "proposals" ? value : all.proposals,
     results: topic === "results" ? value : all.results,

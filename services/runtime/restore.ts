@@ -89,7 +89,7 @@ async function readState(
       await assertSameLog(context, start.state.progress.next);
       return { writer, state: start.state, source, stored: start.stored, replayed };
     } catch (error) {
-      if (!(error instanceof StateCorruptError) || source === "journal") throw broken(error);
+      if (!(error instanceof StateCorruptError) || source === "journal") throw asFatal(error);
       context.logger.warn(`the ${source} state was dropped, it is read again from further back`, {
         partition: context.partition,
         problem: error.message,
@@ -280,7 +280,7 @@ function offsetsAhead(
   );
 }
 
-function broken(error: unknown): unknown {
+function asFatal(error: unknown): unknown {
   if (!(error instanceof StateCorruptError)) return error;
   const message = `the journal cannot be replayed: ${error.message}. Nothing is decided on it`;
   // The codec's message says what is missing, and nothing is wrong with the journal.

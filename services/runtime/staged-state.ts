@@ -6,7 +6,7 @@ import type { GateEvent } from "../core/events.ts";
 import type { ConversationState } from "../core/state/state.ts";
 import type { PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
-import { conversationHash, exchanged, type StateSum } from "./state-hash.ts";
+import { conversationHash, exchangeHash, type StateSum } from "./state-hash.ts";
 import { type Conversation, dropAtOf } from "./stored-conversation.ts";
 
 /** How many conversations one tick handles at most; another tick handles the rest. */
@@ -118,7 +118,7 @@ export class StagedState {
     const deadlineMs = this.#base.fold.nextDeadlineMs(state);
     this.#conversations.set(key, { state, seq, hash, deadlineMs });
     this.#lastKey = null;
-    return exchanged(stateSum, old, hash);
+    return exchangeHash(stateSum, old, hash);
   }
 
   advance(progress: Progress): void {
@@ -143,10 +143,10 @@ export class StagedState {
    * without them.
    */
   lapse(proposalsAtMs: number, stateSum: StateSum): Lapse {
-    const dropped = this.#lapsed(proposalsAtMs);
+    const dropped = this.#findLapsed(proposalsAtMs);
     let without = stateSum;
     for (const key of dropped) {
-      without = exchanged(without, this.conversation(key)?.hash ?? "", "");
+      without = exchangeHash(without, this.conversation(key)?.hash ?? "", "");
     }
     return { stateSum: without, dropped };
   }
@@ -182,7 +182,7 @@ export class StagedState {
     else this.#conversations.set(key, before);
   }
 
-  #lapsed(proposalsAtMs: number): readonly string[] {
+  #findLapsed(proposalsAtMs: number): readonly string[] {
     const candidates = new Set(this.#base.lapses.candidates(proposalsAtMs));
     for (const key of this.#conversations.keys()) candidates.add(key);
     const { fold } = this.#base;

@@ -28,7 +28,7 @@ export function conversationHash(
 }
 
 /** The sum without the hash `out` and with the hash `into`; "" stands for no hash. */
-export function exchanged(sum: StateSum, out: string, into: string): StateSum {
+export function exchangeHash(sum: StateSum, out: string, into: string): StateSum {
   return {
     high: modulo(sum.high - digitsAt(out, 0) + digitsAt(into, 0)),
     low: modulo(sum.low - digitsAt(out, LANE_DIGITS) + digitsAt(into, LANE_DIGITS)),

@@ -184,7 +184,7 @@ export class StreamTask {
       }
       await this.#checkpointer?.finish(run.state);
     } finally {
-      await this.#checkpointer?.settled();
+      await this.#checkpointer?.waitForSave();
       await this.#heads?.finish(run.state);
       await run.writer.close();
     }
@@ -244,7 +244,7 @@ export class StreamTask {
     await verifyAhead(this.#context.authority, this.#queue);
     // The inputs before one that must wait have been decided by now.
     await this.#pending(this.#queue.peek());
-    const inputs = this.#failures.single ? 1 : this.#context.options.batch.inputsMax;
+    const inputs = this.#failures.isSingle ? 1 : this.#context.options.batch.inputsMax;
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
     const first = this.#gather(builder, inputs);
     if (first === undefined && !this.#isIdleTooLong(run.state)) {
@@ -303,10 +303,10 @@ export class StreamTask {
     const outcome = await commitBatch(run.writer, run.state, batch);
     this.#commitMs = clock.nowMs() - startedMs;
     if (outcome.type === "committed") {
-      this.#failures.succeeded(batch.inputs);
+      this.#failures.noteSuccess(batch.inputs);
       this.#backoffMs = BACKOFF_MS_MIN;
       this.#rebuilds = 0;
-      this.#ticks.committed(run.state, startedMs);
+      this.#ticks.noteCommit(run.state, startedMs);
       this.#report(outcome.records);
       this.#reportedSeq = run.state.progress.seq;
       metrics.count("commits");
@@ -316,11 +316,11 @@ export class StreamTask {
       if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
       this.#acceptance = null;
-      this.#checkpointer?.committed(run.state);
+      this.#checkpointer?.noteCommit(run.state);
       this.#heads?.keep(run.state);
       return;
     }
-    this.#failures.failed(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
+    this.#failures.noteFailure(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
     this.#queue.reset(run.state.progress.next);
     metrics.count(outcome.type === "failed" ? "commit_failures" : "commits_unknown");
     if (outcome.type === "failed" && outcome.oversize) return;

@@ -36,8 +36,8 @@ export class TickSender {
    * Compares the append time of a commit with the local clock, to see whether both agree. @param
    * sinceMs local time when the commit began.
    */
-  committed(state: PartitionState, sinceMs: number): void {
-    this.#watch.appended(state.journalTimeMs, sinceMs, this.#context.clock.nowMs());
+  noteCommit(state: PartitionState, sinceMs: number): void {
+    this.#watch.compare(state.journalTimeMs, sinceMs, this.#context.clock.nowMs());
   }
 
   reset(): void {
@@ -93,7 +93,7 @@ export class ClockWatch {
    * A record that was appended between two times of the host has an append time between them;
    * otherwise one of the clocks is wrong.
    */
-  appended(appendTimeMs: number, fromMs: number, toMs: number): void {
+  compare(appendTimeMs: number, fromMs: number, toMs: number): void {
     const isBehind = appendTimeMs > toMs;
     const byMs = isBehind ? appendTimeMs - toMs : fromMs - appendTimeMs;
     if (byMs <= OFF_MS_MAX || toMs - this.#loggedAtMs < TELL_EVERY_MS) return;

@@ -47,7 +47,7 @@ export class UnjournaledInputs {
    * @param from offset of the topic at which the previous journal record went on.
    * @throws RetryableError where the log does not answer.
    */
-  async passedBy({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
+  async findSkipped({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
     if (this.#problem !== null) return [];
     try {
       return await this.#compare(topic, offset, from);
@@ -59,22 +59,22 @@ export class UnjournaledInputs {
   }
 
   async #compare(topic: InputTopic, offset: number, from: number): Promise<readonly number[]> {
-    const cursor = this.#cursors.get(topic) ?? (await this.#begun(topic, from));
-    const passedBy: number[] = [];
+    const cursor = this.#cursors.get(topic) ?? (await this.#open(topic, from));
+    const skipped: number[] = [];
     for (;;) {
       const inputOffset = cursor.offsets[cursor.at];
       if (inputOffset === undefined) {
-        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return passedBy;
+        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return skipped;
         continue;
       }
-      if (inputOffset > offset) return passedBy;
+      if (inputOffset > offset) return skipped;
       cursor.at += 1;
       if (inputOffset === offset) this.#compared += 1;
-      else passedBy.push(inputOffset);
+      else skipped.push(inputOffset);
     }
   }
 
-  async #begun(topic: InputTopic, from: number): Promise<Cursor> {
+  async #open(topic: InputTopic, from: number): Promise<Cursor> {
     const start = await this.#log.startOffset(topic, this.#partition);
     const cursor = { offsets: [], at: 0, next: Math.max(from, start) };
     this.#cursors.set(topic, cursor);

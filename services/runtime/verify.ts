@@ -33,7 +33,7 @@ export type VerifyReport = {
   /** 1 unless the log's start has moved. */
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Hash of the last record: whoever notes it can later tell that nothing before it changed. */
+  /** Hash of the last record: whoever notes it can later addProblem that nothing before it changed. */
   readonly chainHead: string;
   readonly stateHashesCompared: number;
   /**
@@ -71,7 +71,7 @@ export async function verifyJournal(
   const end = await log.endOffset(JOURNAL_TOPIC, partition);
   const verification = new Verification(context, partition, start > 0);
   const unreadable = (offset: number, { message }: Error) =>
-    verification.tell({ offset, seq: null, problem: message });
+    verification.addProblem({ offset, seq: null, problem: message });
   for await (const entries of readJournal(log, codec, partition, start, end, unreadable)) {
     for (const entry of entries) await verification.take(entry);
   }
@@ -108,21 +108,21 @@ class Verification {
   async take(entry: JournalEntry): Promise<void> {
     const { record } = entry;
     const at = { offset: entry.log.offset, seq: record.seq };
-    const tell = (problem: string): void => this.tell({ ...at, problem });
+    const addProblem = (problem: string): void => this.addProblem({ ...at, problem });
     if (this.#records === 0 && this.#startMoved) this.#anchor(record);
     if (this.#records === 0) this.#firstSeq = record.seq;
-    if (record.seq !== this.#lastSeq + 1) tell(`seq ${record.seq} follows ${this.#lastSeq}`);
-    if (record.prevHash !== this.#chainHead) tell("it is not linked to the record before it");
-    await this.#checkPassedBy(record, tell);
-    this.#checkInput(record, tell);
-    for (const event of record.events) this.#checkEvent(event, tell);
-    this.#fold(entry, tell);
+    if (record.seq !== this.#lastSeq + 1) addProblem(`seq ${record.seq} follows ${this.#lastSeq}`);
+    if (record.prevHash !== this.#chainHead) addProblem("it is not linked to the record before it");
+    await this.#checkSkipped(record, addProblem);
+    this.#checkInput(record, addProblem);
+    for (const event of record.events) this.#checkEvent(event, addProblem);
+    this.#fold(entry, addProblem);
     this.#records += 1;
     this.#lastSeq = record.seq;
     this.#chainHead = chainHash(record.prevHash, entry.log.value ?? new Uint8Array());
   }
 
-  tell(problem: Omit<JournalProblem, "partition">): void {
+  addProblem(problem: Omit<JournalProblem, "partition">): void {
     if (this.#problems.length >= PROBLEMS_MAX) return;
     this.#problems.push({ partition: this.#partition, ...problem });
   }
@@ -148,41 +148,45 @@ class Verification {
     if (record.input.type !== "idle") this.#next[record.input.at.topic] = record.input.at.offset;
   }
 
-  async #checkPassedBy({ input }: JournalRecord, tell: (problem: string) => void): Promise<void> {
+  async #checkSkipped(
+    { input }: JournalRecord,
+    addProblem: (problem: string) => void,
+  ): Promise<void> {
     if (input.type === "idle") return;
     const { topic } = input.at;
-    for (const offset of await this.#inputs.passedBy(input.at, this.#next[topic])) {
-      tell(`${topic} ${offset} has no record of its own before it`);
+    for (const offset of await this.#inputs.findSkipped(input.at, this.#next[topic])) {
+      addProblem(`${topic} ${offset} has no record of its own before it`);
     }
   }
 
-  #checkInput({ input, next }: JournalRecord, tell: (problem: string) => void): void {
+  #checkInput({ input, next }: JournalRecord, addProblem: (problem: string) => void): void {
     if (input.type !== "idle") {
       const { topic, offset } = input.at;
       // Offsets may skip what is no record; they never go back.
-      if (offset < this.#next[topic]) tell(`${topic} ${offset} is decided a second time`);
+      if (offset < this.#next[topic]) addProblem(`${topic} ${offset} is decided a second time`);
       this.#next[topic] = offset + 1;
     }
     for (const topic of INPUT_TOPICS) {
       if (next[topic] !== this.#next[topic]) {
-        tell(`it goes on at ${topic} ${next[topic]} instead of ${this.#next[topic]}`);
+        addProblem(`it goes on at ${topic} ${next[topic]} instead of ${this.#next[topic]}`);
       }
     }
   }
 
-  #checkEvent(event: GateEvent, tell: (problem: string) => void): void {
+  #checkEvent(event: GateEvent, addProblem: (problem: string) => void): void {
     if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") return;
-    if (this.#decided.isSecond(event)) tell(`decision ${event.decisionId} is made a second time`);
+    if (this.#decided.isSecond(event))
+      addProblem(`decision ${event.decisionId} is made a second time`);
   }
 
-  #fold(entry: JournalEntry, tell: (problem: string) => void): void {
+  #fold(entry: JournalEntry, addProblem: (problem: string) => void): void {
     if (!this.#replaying) return;
     try {
       this.#replay.apply([entry]);
     } catch (error) {
       this.#replaying = false;
       const what = error instanceof Error ? error.message : String(error);
-      tell(`its events do not give the state it was written with: ${what}`);
+      addProblem(`its events do not give the state it was written with: ${what}`);
     }
   }
 }

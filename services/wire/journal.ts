@@ -157,13 +157,13 @@ function inputFromRaw(raw: RawJournal): JournalRecord["input"] {
       return { type: "quarantined", at: positionOf(raw), code: part(code) };
     }
     case "proposal":
-      return decided(raw, proposalFromRaw(part(raw.proposal), decisionOf(raw.events)));
+      return decidedInput(raw, proposalFromRaw(part(raw.proposal), decisionOf(raw.events)));
     case "result":
-      return decided(raw, resultFromRaw(part(raw.result)));
+      return decidedInput(raw, resultFromRaw(part(raw.result)));
     case "verdict":
-      return decided(raw, verdictFromRaw(part(raw.verdict)));
+      return decidedInput(raw, verdictFromRaw(part(raw.verdict)));
     case "tick":
-      return decided(raw, { type: "tick" });
+      return decidedInput(raw, { type: "tick" });
     default:
       throw new UndecodableError(
         `\`${cutText(raw.inputKind, 40)}\` is no kind of input known here`,
@@ -171,7 +171,7 @@ function inputFromRaw(raw: RawJournal): JournalRecord["input"] {
   }
 }
 
-function decided(raw: RawJournal, input: GateInput): DecidedInput {
+function decidedInput(raw: RawJournal, input: GateInput): DecidedInput {
   return { type: "decided", at: positionOf(raw), input };
 }
 

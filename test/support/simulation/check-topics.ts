@@ -10,7 +10,7 @@ import { GENESIS_HASH, type JournalRecord } from "../../../services/runtime/jour
 import type { Codec, DeadLetter } from "../../../services/runtime/ports.ts";
 import {
   conversationHash,
-  exchanged,
+  exchangeHash,
   NO_SUM,
   sumText,
 } from "../../../services/runtime/state-hash.ts";
@@ -356,7 +356,7 @@ function dropLapsed(engine: Engine, states: Map<string, HashedState>, proposalsA
 
 function hashOf(states: ReadonlyMap<string, HashedState>): string {
   let sum = NO_SUM;
-  for (const { hash } of states.values()) sum = exchanged(sum, "", hash);
+  for (const { hash } of states.values()) sum = exchangeHash(sum, "", hash);
   return sumText(sum);
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { extended, SPIKE_OPTIONS, spikeThreshold } from "../../../services/analytics/baseline.ts";
+import {
+  extendBaseline,
+  SPIKE_OPTIONS,
+  spikeThreshold,
+} from "../../../services/analytics/baseline.ts";
 
 const USUAL = Array.from({ length: 30 }, (_, index) => 100 + (index % 3));
 
@@ -32,10 +36,10 @@ describe("spikeThreshold", () => {
   });
 });
 
-describe("extended", () => {
+describe("extendBaseline", () => {
   it("keeps the latest values up to its limit", () => {
     const options = { ...SPIKE_OPTIONS, conversationsMax: 3 };
 
-    expect(extended([1, 2, 3], 4, options)).toEqual([2, 3, 4]);
+    expect(extendBaseline([1, 2, 3], 4, options)).toEqual([2, 3, 4]);
   });
 });

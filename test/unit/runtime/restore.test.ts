@@ -157,7 +157,9 @@ describe("an inconsistent journal", () => {
     };
     const codec = { ...jsonCodec, decodeJournal };
     const failure = await failureOf(kit.start({ checkpoints: null, context: { codec } }));
-    expect(failure).toMatch(/^journal_broken: .*record that cannot be decoded.* \(partition 0, offset 1\)/);
+    expect(failure).toMatch(
+      /^journal_broken: .*record that cannot be decoded.* \(partition 0, offset 1\)/,
+    );
   });
 
   it("is refused with only the missing registry where it is in the wire format", async () => {
