@@ -1,4 +1,4 @@
-/** From arguments to an exit code: the whole command line but the end of the process. */
+/** From arguments to an exit code: the whole command line except ending the process. */
 import { Command, CommanderError } from "commander";
 import { quoteTicks } from "../core/hidden-text.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../process/exit-error.ts";
@@ -58,12 +58,12 @@ function isJson(args: readonly string[]): boolean {
   return args.includes("--json");
 }
 
-/** Also by `--format json` or `jsonl`. */
+/** Also with `--format json` or `jsonl`. */
 function writesJson(args: readonly string[]): boolean {
   return isJson(args) || args.some((one) => /^(?:--format=|-f)?jsonl?$/.test(one));
 }
 
-/** @param json wrong usage is told by `tell`, not by commander. */
+/** @param json usage errors are printed by `tell`, not by commander. */
 function createProgram(cli: Cli, json: boolean): Command {
   const { terminal } = cli;
   const program = new Command("callgate")
@@ -99,7 +99,7 @@ function createProgram(cli: Cli, json: boolean): Command {
   return program;
 }
 
-/** After wrong usage each command names its own help: that is where its options stand. */
+/** After a usage error, each command points to its own help, where its options are listed. */
 function nameTheHelp(command: Command, called: string): void {
   const lists = command.commands.length > 0 ? "the commands" : "the options";
   command.showHelpAfterError(`(${called} --help lists ${lists})`);
@@ -117,7 +117,7 @@ async function tell(
   const text = isJson(args)
     ? `${quoteTicks(JSON.stringify({ error: { messages: lines, exitCode } }))}\n`
     : lines.map((line) => `callgate: ${line}\n`).join("");
-  // Where not even this can be written, the exit code is all there is to say.
+  // If even this cannot be written, only the exit code reports the failure.
   const tries = [() => terminal.err.write(lines.length === 0 ? "" : text), terminal.err.flush];
   for (const attempt of [...tries, terminal.out.flush]) await attempt().catch(() => undefined);
   return exitCode;

@@ -5,9 +5,10 @@ import { loadModule } from "../process/load-module.ts";
 export type Handlers = Readonly<Record<string, Handler>>;
 
 /**
- * The handlers of a module, by tool: its export `handlers`, else its default export, else its functions.
+ * The handlers of a module, by tool: its export `handlers`, else its default export, else its
+ * functions.
  *
- * @throws ExitError: cannot be loaded, or holds something else than functions.
+ * @throws ExitError: the module cannot be loaded, or contains something else than functions.
  */
 export async function loadHandlers(file: string): Promise<Handlers> {
   const { path, exports } = await loadModule(file, "the handlers");

@@ -1,11 +1,14 @@
 import { LapseIndex } from "../runtime/lapse-index.ts";
 
 /**
- * Decisions that are not to be run, each for as long as its call might be begun: with its record read once
- * more, whoever looks at the time would not begin it any more.
+ * Decisions that must not run (again), each remembered for as long as its call might be begun. If
+ * the record is read later than that, the call's own time limit stops it.
  */
 export class SettledDecisions {
-  /** Results do not say how long a call might be begun: until its own record is come to, or for the longest there is. */
+  /**
+   * Results do not say how long a call might be begun, so these stay until the call's own record is
+   * read, or for the longest possible time.
+   */
   readonly #reported: Set<string>;
   readonly #reportedUntilMs: number;
   readonly #untilMs = new Map<string, number>();
@@ -16,7 +19,7 @@ export class SettledDecisions {
     this.#reportedUntilMs = reportedUntilMs;
   }
 
-  /** How many are remembered. */
+  /** Number of remembered decisions. */
   get size(): number {
     return this.#reported.size + this.#untilMs.size;
   }
@@ -26,13 +29,13 @@ export class SettledDecisions {
     this.#spans.add(decisionId, notAfterMs);
   }
 
-  /** Of a call whose record was come to: whether it is not to be run. */
+  /** Whether a call must not run; called when the call's record is read. */
   recall(decisionId: string, notAfterMs: number): boolean {
     if (this.#reported.delete(decisionId)) this.add(decisionId, notAfterMs);
     return this.#untilMs.has(decisionId);
   }
 
-  /** Forgets calls that are not begun any more: some of them, later all. */
+  /** Forgets calls that nobody begins any more: some of them early, later all. */
   forget(nowMs: number): void {
     if (nowMs > this.#reportedUntilMs) this.#reported.clear();
     this.#spans.forget(nowMs, (decisionId) => {

@@ -7,9 +7,9 @@ const TOOLS_MAX = 200;
 const OTHER_TOOLS = "(other)";
 
 /**
- * Tells of tools that have no handler here: each once in the log, each call once in the numbers, however often it is
- * read, for as long as it might be begun. Right where executors of
- * another group have the tool; where none has, its calls end `unknown`, and nobody else knows why.
+ * Reports tools that have no handler here: each tool once in the log, each call once in the
+ * metrics, even if it is read again while it might be begun. This is fine if executors of another
+ * group serve the tool; if none does, its calls end `unknown`, and nothing else explains why.
  */
 export function createLeftTools(
   logger: Logger,

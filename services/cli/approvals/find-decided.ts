@@ -1,10 +1,10 @@
-/** What became of holds that wait no more, by the journal. */
+/** Looks up in the journal how holds ended. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import { journalOf } from "../cluster/journal-records.ts";
 import type { Source } from "../cluster/open-source.ts";
 import { shownSpeaker } from "./shown-speaker.ts";
 
-/** The decisions that ended holds whose ids begin so, the earliest first. */
+/** The decisions that ended the holds whose ids begin with `id`, the earliest first. */
 export async function findDecided(id: string, source: Source): Promise<readonly DecisionEvent[]> {
   const decisions: DecisionEvent[] = [];
   for await (const { record } of journalOf(source)) {
@@ -18,7 +18,7 @@ function isEnd(event: GateEvent, id: string): event is DecisionEvent {
   return isDecision && event.approval.approvalId?.startsWith(id) === true;
 }
 
-/** How, when and by whom, as the end of a sentence. */
+/** How, when and by whom the hold was decided, as the end of a sentence. */
 export function decidedSentence(event: DecisionEvent): string {
   const by = event.approval.approvedBy.map(shownSpeaker).join(" and ");
   const at = `at ${new Date(event.times.atMs).toISOString()}`;

@@ -1,18 +1,20 @@
-/** A call that waits for people, and what they have said of it. */
+/** A call that waits for people, and their verdicts so far. */
 import type { CallHeld } from "../../core/events.ts";
 
-/** What ends a hold, or helps to. */
+/** The verdicts that end a hold, or help to end it. */
 export type HoldVerdict = "approve" | "deny" | "cancel";
 
-/** A held call, and where its answer has to go. */
+/** A held call, and the partition to which its answer must go. */
 export interface Hold {
   readonly held: CallHeld;
   readonly partition: number;
-  /** Who has approved it, of several who must. */
+  /** The people who have approved it, if several must. */
   readonly approvedBy: readonly string[];
-  /** Verdicts that count and no gate has taken yet, the earliest first: none after one that decides. */
+  /**
+   * Valid verdicts that no gate has processed yet, the earliest first; none follows a terminal one.
+   */
   readonly waiting: readonly WaitingVerdict[];
-  /** Its conversation has ended: the gate refuses the call even where it is approved. */
+  /** The conversation has ended: the gate refuses the call even if it is approved. */
   readonly isOfEnded: boolean;
 }
 

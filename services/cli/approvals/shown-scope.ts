@@ -1,4 +1,4 @@
-/** Which rule further calls are given of, for whoever gives them. */
+/** The rule under which further calls are granted, for the person who grants them. */
 import type { RuleScope } from "../../core/approval-facts.ts";
 import { revealed } from "../output/revealed.ts";
 

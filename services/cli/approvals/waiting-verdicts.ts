@@ -1,6 +1,6 @@
 /**
- * What the next gate will make of a verdict on a hold, as far as it follows without the policy: the
- * rules of `decideVerdict`, which whoever says something has to know while no gate answers.
+ * Predicts what the next gate will make of a verdict, as far as that follows without the policy.
+ * These are the rules of `decideVerdict`, which the command needs while no gate answers.
  */
 import type { IgnoredWhy } from "../../core/ignored-why.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
@@ -8,13 +8,13 @@ import { hasSpoken, isSameSpeaker } from "../../core/speaker.ts";
 import { isBlank } from "../../core/state/manual-grants.ts";
 import type { Hold } from "./hold.ts";
 
-/** Whether a verdict that waits ends the hold, whatever is said after it. */
+/** Whether a waiting verdict ends the hold, whatever is said after it. */
 export function isDecided({ held, approvedBy, waiting }: Hold): boolean {
   const approvals = waiting.filter(({ kind }) => kind === "approve").length;
   return approvals < waiting.length || approvedBy.length + approvals >= held.approvals;
 }
 
-/** Why the verdict, given after those that wait, would change nothing; null: it counts. */
+/** Why the verdict, after those that wait, would change nothing; null: it counts. */
 export function whyIgnored(hold: Hold, verdict: VerdictInput): IgnoredWhy | null {
   const { held } = hold;
   if (verdict.tenantId !== held.tenantId) return "unknown_approval";

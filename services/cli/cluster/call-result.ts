@@ -1,4 +1,4 @@
-/** What became of an allowed call, by the journal: its result, or what a person told of it. */
+/** How an allowed call ended according to the journal: its result, or what a person reconciled. */
 import type {
   CallAllowed,
   CallReconciled,
@@ -14,7 +14,7 @@ const TEXT_CHARACTERS = 500;
 
 export type CallResult = ResultRecorded | OutcomeUnknown | CallReconciled;
 
-/** The latest word on it: a result may come after its time. Null: none came yet. */
+/** The latest event decides, because a result may arrive late. Null: none yet. */
 export async function resultOf(
   source: Source,
   { decisionId }: CallAllowed,
@@ -34,7 +34,7 @@ function isResult(event: GateEvent): event is CallResult {
   return type === "result_recorded" || type === "outcome_unknown" || type === "reconciled";
 }
 
-/** For a person. */
+/** For people. */
 export function resultText(result: CallResult | null): string {
   if (result === null) return "none in the journal yet";
   const at = `at ${new Date(result.atMs).toISOString()}`;

@@ -29,14 +29,17 @@ import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
 type Finding = {
   readonly part: string;
-  /** `warning`: all runs, and something may be lost. `skipped`: not configured, or what it needs is wrong itself. */
+  /**
+   * `warning`: everything runs, but data may be lost. `skipped`: not configured, or a prerequisite
+   * failed.
+   */
   readonly state: "ok" | "warning" | "wrong" | "skipped";
-  /** What was found, or what is wrong with its mend. */
+  /** What was checked, or the problem with its fix. */
   readonly lines: readonly string[];
 };
 
 const NODE_MIN = [20, 20] as const;
-/** Longer than a transaction of ours takes, whatever happens to its writer. */
+/** Longer than any transaction of ours takes, whatever happens to its writer. */
 const OPEN_MS_MAX = 60_000;
 
 export async function runDoctor(
@@ -102,7 +105,7 @@ function nodeFinding(): Finding {
       };
 }
 
-/** Null: there is nothing to look at. */
+/** Null: there is nothing to check. */
 type PartResult = readonly string[] | { readonly warnings: readonly string[] } | null;
 
 async function finding(
@@ -120,7 +123,7 @@ async function finding(
   }
 }
 
-/** What a writer of `proposals` can void, and whether tokens keep it from that. */
+/** Which rules a writer of `proposals` can bypass, and whether tokens prevent that. */
 async function proposalLines(config: Config, policy: GatePolicy | undefined): Promise<PartResult> {
   if (config.gate.proposals === "signed") {
     const keys = await WatchedKeys.open(config.gate, quietLogger);
@@ -175,7 +178,7 @@ async function registryLines(config: Config, hasTopics: boolean): Promise<PartRe
   return [`${reports.length - missing.length} of ${reports.length} schemas are registered`];
 }
 
-/** A gate without the registry would take every partition for one whose journal is broken. */
+/** A gate without the registry would treat the journal of every partition as broken. */
 async function assertNeedsNone(config: Config): Promise<void> {
   const name = topicNamesOf(config)[JOURNAL_TOPIC];
   const kafka = createKafka(kafkaSettings(config), quietLogger);
@@ -205,7 +208,7 @@ async function redisLines(config: Config) {
   }
 }
 
-/** Whether the journal has all that Redis knows of. Reads no more than its ends. */
+/** Whether the journal has everything that Redis recorded. Reads only the journal's ends. */
 async function journalLines(config: Config): Promise<PartResult> {
   if (config.redis === undefined) return null;
   const partitionLosses = await findClusterLosses(config, null);

@@ -1,4 +1,4 @@
-/** What let an allowed call run beside the rules: a grant of the policy, or one that a person gave. */
+/** Which grant let an allowed call run: one of the policy, or a manual one. */
 import type { CallAllowed, VerdictRuled } from "../../core/events.ts";
 import { rulingKey } from "../../core/state/manual-grants.ts";
 import { printable } from "../output/printable.ts";
@@ -7,7 +7,7 @@ import type { Source } from "./open-source.ts";
 
 const TEXT_CHARACTERS = 500;
 
-/** As far as it stands in the journal before the call; null where no grant was used. */
+/** Reads the journal up to the call; null if the call used no grant. */
 export async function grantedBy(
   source: Source,
   event: CallAllowed,
@@ -30,7 +30,7 @@ function describeGrant({ tier, tool, scope }: VerdictRuled): string {
   return scope === null ? name : `${name}, rule \`${printable(scope.of, TEXT_CHARACTERS)}\``;
 }
 
-/** A later grant takes the place of an earlier one. */
+/** A later grant replaces an earlier one. */
 async function lastGrant(
   source: Source,
   call: CallAllowed,

@@ -2,11 +2,11 @@ import type { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
 import { readRange } from "../../adapters/kafka/records/read-range.ts";
 import { WIRE_FORMAT } from "../../wire/framing.ts";
 
-/** Markers of transactions lie between the records. */
+/** Transaction markers take offsets between the records. */
 const LOOK_AT_OFFSETS = 10;
 
 /**
- * Whether the first record that the journal still has can be read with a schema registry alone.
+ * Whether the journal's first remaining record can only be read with a schema registry.
  * @param link connected.
  */
 export async function needsRegistry(

@@ -1,4 +1,4 @@
-/** The log that a command reads: of the brokers in the configuration, or of an embedded gate. */
+/** Opens the log that a command reads: of the configured brokers, or of an embedded gate. */
 
 import { openLog } from "../../process/directory/open-log.ts";
 import { openCluster } from "../../process/open-cluster.ts";
@@ -14,27 +14,27 @@ export type SourceOptions = {
   readonly config: string | undefined;
   /** Undefined: the brokers. */
   readonly dataDir: string | undefined;
-  /** In place of the brokers where nothing names any. */
+  /** The data directory to use if no brokers are configured. */
   readonly dataDirElse?: string;
 };
 
 export type Source = {
   readonly log: Log;
   readonly codec: AvroCodec;
-  /** What a topic is called there. */
+  /** The name of a topic in this log. */
   readonly nameOf: (topic: Topic) => string;
   readonly passedBy: PassedBy;
   close(): Promise<void>;
 };
 
 type Opened = Pick<Source, "log" | "codec" | "close"> & {
-  /** Undefined: topics have no names of their own. */
+  /** Undefined: the log has no topic names of its own. */
   readonly names?: { readonly [topic in Topic]: string };
 };
 
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 8 * 1024 * 1024 };
 
-/** @throws ExitError, PipelineError where there is no such log, or it cannot be reached. */
+/** @throws ExitError, PipelineError if there is no such log, or it cannot be reached. */
 export async function openSource(
   options: SourceOptions,
   { err }: Pick<Terminal, "err">,
@@ -46,7 +46,7 @@ export async function openSource(
   return { log, codec, nameOf, passedBy, close: () => opened.close() };
 }
 
-/** The data directory that is meant; undefined: the brokers. */
+/** The data directory to read; undefined: the brokers. */
 export function dataDirOf({ config, dataDir, dataDirElse }: SourceOptions): string | undefined {
   if (dataDir !== undefined) return dataDir;
   return namesCluster(config) ? undefined : dataDirElse;
@@ -58,7 +58,7 @@ async function open(options: SourceOptions): Promise<Opened> {
   return await openCluster(openConfig(options.config, []), new Map(), quietLogger);
 }
 
-/** The records of one partition, from an offset or the first there is, up to what is there now. */
+/** The records of one partition, from an offset or its beginning to its current end. */
 export async function* recordsFrom(
   { log, codec }: Source,
   topic: Topic,
@@ -78,7 +78,7 @@ export async function* recordsFrom(
   }
 }
 
-/** What a topic holds now, partition after partition. */
+/** All records of a topic up to its current end, partition after partition. */
 export async function* recordsOf(
   source: Source,
   topic: Topic,

@@ -1,19 +1,19 @@
 import type { Topic } from "../../runtime/topics.ts";
 import type { Output } from "../output/terminal.ts";
 
-/** Where a record lies. */
+/** Position of a record. */
 export type RecordPosition = {
   readonly topic: Topic;
   readonly partition: number;
   readonly offset: number;
 };
 
-/** Records that cannot be read: each is told once, and what is behind it is read. */
+/** Skips records that cannot be read; reports each of them once. */
 export class PassedBy {
   readonly #err: Output;
   readonly #nameOf: (topic: Topic) => string;
   readonly #notes = new Set<string>();
-  /** Topic and partition of each. */
+  /** Topics and partitions with skipped records. */
   readonly #within = new Set<string>();
 
   constructor(err: Output, nameOf: (topic: Topic) => string) {
@@ -30,12 +30,12 @@ export class PassedBy {
     );
   }
 
-  /** Whether a record of this partition was passed by. */
+  /** Whether a record of this partition was skipped. */
   isWithin(topic: Topic, partition: number): boolean {
     return this.#within.has(`${topic}/${partition}`);
   }
 
-  /** Says on stderr what that means for what is shown; once. */
+  /** Prints once on stderr what the skipped records mean for the output. */
   async note(text: string): Promise<void> {
     if (this.#notes.has(text)) return;
     this.#notes.add(text);

@@ -1,4 +1,4 @@
-/** What the journal of a cluster has lost, as far as Redis and the secrets can tell. */
+/** Finds what the journal of a cluster has lost, according to Redis and the secrets. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import type { RedisHeads } from "../../adapters/redis/redis-heads.ts";
 import { environmentError } from "../../process/exit-error.ts";
@@ -14,10 +14,10 @@ import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 
 export type PartitionLosses = JournalLosses & { readonly partition: number };
 
-/** Longest life of a conversation and a hold, by default, and a day. */
+/** Longest default life of a conversation and of a hold, plus a day. */
 const SPAN_MS = 9 * 86_400_000;
 
-/** @param fingerprints of the secrets at hand; null: those are not looked at. */
+/** @param fingerprints of the available secrets; null: secrets are not checked. */
 export async function findClusterLosses(
   config: Config,
   fingerprints: ReadonlyMap<string, string> | null,
@@ -34,7 +34,7 @@ export async function findClusterLosses(
   });
 }
 
-/** The gate that starts next runs the partitions, and journals what was accepted before it decides. */
+/** The gate that starts next runs the partitions, and journals the acceptance before it decides. */
 export async function acceptClusterLosses(
   config: Config,
   partitionLosses: readonly PartitionLosses[],

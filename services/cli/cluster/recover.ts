@@ -1,4 +1,4 @@
-/** `callgate recover`: what state is lost, and going on without it by the word of a person. */
+/** `callgate recover`: shows lost state, and accepts the loss on a person's word. */
 import { readSecretText } from "../../adapters/config/secret-files.ts";
 import {
   acceptDirectoryLosses,
@@ -19,15 +19,15 @@ export type RecoverOptions = SourceOptions & {
   readonly accept: boolean;
   readonly by: string | undefined;
   readonly reason: string | undefined;
-  /** File of the secret, where a data directory has none of its own. */
+  /** File of the secret, if the data directory has none of its own. */
   readonly secretFile: string | undefined;
 };
 
 type Recovery = {
   readonly losses: readonly string[];
-  /** Goes on without them. */
+  /** Accepts the losses. */
   accept(word: Word): Promise<void>;
-  /** What happens next, once they are accepted. */
+  /** What happens after the acceptance. */
   readonly next: string;
 };
 
@@ -67,7 +67,7 @@ async function onCluster({ config: file }: RecoverOptions): Promise<Recovery> {
   const fingerprints = hasSecret ? openSecrets(config).fingerprints : null;
   const partitionLosses = await findClusterLosses(config, fingerprints);
   return {
-    // Of records that cannot be read `verify` tells: no acceptance makes them readable.
+    // `verify` reports unreadable records; accepting does not make them readable.
     losses: partitionLosses.flatMap(({ losses }) => losses),
     accept: (word) => acceptClusterLosses(config, partitionLosses, { ...word, atMs: Date.now() }),
     next: "which the gate writes into the journal: start it again",

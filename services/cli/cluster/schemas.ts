@@ -1,4 +1,4 @@
-/** `callgate schemas check` and `register`: ours against the registry's. */
+/** `callgate schemas check` and `register`: compares our schemas with the registry's. */
 
 import type { Config } from "../../adapters/config/config-schema.ts";
 import {

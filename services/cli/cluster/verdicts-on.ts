@@ -1,9 +1,9 @@
-/** What people said of a held call: who, when and why. */
+/** Verdicts on a held call: who, when and why. */
 import type { DecisionEvent, VerdictRuled } from "../../core/events.ts";
 import type { JournalRecord } from "../../runtime/journal.ts";
 import { printable } from "../output/printable.ts";
 
-/** The word itself; `atMs` is gate time. */
+/** One verdict; `atMs` is gate time. */
 export type SaidVerdict = {
   readonly kind: string;
   readonly by: string;
@@ -19,15 +19,15 @@ const TITLES: { readonly [kind: string]: string } & { readonly approve: string }
   cancel: "cancelled by",
 };
 
-/** Of an approval that is one of several: it decides nothing yet. */
+/** One of several required approvals: it does not decide yet. */
 export function earlierVerdict({ kind, by, reason, atMs }: VerdictRuled): SaidVerdict {
   return { kind, by, reason, atMs };
 }
 
 /**
- * What led to a decision, in the order in which it was said: approvals that counted, and the verdict that decided.
+ * The verdicts that led to a decision, in order: approvals that counted, and the one that decided.
  *
- * @param earlier said before it under the decision's id and its `approvalId`.
+ * @param earlier verdicts before it with the decision's id and its `approvalId`.
  */
 export function verdictsOn(
   event: DecisionEvent,
@@ -41,7 +41,7 @@ export function verdictsOn(
   return [...said, { kind, by, reason, atMs: event.times.atMs }];
 }
 
-/** For a person: a row for each who approved, denied or cancelled. */
+/** For people: a row for each person who approved, denied or cancelled. */
 export function verdictRows(
   event: DecisionEvent,
   verdicts: readonly SaidVerdict[],

@@ -52,7 +52,7 @@ export function addReplay(program: Command, cli: Cli): void {
   });
 }
 
-/** `--json` is `--format json`, and the same as `--format jsonl` in nothing but being JSON. */
+/** `--json` is a short form of `--format json`. */
 function formatOf({ format, json }: Options): ReplayFormat {
   if (json === true && format === "table") {
     throw usageError("--json and --format table contradict each other; leave one of them out");

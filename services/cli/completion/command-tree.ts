@@ -1,12 +1,12 @@
-/** The commands and options of the program, as completions need them. */
+/** The commands and options of the program, for completion scripts. */
 import type { Command } from "commander";
 
 export type CompletedCommand = {
-  /** Names from the program down, `/policy/test`; the program itself is the empty text. */
+  /** The command's path, `/policy/test`; empty for the program itself. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly CompletedOption[];
-  /** Words that an argument may be; empty: any, a file perhaps. */
+  /** Possible values of the argument; empty: any, perhaps a file. */
   readonly words: readonly string[];
 };
 

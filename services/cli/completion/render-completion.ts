@@ -1,4 +1,6 @@
-/** Completion scripts. They hold the whole tree, so that completing starts no process. */
+/**
+ * Completion scripts. Each contains the whole command tree, so that completing starts no process.
+ */
 import type { CompletedCommand, CompletedOption } from "./command-tree.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -17,7 +19,7 @@ export function renderCompletion(tree: readonly CompletedCommand[], shell: Shell
   }
 }
 
-/** Paths that a word may lead to; the program itself is where every line starts. */
+/** All command paths; every line starts at the program itself. */
 function pathsOf(tree: readonly CompletedCommand[]): readonly string[] {
   return tree.map(({ path }) => path).filter((path) => path !== "");
 }
@@ -26,7 +28,7 @@ function spellings({ short, long }: CompletedOption): readonly string[] {
   return short === null ? [long] : [short, long];
 }
 
-/** After such an option comes its value: one of its choices, or whatever the shell completes. */
+/** After such an option comes its value: one of its choices, or what the shell completes. */
 function valueCases(
   tree: readonly CompletedCommand[],
   body: (choices: readonly string[]) => string,
@@ -137,7 +139,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** In single quotes. `quote`: how the shell writes one inside of them. */
+/** Single-quotes the text; `quote` is how the shell writes a quote inside. */
 function quoted(text: string, quote: string): string {
   const safe = quote === "\\'" ? text.replaceAll("\\", "\\\\") : text;
   return `'${safe.replaceAll("'", quote)}'`;

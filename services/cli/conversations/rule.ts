@@ -1,6 +1,6 @@
 /**
- * What a person rules without deciding a held call: grants, the end and reopening of a conversation,
- * the outcome of a call that nobody knows.
+ * Verdicts that answer no held call: grants, ending and reopening a conversation, reconciling an
+ * unknown outcome.
  */
 import type { GateEvent } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
@@ -59,7 +59,7 @@ export async function giveRuling(command: RulingCommand, terminal: Terminal): Pr
   }
 }
 
-/** One call, unless more are asked for: a grant is of no more than is said. */
+/** One call by default: a grant never exceeds what the person asked for. */
 function callsOf(kind: RulingCommand["kind"], calls: RulingCommand["calls"]): number | null {
   if (kind !== "grant" || calls === "any") return null;
   return calls ?? 1;

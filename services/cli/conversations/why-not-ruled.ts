@@ -1,12 +1,12 @@
-/** Whether a gate has done what a person ruled, by what it journaled. */
+/** Whether a gate has carried out a verdict, according to its journaled events. */
 import type { GateEvent } from "../../core/events.ts";
 import type { IgnoredWhy } from "../../core/ignored-why.ts";
 import { IGNORED_SENTENCES } from "../approvals/send-verdict.ts";
 
-/** A dead letter is journaled without any event. */
+/** A dead letter is journaled without events. */
 export type RulingIgnored = IgnoredWhy | "dead_letter";
 
-/** Undefined: it is done, or no gate has taken it yet (null). */
+/** Undefined: carried out, or not processed by any gate yet (null). */
 export function whyNotRuled(events: readonly GateEvent[] | null): RulingIgnored | undefined {
   if (events === null) return undefined;
   if (events.some(({ type }) => type === "ruled" || type === "reconciled")) return undefined;

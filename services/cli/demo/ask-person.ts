@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import type { Readable } from "node:stream";
 import type { Output } from "../output/terminal.ts";
 
-/** Asks for y or n; whoever leaves without an answer has said no. */
+/** Asks for y or n; end of input counts as no. */
 export async function askPerson(
   question: string,
   input: Readable,

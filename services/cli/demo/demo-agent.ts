@@ -1,4 +1,4 @@
-/** The scripted agent: makes one call after the other and shows what became of each. */
+/** The scripted agent: makes one call after the other and shows each outcome. */
 import { type Callgate, isRefused, type Refused } from "../../library/callgate.ts";
 import { plainWords } from "./plain-words.ts";
 import { type DemoView, type ShownDecision, type ShownKind, shortJson } from "./view.ts";
@@ -36,7 +36,7 @@ export class DemoAgent {
     this.#step = 0;
   }
 
-  /** Makes one call and shows its decision. Gives the refusal, where it did not run. */
+  /** Makes one call and shows its decision. Returns the refusal, if the call did not run. */
   async call<Name extends ToolName>(
     name: Name,
     args: ArgumentsOf<Name>,
@@ -45,7 +45,7 @@ export class DemoAgent {
     return this.again(name, args);
   }
 
-  /** The same call under the same id: once it is approved, it runs. */
+  /** The same call under the same id: it runs if it was approved in between. */
   async again<Name extends ToolName>(
     name: Name,
     args: ArgumentsOf<Name>,

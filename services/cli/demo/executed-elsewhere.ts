@@ -1,4 +1,4 @@
-/** For an agent whose tools are run by an executor elsewhere: it asks, and waits for what came of it. */
+/** For an agent whose tools a remote executor runs: it proposes, and waits for the outcome. */
 
 import type { Tools } from "../../client/api/guard-types.ts";
 import { refusedOf } from "../../client/api/refused.ts";
@@ -9,8 +9,9 @@ import { environmentError } from "../../process/exit-error.ts";
 const RESULT_WITHIN_MS = 60_000;
 
 /**
- * The same gate; its `guard` proposes, and an executor runs what is allowed. The tools given are told of
- * each call that has run, and what they give is dropped: they keep the caller's picture of the world.
+ * The same gate, whose `guard` proposes calls that a remote executor runs. The local tools are
+ * called for each call that has run, only to update the demo's view of the world; their results are
+ * dropped.
  */
 export function executedElsewhere(gate: Callgate): Callgate {
   return {
@@ -49,13 +50,13 @@ async function callElsewhere(gate: Callgate, tools: Tools, call: Call): Promise<
   if (status !== "succeeded" && status !== "failed") {
     throw environmentError(`\`${tool}\` was allowed, and the executor reports \`${status}\``);
   }
-  // Throws as it did over there.
+  // Throws as the remote tool did.
   Reflect.apply(tools[tool] as (...input: readonly unknown[]) => unknown, tools, [args]);
   if (status === "succeeded") return output;
   throw environmentError(`\`${tool}\` failed at the executor, and should not have`);
 }
 
-/** A read that was answered from memory gives the earlier output. */
+/** A read that was answered from memory returns the earlier output. */
 function refusal(decision: Decision): unknown {
   const { refusal: why, isRead, tool } = decision;
   if (why === undefined || why.reason === "gate_unavailable") {

@@ -1,4 +1,4 @@
-/** What a decision means, for somebody who has never heard of this project. */
+/** Describes a decision for people who have never heard of this project. */
 import type { ReasonCode } from "../../core/reasons/reasons.ts";
 
 const WORDS: Partial<Readonly<Record<ReasonCode, string>>> = {

@@ -1,4 +1,4 @@
-/** `callgate demo --config`: the same agent, whose gate and tools are processes on a cluster. */
+/** `callgate demo --config`: the same agent, with gate and tools as processes on a cluster. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { type Callgate, connectCallgate, type KafkaConnection } from "../../library/callgate.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
@@ -13,8 +13,9 @@ import { createStage, playScenes, typed } from "./run-demo.ts";
 import { textView } from "./text-view.ts";
 
 /**
- * Plays the scenes on a cluster where a gate decides by the demo's policy and an executor runs the demo's
- * tools, and where they were not played before. `EXIT_FINDINGS`: a call was decided otherwise than it should.
+ * Plays the scenes on a cluster where a gate uses the demo's policy, an executor runs the demo's
+ * tools, and the scenes have not been played before. `EXIT_FINDINGS`: a decision was not the
+ * expected one.
  */
 export async function runClusterDemo(
   file: string,

@@ -6,7 +6,7 @@ import type { Output } from "../output/terminal.ts";
 import { wrapped } from "../output/wrapped.ts";
 import { type DemoSummary, type DemoView, type ShownKind, shortJson } from "./view.ts";
 
-/** A line of a decision has at most 100 columns. */
+/** Keeps the line of a decision within 100 columns. */
 const CALL_COLUMNS = 50;
 const WORDS_CHARACTERS = 35;
 const TEXT_COLUMNS = 96;
@@ -35,7 +35,7 @@ export function textView(out: Output): DemoView {
   return {
     start: () => out.write(`${wrapped(INTRODUCTION, TEXT_COLUMNS)}\n`),
     scene: async (number, { title, without }) => {
-      // A person reads along; a pipe does not.
+      // Lets a person read along; a pipe needs no pause.
       if (out.isTerminal) await sleep(PAUSE_MS);
       await out.write(`\n${style.bold(`${number}. ${title}`)}\n`);
       await out.write(`   ${style.dim(`without the gate: ${without}`)}\n`);

@@ -1,4 +1,4 @@
-/** What the demo shows: as text for people, or as JSON lines. */
+/** The demo's output: text for people, or JSON lines. */
 import type { World } from "./world.ts";
 
 export interface SceneTitle {
@@ -6,13 +6,13 @@ export interface SceneTitle {
   readonly id: string;
   /** What the agent is doing. */
   readonly title: string;
-  /** What would have come of it. */
+  /** What would have happened without the gate. */
   readonly without: string;
 }
 
 export type ShownKind = "allowed" | "failed" | "answered" | "refused" | "held";
 
-/** What came of one call. `words` are for somebody who has never heard of this project. */
+/** The outcome of one call. `words` are for people who have never heard of this project. */
 export interface ShownDecision {
   readonly kind: ShownKind;
   readonly tool: string;
@@ -29,7 +29,7 @@ export interface DemoView {
   readonly decision: (shown: ShownDecision) => Promise<void>;
   /** A remark between two calls. */
   readonly say: (text: string) => Promise<void>;
-  /** What the model is told of a refusal. */
+  /** The message that the model gets for a refusal. */
   readonly message: (text: string) => Promise<void>;
   readonly end: (summary: DemoSummary) => Promise<void>;
 }
@@ -37,11 +37,11 @@ export interface DemoView {
 export interface DemoSummary {
   readonly totals: Totals;
   readonly world: World;
-  /** Where things are and what to try, a line each. */
+  /** Where the files are and what to try next, a line each. */
   readonly next: readonly string[];
 }
 
-/** JSON without the quotes around names: for reading. */
+/** JSON for reading, without quotes around names. */
 export function shortJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).map(

@@ -2,7 +2,10 @@ import type { CallReference } from "./parse-line.ts";
 
 const REMEMBERED = 100_000;
 
-/** Decision ids by the names of their calls, so that a result may name its call as it was proposed. */
+/**
+ * Decision ids by the names of their calls, so that a result may refer to its call by the names
+ * that it was proposed under.
+ */
 export class CallNames {
   readonly #decisionIds = new Map<string, string>();
 
@@ -19,7 +22,7 @@ export class CallNames {
   }
 }
 
-/** The same for a proposal and for a result that tells of it. */
+/** The same for a proposal and for a result that refers to it. */
 export function nameOf(call: Exclude<CallReference, { readonly decisionId: string }>): string {
   const { tenantId, conversationId, turn, step, callId } = call;
   const text = (count: string | number | undefined) => (count === undefined ? null : String(count));

@@ -1,4 +1,4 @@
-/** Lines in, decisions out: each line gives one line of output, also one that cannot be used. */
+/** Lines in, decisions out: each line gets one line of output, even if it is invalid. */
 
 import { CallgateError } from "../../client/api/callgate-error.ts";
 import { decodeUtf8, firstInvalidByte } from "../../core/canonical/utf8.ts";
@@ -17,12 +17,12 @@ export class DevSession {
   readonly #terminal: Terminal;
   readonly #names = new CallNames();
   readonly #ended = new AbortController();
-  /** The last line of each conversation that is still under way. */
+  /** The latest unfinished line of each conversation. */
   readonly #last = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
-  /** Holds that wait for a person: they need not end before the session does. */
+  /** Waits for held calls, which need not end before the session does. */
   readonly #waiting = new Set<Promise<void>>();
-  /** What kept a line from being answered: the first is thrown when the session ends. */
+  /** Errors that kept a line from being answered: the first is thrown when the session ends. */
   readonly #failures: unknown[] = [];
   #rejected = 0;
 
@@ -31,12 +31,14 @@ export class DevSession {
     this.#terminal = terminal;
   }
 
-  /** How many lines were answered by an error. */
+  /** How many lines were answered with an error. */
   get rejected(): number {
     return this.#rejected;
   }
 
-  /** Resolves when all lines are answered. @throws what reading threw, or an output that is closed. */
+  /**
+   * Resolves when all lines are answered. @throws what reading threw, or an output that is closed.
+   */
   async run(lines: AsyncIterable<Line>): Promise<void> {
     for await (const line of lines) {
       if (this.#failures.length > 0) break;
@@ -47,7 +49,7 @@ export class DevSession {
     if (this.#failures.length > 0) throw this.#failures[0];
   }
 
-  /** Holds are no longer waited for. */
+  /** Stops waiting for held calls. */
   async close(): Promise<void> {
     this.#ended.abort();
     await Promise.all(this.#waiting);
@@ -93,7 +95,7 @@ export class DevSession {
     if (decision.outcome === "held" && decisionId !== undefined) this.#await(decisionId, line);
   }
 
-  /** Prints what a person decides, which may be given in another process. */
+  /** Prints a person's decision, which may come from another process. */
   #await(decisionId: string, line: number): void {
     const { signal } = this.#ended;
     const wait = this.#gate
@@ -127,7 +129,7 @@ export class DevSession {
   }
 }
 
-/** Results by decision id wait for nothing: their decision was printed before they were written. */
+/** A result by decision id waits for nothing: its decision was printed before. */
 function conversationOf(parsed: ParsedLine, line: number): string {
   switch (parsed.type) {
     case "proposal":
@@ -143,7 +145,7 @@ function nameOfConversation(call: Pick<ProposedCall, "tenantId" | "conversationI
   return JSON.stringify([call.tenantId ?? "default", call.conversationId]);
 }
 
-/** Null: an empty line. */
+/** Null: a blank line. */
 function parsedOf(bytes: Buffer | null | undefined): ParsedLine | null {
   if (bytes === undefined || bytes === null) {
     return { type: "problem", message: "the line is longer than 2 MiB; send less", column: null };

@@ -1,4 +1,4 @@
-/** The rows of `policy explain`: what is asked before the checks, then each check that has a row. */
+/** The rows of `policy explain`: the entry checks, then each check that has a row. */
 
 import { ENTRY_ROWS } from "../../core/checks/entry-rows.ts";
 import type { ExplainRow } from "../../core/checks/explain-row.ts";

@@ -1,6 +1,6 @@
 /**
- * Lines of a file or of stdin, plain or gzip, one after the other: memory holds one line (and what
- * is read ahead), however long the file is.
+ * Reads lines of a file or of stdin, plain or gzip. Memory holds one line and the read-ahead
+ * buffer, however long the file is.
  */
 import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
@@ -18,7 +18,7 @@ export interface InputLine {
 export interface LineSource {
   /** `-` is stdin. */
   readonly path: string;
-  /** Told the size of every chunk as it is stored, before it is unpacked. */
+  /** Called with the size of every chunk as stored, before decompression. */
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -31,7 +31,7 @@ export function nameOfInput(path: string): string {
   return path === STDIN ? "stdin" : path;
 }
 
-/** Blank lines are left out. @throws ExitError: unreadable file, broken gzip, endless line. */
+/** Skips blank lines. @throws ExitError: unreadable file, broken gzip, line too long. */
 export async function* readLines(source: LineSource): AsyncGenerator<InputLine> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const name = nameOfInput(source.path);
@@ -80,7 +80,7 @@ async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   const gunzip: AsyncIterable<Buffer> = pipeline(
     Readable.from(chunks, { objectMode: false }),
     createGunzip(),
-    // The reader of the stream gets the error; the callback is what keeps it from being thrown.
+    // The reader of the stream gets the error; the callback only keeps it from being thrown.
     () => undefined,
   );
   yield* gunzip;
@@ -88,7 +88,7 @@ async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 
 class EndlessLine extends Error {}
 
-/** `number`: of the last line that was read whole. */
+/** `number`: of the last complete line. */
 function readProblem(error: unknown, name: string, number: number): unknown {
   if (error instanceof EndlessLine) {
     const most = `${LINE_BYTES_MAX / 1024 / 1024} MiB`;

@@ -1,7 +1,7 @@
-/** Bytes into lines: memory holds one line, and of one that is too long nothing. */
+/** Splits bytes into lines: memory holds one line, and nothing of one that is too long. */
 
 export interface Line {
-  /** Null: longer than allowed; its bytes are gone. */
+  /** Null: longer than allowed; its bytes were dropped. */
   readonly bytes: Buffer | null;
   /** From 1. */
   readonly number: number;

@@ -1,4 +1,4 @@
-/** Where in a text JSON ends to be JSON. */
+/** Locates the first error in a JSON text. */
 import { GREATEST_MAX_BYTES } from "../../core/canonical/limits.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 
@@ -10,7 +10,7 @@ export interface JsonLocation {
 
 const DEPTH_MAX = 1_000;
 
-/** The parser of the platform does not always say; then our own, which does, is asked. */
+/** The platform's parser does not always say; our own parser does. */
 export function locateJsonError(text: string, error: SyntaxError): JsonLocation {
   const offsetText = /\bposition (\d+)/.exec(error.message)?.[1];
   return locateOffset(text, offsetText === undefined ? strictOffset(text) : Number(offsetText));

@@ -1,9 +1,12 @@
 import { escapeHidden } from "../../core/hidden-text.ts";
 
-/** Several lines are shown as one. */
+/** Line breaks become spaces. */
 const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 
-/** Text from outside as it may stand on a terminal: one line, what nobody sees written out. No escape is cut in two. Where a person judges by it: `revealed`. */
+/**
+ * Text from outside for the terminal: on one line, with invisible characters escaped. No escape is
+ * cut in two. For text that a person must judge, use `revealed`.
+ */
 export function printable(text: string, charactersMax: number): string {
   const line = text.replaceAll(LINE_BREAKS, " ");
   const plain = escapeHidden(line);

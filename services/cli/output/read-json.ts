@@ -2,12 +2,12 @@ import { usageError } from "../../process/exit-error.ts";
 import { readTextFile } from "../../process/read-text.ts";
 import { locateJsonError } from "./json-problem.ts";
 
-/** @throws ExitError: unreadable file, or no JSON, with line and column. */
+/** @throws ExitError: unreadable file, or invalid JSON, with line and column. */
 export async function readJsonFile(path: string): Promise<unknown> {
   return parseJson(await readTextFile(path), path);
 }
 
-/** `name` stands for the file in the message. @throws ExitError */
+/** `name` replaces the file name in the message. @throws ExitError */
 export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);

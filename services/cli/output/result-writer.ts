@@ -1,4 +1,4 @@
-/** Where a command's result goes: stdout, or the file that `--out` names. */
+/** Where a command's result goes: stdout, or the file of `--out`. */
 import { type FileHandle, open } from "node:fs/promises";
 import { fileError } from "../../process/file-error.ts";
 import type { Terminal } from "./terminal.ts";
@@ -10,7 +10,7 @@ export interface ResultWriter {
 
 const PIECE_CHARACTERS = 65_536;
 
-/** Writes in larger pieces. @throws ExitError: the file cannot be written. */
+/** Buffers the output. @throws ExitError: the file cannot be written. */
 export async function openResult(
   terminal: Terminal,
   path: string | undefined,

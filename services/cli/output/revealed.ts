@@ -1,14 +1,15 @@
 /**
- * Text from outside that a person judges by. What nobody sees, or takes for an ordinary blank, is written out as
- * `\u{200b}`, each character by itself. No JSON text has this: a backslash of its own is always doubled there.
+ * Text from outside that a person must judge. Invisible characters, and blanks that look like a
+ * space, are written as `\u{200b}`, one by one. JSON text cannot contain this form itself, because
+ * JSON doubles a backslash.
  */
 
 const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/u;
 const NEEDS_QUOTES = /["\\]|^ | $|^$/;
-/** What stays together where a text is cut: an escape of JSON, or a character. */
+/** Never cut in two: an escape of JSON, or a character. */
 const UNIT = /\\u[0-9a-f]{4}|\\.|./gsu;
 
-/** JSON text on one line, cut at a unit where it is longer; with quotes it reads as it was. */
+/** JSON text on one line, cut at a unit if it is too long; a quoted text stays readable JSON. */
 export function revealedJson(json: string, charactersMax: number): string {
   const [line = "", ...more] = revealedLines(json, charactersMax - 1);
   const rest = more.join("");
@@ -16,7 +17,7 @@ export function revealedJson(json: string, charactersMax: number): string {
   return line.length + rest.length <= charactersMax ? line + rest : `${line}…`;
 }
 
-/** All of a JSON text, in lines of at most so many characters; no escape is broken in two. */
+/** The whole JSON text, in lines of at most `charactersMax`; no escape is broken in two. */
 export function revealedLines(json: string, charactersMax: number): readonly string[] {
   const lines: string[] = [];
   let line = "";
@@ -31,7 +32,7 @@ export function revealedLines(json: string, charactersMax: number): readonly str
   return [...lines, line];
 }
 
-/** A text that is no JSON: as it is, or as JSON in quotes where something of it would not be seen. */
+/** Text that is no JSON: as it is, or as a JSON string if a part of it would be invisible. */
 export function revealed(text: string, charactersMax: number): string {
   const isPlain = !HIDDEN.test(text) && !NEEDS_QUOTES.test(text);
   return revealedJson(isPlain ? text : JSON.stringify(text), charactersMax);

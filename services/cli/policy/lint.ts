@@ -1,4 +1,6 @@
-/** `callgate policy lint`: what a valid policy says that its author may not have meant. */
+/**
+ * `callgate policy lint`: finds statements of a valid policy that its author may not have meant.
+ */
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
@@ -32,7 +34,7 @@ const RULES: readonly LintRule[] = [
   lintTrustedProposals,
 ];
 
-/** All findings, by file and from top to bottom. The document has passed the loader. */
+/** All findings, by file and line. The document has passed the loader. */
 export function lintPolicy(document: PolicyDocument, source: PolicySource): readonly Finding[] {
   const findings: Finding[] = [];
   const report = reportInto(findings, source);

@@ -1,4 +1,4 @@
-/** `callgate policy graph`: which tools do what to which resources. */
+/** `callgate policy graph`: shows which tools affect which resources. */
 
 import { openPolicy } from "../../gate/open-policy.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";

@@ -7,7 +7,7 @@ import { openResult } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { packageRoot } from "../package-root.ts";
 
-/** One of `infra/policies/templates`. It goes to stdout, or to a file that must not be there yet. */
+/** One of `infra/policies/templates`, written to stdout or to a file that must not exist yet. */
 export async function runNew(
   template: string,
   out: string | undefined,

@@ -4,8 +4,8 @@ import { issuedTogether } from "./steps.ts";
 const STEP_MS = 1_000;
 
 /**
- * Gate time of each call, ms, never falling: its recorded time where every call has one, else one
- * second for each new step (a call without a step is one of its own).
+ * Gate time of each call in ms, never falling: its recorded time if every call has one, else one
+ * second for each new step (a call without a step is its own step).
  */
 export function gateTimes(calls: readonly RecordedCall[]): readonly number[] {
   const recorded = calls.every(({ atMs }) => atMs !== null);

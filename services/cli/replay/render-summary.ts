@@ -85,7 +85,7 @@ function worst(summary: Summary, style: Style): string {
   return textTable(titles, rows, style, [1, 2]);
 }
 
-/** The line number at the end of a place must stay. */
+/** The end of a location must stay, because it is the line number. */
 function endOf(text: string, charactersMax: number): string {
   const plain = printable(text, text.length);
   return plain.length <= charactersMax ? plain : `…${plain.slice(1 - charactersMax)}`;

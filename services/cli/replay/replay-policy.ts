@@ -7,7 +7,7 @@ export function replayPolicy({ document, compiled }: GatePolicy): ReplayPolicy {
   const shadow = { ...document, mode: "shadow" } as const;
   const { revision, keyId, sealing } = compiled;
   const shadowed = compilePolicy(shadow, capabilities, { revision, keyId, sealing });
-  // It compiled with `mode` as written, and `mode` changes nothing that could be wrong.
+  // It compiled with `mode` as written, and no value of `mode` can cause a problem.
   if (!shadowed.ok) throw new Error("the policy does not compile in `mode: shadow`");
   return { enforced: compiled, shadowed: shadowed.policy };
 }

@@ -1,4 +1,4 @@
-/** `callgate replay`: recorded conversations through a policy, and what would have come of them. */
+/** `callgate replay`: shows what a policy would have decided in recorded conversations. */
 import { stat } from "node:fs/promises";
 import { openPolicy } from "../../gate/open-policy.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
@@ -25,7 +25,7 @@ export interface ReplayCommandOptions extends ReplayOptions {
 
 const BROKEN_LINES_SHOWN = 20;
 
-/** @throws ExitError: unreadable file or policy. Exit code 2 where a line was left out. */
+/** @throws ExitError: unreadable file or policy. Exit code 2 if a line was skipped. */
 export async function runReplay(
   paths: readonly string[],
   options: ReplayCommandOptions,
@@ -58,7 +58,7 @@ export async function runReplay(
   return tellBroken(broken, summary.summary.brokenLines, terminal);
 }
 
-/** Size of all files together; null where stdin is among them. */
+/** Size of all files together; null if stdin is among them. */
 async function bytesOf(paths: readonly string[]): Promise<number | null> {
   if (paths.includes(STDIN)) return null;
   const sizes = await Promise.all(

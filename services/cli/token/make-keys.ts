@@ -1,4 +1,4 @@
-/** `callgate token keygen`: a key for the platform, and its public half for the gate. */
+/** `callgate token keygen`: makes a key for the platform, and its public half for the gate. */
 import { writeFileSync } from "node:fs";
 import { makeTokenKey, type PlainJwk } from "../../adapters/tokens/token-keys.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";

@@ -1,15 +1,15 @@
-/** What a policy declares of its tools' effects, as a graph of tools and resources. */
+/** The declared effects of a policy's tools, as a graph of tools and resources. */
 import { isExclusive } from "../../../core/policy/compile-effects.ts";
 import type { EffectKind, PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
 
 export interface GraphLink {
   readonly from: string;
   readonly to: string;
-  /** What the tool does to the resource; or how two resources hang together. */
+  /** The tool's effect on the resource, or the relation of two resources. */
   readonly kind: EffectKind | "within" | "contains" | "derives";
-  /** Happens once in a conversation, by whatever tool. */
+  /** May happen once in a conversation, by whichever tool. */
   readonly exclusive: boolean;
-  /** Only the result of a call names the resource. */
+  /** Only the result of a call contains the resource's name. */
   readonly byResult: boolean;
 }
 
@@ -18,19 +18,19 @@ export interface PolicyGraph {
   readonly resources: readonly string[];
   /** From a tool to a resource. */
   readonly effects: readonly GraphLink[];
-  /** From a part to its whole, or between two names of one effect. */
+  /** From a contained resource to its ancestor, or between two names of one effect. */
   readonly relations: readonly GraphLink[];
 }
 
 const BY_RESULT = /\{\s*result\./;
 
-/** Tools without declared effects and reads are left out: nothing is known of them. */
+/** Omits tools that declare neither effects nor reads. */
 export function policyGraph(document: PolicyDocument): PolicyGraph {
   const nameOf = resourceNames(document);
   const declared = Object.entries(document.tool_schemas ?? {}).flatMap(([name, tool]) =>
     linksOf(name, tool),
   );
-  // An argument says better what a thing is called than the result that makes it.
+  // An argument describes a resource better than the result that makes it.
   for (const { to, byResult } of declared) if (!byResult) nameOf(to);
   const effects = declared.map((one) => ({ ...one, to: nameOf(one.to) }));
   const { contains = [], derives = [] } = document.edges ?? {};
@@ -59,7 +59,9 @@ function link(from: string, to: string, kind: GraphLink["kind"]): GraphLink {
   return { from, to, kind, exclusive: false, byResult: BY_RESULT.test(to) };
 }
 
-/** Placeholders of any name are alike: one resource has the name that was written first. */
+/**
+ * Placeholder names do not distinguish resources: a resource gets the name that was written first.
+ */
 function resourceNames(document: PolicyDocument): (resource: string) => string {
   const names = new Map<string, string>();
   const nameOf = (resource: string): string => {
@@ -67,7 +69,7 @@ function resourceNames(document: PolicyDocument): (resource: string) => string {
     const shape = segments.map((segment) => segment.replace(/\{[^}]*\}/g, "{}")).join("/");
     const existing = names.get(shape);
     if (existing !== undefined) return existing;
-    // Its whole gives its first segments their names.
+    // The first segments take their names from the ancestor.
     const whole = segments.length > 1 ? `${nameOf(segments.slice(0, -1).join("/"))}/` : "";
     names.set(shape, whole + (segments.at(-1) ?? ""));
     return names.get(shape) ?? resource;

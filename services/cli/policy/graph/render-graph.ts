@@ -1,4 +1,4 @@
-/** The graph of a policy as text, and as DOT, which Graphviz draws. */
+/** Renders the graph of a policy as text, and as DOT for Graphviz. */
 import type { GraphLink, PolicyGraph } from "./policy-graph.ts";
 
 export type GraphFormat = "text" | "dot";

@@ -1,4 +1,4 @@
-/** Anthropic tool definitions: name and input_schema. Tools that the service runs itself have none. */
+/** Anthropic tool definitions: name and input_schema. Server-side tools have none. */
 import { foreignEntryIn } from "./foreign-entry.ts";
 import { isMap, listIn, type ReadDefinitions, type ToolDefinition } from "./tool-definition.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Entries of another format than the one that was asked for. What a reader does not know it does not
- * see: such an entry would give a tool without its schema and its hints, which is a laxer policy.
+ * Detects entries of another format than the requested one. A reader ignores what it does not
+ * expect, so such an entry would give a tool without its schema and hints: a laxer policy.
  */
 import { printable } from "../../output/printable.ts";
 import { isMap, type JsonMap } from "./tool-definition.ts";
 
-/** Formats that are lists of tools, and where each has a tool's schema. */
+/** Formats that are lists of tools, and the key of a tool's schema in each. */
 const SCHEMA_KEYS = {
   tools: "schema",
   mcp: "inputSchema",
@@ -18,7 +18,10 @@ type ListFormat = keyof typeof SCHEMA_KEYS;
 const FORMATS = Object.keys(SCHEMA_KEYS) as readonly ListFormat[];
 const NAME_CHARACTERS = 100;
 
-/** What is wrong with the first entry that has no schema of this format, and the mark of another; null where none is. */
+/**
+ * The problem with the first entry that has no schema of this format but a sign of another; null if
+ * there is none.
+ */
 export function foreignEntryIn(list: readonly unknown[], format: ListFormat): string | null {
   const own = SCHEMA_KEYS[format];
   for (const [index, entry] of list.entries()) {
@@ -39,7 +42,7 @@ function markOfAnother(entry: JsonMap, format: ListFormat): Mark | null {
   if (other !== undefined) return { text: `\`${SCHEMA_KEYS[other]}\``, format: other };
   if (format === "openai") return null;
   if (isMap(entry["function"])) return { text: "`function`", format: "openai" };
-  // A function without parameters, as the responses API has it.
+  // A function without parameters in the responses API.
   return entry["type"] === "function" ? { text: "`type: function`", format: "openai" } : null;
 }
 

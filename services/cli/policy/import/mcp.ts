@@ -1,6 +1,6 @@
 /**
- * The answer to an MCP `tools/list`. Annotations are what the server says of itself: of a server that
- * is not trusted they may make a tool stricter, never laxer.
+ * The answer to an MCP `tools/list`. Annotations are the server's own claims: those of an untrusted
+ * server may make a tool stricter, never laxer.
  */
 import { foreignEntryIn } from "./foreign-entry.ts";
 import {

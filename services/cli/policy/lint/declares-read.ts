@@ -1,6 +1,6 @@
 import type { ToolDocument } from "../../../core/policy/document.ts";
 
-/** Whether the entry of a tool makes it a read, whatever tier matches it. */
+/** Whether a tool's entry makes it a read, whatever tier matches it. */
 export function declaresRead(tool: ToolDocument): boolean {
   const { read_only, reads, polling, volatile, effects = [], side_effect_resource } = tool;
   if (read_only !== undefined) return read_only;

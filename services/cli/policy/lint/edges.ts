@@ -1,10 +1,16 @@
-/** Edges between resources that no tool acts on, as all act on what lies in them. */
+/**
+ * Relations between resources that no tool touches; a tool touches everything contained in its
+ * resources.
+ */
 import { aliasesOf } from "../../../core/policy/compile-aliases.ts";
 import type { PolicyDocument, VariantKeys } from "../../../core/policy/document.ts";
 import type { LintRule } from "./finding.ts";
 import { shapeOf } from "./resource-shape.ts";
 
-/** `derives` is told from the two resources themselves; `contains` also from what lies in a part. */
+/**
+ * `derives` needs the two resources themselves; `contains` also counts resources contained in a
+ * part.
+ */
 export const lintEdges: LintRule = (document, report) => {
   const derives = document.edges?.derives ?? [];
   if (derives.length === 0) return;
@@ -23,7 +29,7 @@ export const lintEdges: LintRule = (document, report) => {
   });
 };
 
-/** Resources that the tool changes or reads, whichever of its variants does. */
+/** Resources that the tool changes or reads, in any of its variants. */
 function namesOf(document: PolicyDocument): (tool: string) => readonly string[] {
   return (tool) => {
     const entry = document.tool_schemas?.[tool] ?? {};

@@ -1,4 +1,7 @@
-/** Uses of the argument that carries the idempotency key, which the gate takes out of a call and overwrites. */
+/**
+ * Uses of the argument that carries the idempotency key, which the gate removes from a call and
+ * overwrites.
+ */
 import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { ToolDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";

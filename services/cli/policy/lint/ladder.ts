@@ -1,11 +1,11 @@
-/** The ladder: rungs that can never be reached, and refusals that never stop anything. */
+/** Escalation: levels that can never be reached, and refusals that never stop anything. */
 import type { EscalationBlock, PolicyDocument, Threshold } from "../../../core/policy/document.ts";
 import { REASON_CODES, REASONS } from "../../../core/reasons/reasons.ts";
 import type { LintRule, Report } from "./finding.ts";
 
 type EscalationLevel = { readonly name: keyof EscalationBlock; readonly at: number | null };
 
-/** Rungs where nothing is written (docs/policy.md, presets). */
+/** The default levels (docs/policy.md, presets). */
 const BALANCED: readonly EscalationLevel[] = [
   { name: "ask", at: 1 },
   { name: "options", at: 2 },
@@ -38,7 +38,10 @@ function ladderOf(document: PolicyDocument): readonly EscalationLevel[] {
   });
 }
 
-/** At a strike the highest rung reached speaks; a rung that a higher one reaches first is silent. */
+/**
+ * A strike answers with the highest level reached, so a level that a higher one precedes never
+ * answers.
+ */
 function lintOrder(
   document: PolicyDocument,
   levels: readonly EscalationLevel[],
@@ -49,7 +52,7 @@ function lintOrder(
     const { at } = level;
     const over = levels.slice(index + 1).find((higher) => higher.at !== null && higher.at <= at);
     if (over === undefined) return;
-    // A rung that only the preset has was perhaps meant to be skipped.
+    // The author may have skipped a level on purpose if only the preset has it.
     const written = document.escalation?.[level.name] !== undefined;
     report(
       written ? "error" : "warning",
@@ -87,7 +90,7 @@ function enforcesStrikes(document: PolicyDocument): boolean {
   );
 }
 
-/** Rungs 3 and 4, and what is counted per turn, depend on proposals that say where a turn begins. */
+/** Levels 3 and 4, and everything counted per turn, need proposals that identify the turn. */
 function lintTurns(
   document: PolicyDocument,
   levels: readonly EscalationLevel[],

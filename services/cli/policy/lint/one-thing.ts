@@ -1,11 +1,11 @@
-/** Tools that name one thing by arguments which the policy brings into different forms. */
+/** Tools that refer to one resource by arguments that the policy normalizes differently. */
 import { aliasesOf } from "../../../core/policy/compile-aliases.ts";
 import type { PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
 import { PLACEHOLDER, shapeOf } from "./resource-shape.ts";
 
-/** What a placeholder is filled with. */
+/** How a placeholder is filled. */
 type Filling = {
   readonly argument: string;
   readonly chain: string;
@@ -13,25 +13,28 @@ type Filling = {
   readonly kind: Kind;
 };
 
-/** What a chain makes of a value; `any`: nothing is said of it. */
+/** What a normalizer chain returns; `any`: it does not say. */
 type Kind = "any" | "text" | "number" | (typeof FORMATS)[number];
 
 const NUMBERS = new Set(["to_int", "to_number", "decimal", "minor_units"]);
 const LISTS = new Set(["sort", "unique"]);
-/** Their values are of one form, and others are refused. */
+/** Normalizers that return one form and refuse other values. */
 const FORMATS = ["to_bool", "e164", "email", "url", "path", "date", "datetime", "json"] as const;
 
-/** A resource as a tool names it. */
+/** A tool's reference to a resource. */
 type ResourceUse = {
   readonly tool: string;
   readonly isWritten: boolean;
-  /** With placeholders that have no names. */
+  /** With unnamed placeholders. */
   readonly shape: string;
   readonly fillings: readonly Filling[];
   readonly path: readonly PathSegment[];
 };
 
-/** A write under one spelling leaves what was read under another in memory, and runs beside its like. */
+/**
+ * A write under one spelling does not invalidate a read under another, and runs beside its
+ * duplicate.
+ */
 export const lintOneThing: LintRule = (document, report) => {
   if (document.deduplication?.strategy === "byte_hash") return;
   const all = Object.entries(document.tool_schemas ?? {}).flatMap(([name, tool]) =>
@@ -91,7 +94,9 @@ function kindOf(names: readonly string[]): Kind {
   return names.some((one) => NUMBERS.has(one)) ? "number" : "text";
 }
 
-/** Whether one chain could stand in place of the other: an email in place of a number refuses every call. */
+/**
+ * Whether one chain could replace the other: an email in place of a number would refuse every call.
+ */
 function areAlike(one: Filling, other: Filling): boolean {
   if (one.kind === other.kind) return true;
   if (one.kind !== "any" && other.kind !== "any") return false;

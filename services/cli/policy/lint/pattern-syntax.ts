@@ -1,4 +1,4 @@
-/** Patterns that are written in another language than that of globs, and so fit nothing. */
+/** Patterns in another syntax than globs, which therefore match nothing. */
 import type { PolicyDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
@@ -32,7 +32,7 @@ export const lintPatternSyntax: LintRule = (document, report) => {
   lintKeys(document, report);
 };
 
-/** Of names of tools, which have no spaces, commas or brackets. */
+/** For patterns of tool names, which have no spaces, commas or brackets. */
 function faultOfNames(pattern: string): Fault | null {
   if (/[,;]|\S\s+[^\s|]/.test(pattern.replaceAll(/\s*\|\s*/g, "|"))) {
     const message = `\`${pattern}\` has a comma, a semicolon or a space, which no name of a tool has`;
@@ -41,7 +41,10 @@ function faultOfNames(pattern: string): Fault | null {
   return /[?[\]{}^$()+\\]/.test(pattern) ? regularExpression(pattern) : null;
 }
 
-/** Of any texts: only what looks like a whole expression or a list, as single characters may be meant. */
+/**
+ * For patterns of arbitrary text: reports only whole expressions or lists, as single characters may
+ * be meant literally.
+ */
 function faultOfTexts(pattern: string): Fault | null {
   if (/^[^\s,;|]+(?:\s*[,;]\s*[^\s,;|]+)+$/.test(pattern) && /\*|[,;]\s/.test(pattern)) {
     const message = `\`${pattern}\` is one glob with a comma or a semicolon in it, and no list`;

@@ -1,11 +1,11 @@
-/** Patterns of tiers and of the kill switch that name no declared tool, and nearly name one. */
+/** Patterns of tiers and of the kill switch that match no declared tool, and nearly match one. */
 import { nearest } from "../../../adapters/config/nearest.ts";
 import type { PolicyDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import { compileToolGlobs } from "../../../core/policy/tool-glob.ts";
 import type { LintRule, Report } from "./finding.ts";
 
-/** Shorter words have too many others near them: `get_` and `set_`. */
+/** Shorter words are too similar to others: `get_` and `set_`. */
 const LETTERS_MIN = 5;
 
 export const lintPatterns: LintRule = (document, report) => {
@@ -33,7 +33,7 @@ function lintPattern(
   }
 }
 
-/** The tool that a glob with one literal nearly names, and the glob that does. */
+/** The tool that a glob with one literal nearly matches, and the corrected glob. */
 function findNearMatch(
   glob: string,
   names: readonly string[],
@@ -55,7 +55,10 @@ function findNearMatch(
   return name === undefined ? null : { name, glob: corrected };
 }
 
-/** What of a name the literal may have meant: all of it, or as many letters of its beginning or end, give or take one. */
+/**
+ * The parts of a name that the literal may stand for: the whole, or a prefix or suffix of similar
+ * length.
+ */
 function cutterFor(glob: string, literal: string): (name: string) => readonly string[] {
   if (!glob.includes("*")) return (name) => [name];
   const lengths = [literal.length, literal.length + 1, literal.length - 1];

@@ -1,6 +1,6 @@
 export const PLACEHOLDER = /\{([^{}]*)\}/g;
 
-/** A template whose placeholders have no names: tools call the arguments of one thing differently. */
+/** The template with unnamed placeholders: tools name the arguments of one resource differently. */
 export function shapeOf(resource: string): string {
   return resource.replace(PLACEHOLDER, "{}");
 }

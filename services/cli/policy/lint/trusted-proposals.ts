@@ -1,8 +1,11 @@
-/** Rules that hold only where the writer of proposals is trusted, or has to show a token. */
+/** Rules that hold only if the writer of proposals is trusted, or must present a token. */
 import { voidableRules } from "../trusted-proposals.ts";
 import type { LintRule } from "./finding.ts";
 
-/** Only the rules of named agents and of spend: nearly every policy has the others, which `doctor` lists. */
+/**
+ * Only rules for listed agents and for spend: nearly every policy has the others, which `doctor`
+ * lists.
+ */
 export const lintTrustedProposals: LintRule = (document, report) => {
   const rules = voidableRules(document).filter(({ what }) => /kill\.agents|of spend/.test(what));
   for (const { path, what } of rules) {

@@ -1,4 +1,4 @@
-/** What holds for the policy as a whole. */
+/** Findings on the policy as a whole. */
 import type { LintRule } from "./finding.ts";
 
 export const lintWholePolicy: LintRule = (document, report) => {

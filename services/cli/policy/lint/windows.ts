@@ -1,4 +1,6 @@
-/** Windows for duplicates, which are those of writes: a read is answered from memory by its cache time. */
+/**
+ * Duplicate windows, which apply to writes only: a read is answered from memory for its cache time.
+ */
 import type { PolicyDocument } from "../../../core/policy/document.ts";
 import { windowsOf } from "../../../core/policy/windows.ts";
 import { declaresRead } from "./declares-read.ts";
@@ -16,7 +18,7 @@ export const lintWindows: LintRule = (document, report) => {
   lintShortWindow(document, report);
 };
 
-/** Somebody who writes a window of seconds has no default of a minute in mind. */
+/** The author of a window in seconds does not expect the default of a minute to apply. */
 function lintShortWindow(document: PolicyDocument, report: Report): void {
   const { windowMs, cacheMs, cacheWritten } = windowsOf(document, Number.POSITIVE_INFINITY);
   if (cacheWritten || windowMs >= cacheMs) return;
