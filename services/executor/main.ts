@@ -18,8 +18,7 @@ import {
 import { BROKERS, untilThere } from "../process/wait-for-cluster.ts";
 import type { Ownership } from "../runtime/ports.ts";
 import { ExecutorHost } from "./executor-host.ts";
-import { type Handlers, loadHandlers } from "./load-handlers.ts";
-import { createLeftTools } from "./unserved-tools.ts";
+import { createLeftTools, type Handlers, loadHandlers } from "./handlers.ts";
 
 const PORT = 8_081;
 /** Share of the shutdown time; the rest is for remaining writes and for leaving the group. */

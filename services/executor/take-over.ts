@@ -1,9 +1,9 @@
 import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
+import { LapseIndex } from "../runtime/lapse-index.ts";
 import type { Clock, Codec, Log, Logger, Ownership } from "../runtime/ports.ts";
 import { type Claims, FencedClaims, unfencedClaims } from "./claims.ts";
 import { type ReportsByCall, readResults } from "./read-results.ts";
-import { SettledDecisions } from "./settled-decisions.ts";
 
 /** Calls that were allowed earlier are not begun any more. */
 export const LOOK_BACK_MS = LIMITS.startWithinMsMax;
@@ -31,7 +31,7 @@ export type Run = {
   readonly over: AbortController;
 };
 
-export type InHand = {
+type InHand = {
   readonly has: (decisionId: string) => boolean;
   /** No report on these calls is older. */
   readonly sinceMs: number;
@@ -58,5 +58,52 @@ export async function takeOver(parts: TakeOverParts, inHand: InHand): Promise<Ru
   } catch (error) {
     await claims.close().catch(() => undefined);
     throw error;
+  }
+}
+
+/**
+ * Decisions that must not run (again), each remembered for as long as its call might be begun. If
+ * the record is read later than that, the call's own time limit stops it.
+ */
+export class SettledDecisions {
+  /**
+   * Results do not say how long a call might be begun, so these stay until the call's own record is
+   * read, or for the longest possible time.
+   */
+  readonly #reported: Set<string>;
+  readonly #reportedUntilMs: number;
+  readonly #untilMs = new Map<string, number>();
+  readonly #spans = new LapseIndex();
+
+  constructor(reported: Iterable<string>, reportedUntilMs: number) {
+    this.#reported = new Set(reported);
+    this.#reportedUntilMs = reportedUntilMs;
+  }
+
+  /** Number of remembered decisions. */
+  get size(): number {
+    return this.#reported.size + this.#untilMs.size;
+  }
+
+  add(decisionId: string, notAfterMs: number): void {
+    this.#untilMs.set(decisionId, notAfterMs);
+    this.#spans.add(decisionId, notAfterMs);
+  }
+
+  /** Whether a call must not run; called when the call's record is read. */
+  recall(decisionId: string, notAfterMs: number): boolean {
+    if (this.#reported.delete(decisionId)) this.add(decisionId, notAfterMs);
+    return this.#untilMs.has(decisionId);
+  }
+
+  /** Forgets calls that nobody begins any more: some of them early, later all. */
+  forget(nowMs: number): void {
+    if (nowMs > this.#reportedUntilMs) this.#reported.clear();
+    this.#spans.forget(nowMs, (decisionId) => {
+      const untilMs = this.#untilMs.get(decisionId);
+      if (untilMs !== undefined && untilMs >= nowMs) return untilMs;
+      this.#untilMs.delete(decisionId);
+      return undefined;
+    });
   }
 }

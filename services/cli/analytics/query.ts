@@ -6,9 +6,9 @@ import { DECISIONS_FOLDER } from "../../analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../analytics/decision-row.ts";
 import { EXIT_OK, type ExitCode, environmentError, usageError } from "../../process/exit-error.ts";
 import { PipelineError } from "../../runtime/errors.ts";
-import { printable } from "../output/printable.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { printable } from "../output/text.ts";
 import { REPORTS } from "./reports.ts";
 
 export const QUERY_FORMATS = ["table", "jsonl", "json", "csv"] as const;

@@ -1,13 +1,13 @@
 /** Reads the journal from outside a gate, to find the calls that wait for a person. */
-import type { GateEvent } from "../../core/events.ts";
+import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import { conversationKey } from "../../runtime/partitioner.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { journalFrom } from "../cluster/journal-records.ts";
+import { journalFrom, journalOf } from "../cluster/journal-records.ts";
 import { recordsFrom, type Source } from "../cluster/open-source.ts";
 import type { ConversationId } from "../conversations/conversation-name.ts";
-import type { Hold } from "./hold.ts";
-import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
+import { type Hold, isDecided, whyIgnored } from "./hold.ts";
+import { shownSpeaker } from "./shown-names.ts";
 
 /** Holds that no gate has decided yet, the oldest first. */
 export async function findHolds(source: Source): Promise<readonly Hold[]> {
@@ -113,5 +113,35 @@ function endedHold(event: GateEvent): string | null {
       return event.approval.approvalId;
     default:
       return null;
+  }
+}
+
+/** The decisions that ended the holds whose ids begin with `id`, the earliest first. */
+export async function findDecided(id: string, source: Source): Promise<readonly DecisionEvent[]> {
+  const decisions: DecisionEvent[] = [];
+  for await (const { record } of journalOf(source)) {
+    decisions.push(...record.events.filter((event) => isEnd(event, id)));
+  }
+  return decisions;
+}
+
+function isEnd(event: GateEvent, id: string): event is DecisionEvent {
+  const isDecision = event.type === "allowed" || event.type === "refused" || event.type === "held";
+  return isDecision && event.approval.approvalId?.startsWith(id) === true;
+}
+
+/** How, when and by whom the hold was decided, as the end of a sentence. */
+export function decidedSentence(event: DecisionEvent): string {
+  const by = event.approval.approvedBy.map(shownSpeaker).join(" and ");
+  const at = `at ${new Date(event.times.atMs).toISOString()}`;
+  const said = event.type === "refused" && event.refusal.reason === "approval_denied";
+  const who = by === "" ? "" : `, ${said ? "denied or cancelled" : "approved"} by ${by}`;
+  switch (event.type) {
+    case "allowed":
+      return `allowed ${at}${who}`;
+    case "refused":
+      return `refused (${event.refusal.reason}) ${at}${who}`;
+    case "held":
+      return `held anew ${at} under ${event.holdId}, as the rule had changed${who}`;
   }
 }

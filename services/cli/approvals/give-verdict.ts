@@ -10,15 +10,14 @@ import { speakerProblem } from "../../core/speaker.ts";
 import type { ExitCode } from "../../process/exit-error.ts";
 import { usageError } from "../../process/exit-error.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
-import { revealed } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { decidedSentence, findDecided } from "./find-decided.ts";
-import { findHolds } from "./find-holds.ts";
+import { revealed } from "../output/text.ts";
+import { decidedSentence, findDecided, findHolds } from "./find-holds.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
+import { isDecided, whyIgnored } from "./hold.ts";
 import { sendVerdict, verdictFrom } from "./send-verdict.ts";
-import { shownSpeaker } from "./shown-speaker.ts";
+import { shownSpeaker } from "./shown-names.ts";
 import { outcomeOf, reopening, tellVerdict } from "./tell-verdict.ts";
-import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 const TEXT_CHARACTERS = 80;
 

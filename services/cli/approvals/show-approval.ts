@@ -7,14 +7,13 @@ import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { journalFrom } from "../cluster/journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { revealed, revealedJson, revealedLines } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { revealed, revealedJson, revealedLines } from "../output/text.ts";
 import { type Difference, differences } from "./differences.ts";
 import { holdOf } from "./give-verdict.ts";
 import type { Hold } from "./hold.ts";
 import { approvalOf } from "./list-approvals.ts";
-import { shownScope } from "./shown-scope.ts";
-import { shownSpeaker } from "./shown-speaker.ts";
+import { shownScope, shownSpeaker } from "./shown-names.ts";
 import { reopening } from "./tell-verdict.ts";
 
 export type ShowOptions = SourceOptions & {

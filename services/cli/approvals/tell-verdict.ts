@@ -2,11 +2,11 @@
 import type { GateEvent } from "../../core/events.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { counted } from "../output/counted.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";
-import { shownScope } from "./shown-scope.ts";
+import { shownScope } from "./shown-names.ts";
 
 export interface VerdictOutcome {
   readonly outcome?: "allowed" | "refused" | "held" | "counted";

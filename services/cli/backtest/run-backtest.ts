@@ -9,12 +9,11 @@ import {
   usageError,
 } from "../../process/exit-error.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
-import { counted } from "../output/counted.ts";
-import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { replayPolicy } from "../replay/replay-policy.ts";
+import { counted, printable } from "../output/text.ts";
+import { replayPolicy } from "../replay/replay-conversation.ts";
 import { backtestFiles } from "./backtest-files.ts";
 import { backtestJournal } from "./backtest-journal.ts";
 import { type Change, Changes } from "./changes.ts";

@@ -1,12 +1,10 @@
 /** `callgate dlq`: lists dead letters (inputs that could not be decided) and replays them. */
-
 import { EXIT_OK, type ExitCode, environmentError, usageError } from "../../process/exit-error.ts";
 import { PoisonRecordError } from "../../runtime/errors.ts";
 import type { DeadLetter, LogRecord, OutgoingRecord } from "../../runtime/ports.ts";
-import { counted } from "../output/counted.ts";
-import { printable } from "../output/printable.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted, printable } from "../output/text.ts";
 import { openSource, recordsOf, type Source, type SourceOptions } from "./open-source.ts";
 
 export type DlqOptions = SourceOptions & { readonly json: boolean };

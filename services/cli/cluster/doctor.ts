@@ -1,7 +1,9 @@
 /** `callgate doctor`: checks the environment and prints each problem with its fix. */
+
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
+import { readRange } from "../../adapters/kafka/records/read-range.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
 import {
   describeOpen,
@@ -18,12 +20,12 @@ import { openSecrets } from "../../process/open-secrets.ts";
 import { asPipelineError } from "../../runtime/errors.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { counted } from "../output/counted.ts";
+import { WIRE_FORMAT } from "../../wire/framing.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import { voidableRules } from "../policy/trusted-proposals.ts";
-import { needsRegistry } from "./journal-format.ts";
-import { neededKeepMs } from "./journal-keep.ts";
-import { findClusterLosses } from "./recover-cluster.ts";
+import { neededKeepMs } from "./plan-topics.ts";
+import { findClusterLosses } from "./recover.ts";
 import { askRegistry } from "./schemas.ts";
 import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
@@ -227,4 +229,27 @@ function render({ part, state, lines }: Finding, style: Terminal["out"]["style"]
       return `${sign}  ${(index === 0 ? part : "").padEnd("configuration".length)}  ${line}\n`;
     })
     .join("");
+}
+
+/** Transaction markers take offsets between the records. */
+const LOOK_AT_OFFSETS = 10;
+
+/**
+ * Whether the journal's first remaining record can only be read with a schema registry.
+ * @param link connected.
+ */
+async function needsRegistry(
+  link: ClusterLink,
+  journal: { readonly name: string; readonly partitions: number },
+): Promise<boolean> {
+  const { name, partitions } = journal;
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const from = await link.offset(name, partition, "earliest");
+    const end = await link.offset(name, partition, "stable");
+    const to = Math.min(end, from + LOOK_AT_OFFSETS);
+    const { records } = await readRange(link, { name, partition, from, to, committed: true });
+    const value = records.find((one) => one.value !== null)?.value ?? null;
+    if (value !== null) return WIRE_FORMAT.matches(Buffer.from(value));
+  }
+  return false;
 }

@@ -4,13 +4,21 @@ import { REASONS } from "../../core/reasons/reasons.ts";
 import { openPolicy } from "../../gate/open-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { type CallResult, resultJson, resultOf, resultText } from "./call-result.ts";
-import { grantedBy } from "./granted-by.ts";
+import { printable } from "../output/text.ts";
+import {
+  type CallResult,
+  earlierVerdict,
+  grantedBy,
+  resultJson,
+  resultOf,
+  resultText,
+  type SaidVerdict,
+  verdictRows,
+  verdictsOn,
+} from "./decision-facts.ts";
 import { journalOf } from "./journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "./open-source.ts";
-import { earlierVerdict, type SaidVerdict, verdictRows, verdictsOn } from "./verdicts-on.ts";
 
 export type ExplainDecisionOptions = SourceOptions & {
   /** The decision id, or its beginning. */

@@ -1,5 +1,4 @@
 /** Reads the journal for commands: an invalid record is reported and skipped. */
-
 import { StateCorruptError } from "../../runtime/errors.ts";
 import type { JournalRecord } from "../../runtime/journal.ts";
 import type { LogRecord } from "../../runtime/ports.ts";
@@ -7,7 +6,7 @@ import { journalRecordOf, needsRegistry } from "../../runtime/read-journal.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { recordsFrom, type Source } from "./open-source.ts";
 
-export type Journaled = {
+type Journaled = {
   readonly partition: number;
   readonly offset: number;
   readonly record: JournalRecord;

@@ -1,5 +1,4 @@
 /** Opens the log that a command reads: of the configured brokers, or of an embedded gate. */
-
 import { openLog } from "../../process/directory/open-log.ts";
 import { openCluster } from "../../process/open-cluster.ts";
 import { namesCluster, openConfig } from "../../process/open-config.ts";
@@ -7,8 +6,7 @@ import type { Log, LogRecord } from "../../runtime/ports.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import type { Topic } from "../../runtime/topics.ts";
 import type { AvroCodec } from "../../wire/codec.ts";
-import type { Terminal } from "../output/terminal.ts";
-import { PassedBy } from "./passed-by.ts";
+import type { Output, Terminal } from "../output/terminal.ts";
 
 export type SourceOptions = {
   readonly config: string | undefined;
@@ -85,5 +83,47 @@ export async function* recordsOf(
 ): AsyncGenerator<{ readonly partition: number; readonly record: LogRecord }> {
   for (let partition = 0; partition < source.log.partitions; partition += 1) {
     for await (const record of recordsFrom(source, topic, partition)) yield { partition, record };
+  }
+}
+
+/** Position of a record. */
+type RecordPosition = {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly offset: number;
+};
+
+/** Skips records that cannot be read; reports each of them once. */
+class PassedBy {
+  readonly #err: Output;
+  readonly #nameOf: (topic: Topic) => string;
+  readonly #notes = new Set<string>();
+  /** Topics and partitions with skipped records. */
+  readonly #within = new Set<string>();
+
+  constructor(err: Output, nameOf: (topic: Topic) => string) {
+    this.#err = err;
+    this.#nameOf = nameOf;
+  }
+
+  /** @param why without a full stop. */
+  async tell({ topic, partition, offset }: RecordPosition, why: string): Promise<void> {
+    this.#within.add(`${topic}/${partition}`);
+    const position = `${this.#nameOf(topic)}, partition ${partition}, offset ${offset}`;
+    await this.note(
+      `${position}: the record is passed by, and what it says is missing here: ${why}`,
+    );
+  }
+
+  /** Whether a record of this partition was skipped. */
+  isWithin(topic: Topic, partition: number): boolean {
+    return this.#within.has(`${topic}/${partition}`);
+  }
+
+  /** Prints once on stderr what the skipped records mean for the output. */
+  async note(text: string): Promise<void> {
+    if (this.#notes.has(text)) return;
+    this.#notes.add(text);
+    await this.#err.write(`callgate: ${text}\n`);
   }
 }

@@ -1,10 +1,11 @@
 /** Plans the changes that bring the topics to their intended settings. */
+import { journalKeepMs } from "../../gate/gate-engine.ts";
+import type { GatePolicy } from "../../gate/gate-policy.ts";
 import type { TopicFacts } from "../../runtime/topic-facts.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
-import { counted } from "../output/counted.ts";
-import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
+import { counted } from "../output/text.ts";
 
-export type TopicWishes = {
+type TopicWishes = {
   /** Undefined: as many as the existing topics of the gate have. */
   readonly partitions: number | undefined;
   readonly replicationFactor: number;
@@ -216,4 +217,15 @@ function isRetentionEnough(
 function isEnough(key: string, now: string, wanted: string): boolean {
   if (now === wanted) return true;
   return key === "min.insync.replicas" && Number(now) >= Number(wanted);
+}
+
+/** Retention of the journal, unless a policy requires more. */
+export const JOURNAL_KEEP_MS = 9 * 86_400_000;
+
+/**
+ * The minimum retention of the journal that a gate with this policy requires; null without a
+ * policy.
+ */
+export function neededKeepMs(policy: GatePolicy | undefined): number | null {
+  return policy === undefined ? null : journalKeepMs(policy.compiled);
 }

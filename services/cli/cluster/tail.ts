@@ -4,8 +4,8 @@ import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { onStop } from "../../process/stop-signals.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { printable } from "../output/text.ts";
 import { readJournaled } from "./journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "./open-source.ts";
 

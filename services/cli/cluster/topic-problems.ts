@@ -2,7 +2,7 @@
 import { checkTopics } from "../../gate/start-checks.ts";
 import type { TopicFacts } from "../../runtime/topic-facts.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
-import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
+import { JOURNAL_KEEP_MS } from "./plan-topics.ts";
 
 /** What the gate and the other processes refuse to start on. @param keepMs see `neededKeepMs`. */
 export function topicProblems(

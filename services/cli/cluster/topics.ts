@@ -7,11 +7,11 @@ import { openPolicy } from "../../gate/open-policy.ts";
 import { EXIT_OK, type ExitCode, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
-import { counted } from "../output/counted.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { neededKeepMs } from "./journal-keep.ts";
+import { counted } from "../output/text.ts";
 import {
   ALERTS_TOPIC,
+  neededKeepMs,
   planTopics,
   type TopicAction,
   type TopicNote,

@@ -1,5 +1,4 @@
 /** `callgate verify`: checks the integrity of the journal. */
-
 import { findDirectoryLosses } from "../../process/directory/recover-directory.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { openConfig } from "../../process/open-config.ts";
@@ -7,12 +6,12 @@ import { coreFold } from "../../runtime/core-engine.ts";
 import { PipelineError } from "../../runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
-import { counted } from "../output/counted.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import { assertReadable } from "./journal-records.ts";
 import { dataDirOf, openSource, type SourceOptions } from "./open-source.ts";
-import { findClusterLosses } from "./recover-cluster.ts";
+import { findClusterLosses } from "./recover.ts";
 
 export type VerifyOptions = SourceOptions & { readonly json: boolean };
 

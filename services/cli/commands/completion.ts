@@ -1,7 +1,11 @@
 import { Argument, type Command } from "commander";
 import { EXIT_OK } from "../../process/exit-error.ts";
-import { commandTree } from "../completion/command-tree.ts";
-import { renderCompletion, SHELLS, type Shell } from "../completion/render-completion.ts";
+import {
+  commandTree,
+  renderCompletion,
+  SHELLS,
+  type Shell,
+} from "../completion/render-completion.ts";
 import type { Cli } from "./cli.ts";
 
 /** Add it last: it describes all commands that exist by then. */

@@ -1,7 +1,7 @@
 /**
  * Completion scripts. Each contains the whole command tree, so that completing starts no process.
  */
-import type { CompletedCommand, CompletedOption } from "./command-tree.ts";
+import type { Command } from "commander";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -147,4 +147,45 @@ function quoted(text: string, quote: string): string {
 
 function colons(name: string): string {
   return name.replaceAll(":", "\\:");
+}
+
+type CompletedCommand = {
+  /** The command's path, `/policy/test`; empty for the program itself. */
+  readonly path: string;
+  readonly subcommands: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly CompletedOption[];
+  /** Possible values of the argument; empty: any, perhaps a file. */
+  readonly words: readonly string[];
+};
+
+type CompletedOption = {
+  readonly short: string | null;
+  readonly long: string;
+  readonly description: string;
+  readonly takesValue: boolean;
+  readonly choices: readonly string[];
+};
+
+export function commandTree(program: Command): readonly CompletedCommand[] {
+  return walk(program, "");
+}
+
+function walk(command: Command, path: string): readonly CompletedCommand[] {
+  const { commands, options, registeredArguments } = command;
+  const own: CompletedCommand = {
+    path,
+    subcommands: commands.map((one) => ({ name: one.name(), description: one.description() })),
+    options: options.flatMap((option) => {
+      if (option.long === undefined || option.long === null) return [];
+      return {
+        short: option.short ?? null,
+        long: option.long,
+        description: option.description,
+        takesValue: option.required || option.optional,
+        choices: option.argChoices ?? [],
+      };
+    }),
+    words: registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+  };
+  return [own, ...commands.flatMap((one) => walk(one, `${path}/${one.name()}`))];
 }

@@ -1,8 +1,7 @@
 /** Parses and prints the name of a conversation. */
-
 import { usageError } from "../../process/exit-error.ts";
 import { conversationProblem } from "../../wire/input-rules.ts";
-import { printable } from "../output/printable.ts";
+import { printable } from "../output/text.ts";
 
 export interface ConversationId {
   readonly tenantId: string;

@@ -1,7 +1,12 @@
 /** The scripted agent: makes one call after the other and shows each outcome. */
 import { type Callgate, isRefused, type Refused } from "../../library/callgate.ts";
-import { plainWords } from "./plain-words.ts";
-import { type DemoView, type ShownDecision, type ShownKind, shortJson } from "./view.ts";
+import {
+  type DemoView,
+  plainWords,
+  type ShownDecision,
+  type ShownKind,
+  shortJson,
+} from "./view.ts";
 import { createWorld, type World, type WorldTools } from "./world.ts";
 
 type ToolName = keyof WorldTools & string;

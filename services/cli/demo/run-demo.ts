@@ -1,17 +1,16 @@
 /** `callgate demo`: uses the library as programs do, with a scripted agent that misbehaves. */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
+import { createInterface } from "node:readline/promises";
+import type { Readable } from "node:stream";
 import { CallgateError } from "../../client/api/callgate-error.ts";
 import { type Callgate, openCallgate } from "../../library/callgate.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
-import type { Terminal } from "../output/terminal.ts";
+import type { Output, Terminal } from "../output/terminal.ts";
 import { commandPrefix, packageRoot } from "../package-root.ts";
-import { askPerson } from "./ask-person.ts";
 import { DemoAgent } from "./demo-agent.ts";
-import { jsonView } from "./json-view.ts";
 import { SCENES, type Stage } from "./scenes.ts";
-import { textView } from "./text-view.ts";
-import type { DemoView } from "./view.ts";
+import { type DemoView, jsonView, textView } from "./view.ts";
 
 const DATA_DIR = join(".callgate", "demo");
 
@@ -90,4 +89,16 @@ export function createStage(gate: Callgate, view: DemoView, person: Terminal | n
 export function typed(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;
+}
+
+/** Asks for y or n; end of input counts as no. */
+async function askPerson(question: string, input: Readable, output: Output): Promise<boolean> {
+  const lines = createInterface({ input, terminal: false });
+  await output.write(`${question} [y/N] `);
+  try {
+    const { value } = await lines[Symbol.asyncIterator]().next();
+    return typeof value === "string" && /^\s*(y|yes)\s*$/i.test(value);
+  } finally {
+    lines.close();
+  }
 }

@@ -1,12 +1,10 @@
 /** Lines in, decisions out: each line gets one line of output, even if it is invalid. */
-
 import { CallgateError } from "../../client/api/callgate-error.ts";
 import { decodeUtf8, firstInvalidByte } from "../../core/canonical/utf8.ts";
 import type { Callgate, Decision, ProposedCall } from "../../library/callgate.ts";
-import type { Line } from "../input/split-lines.ts";
+import type { Line } from "../input/read-lines.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { CallNames, nameOf } from "./call-names.ts";
-import { type ParsedLine, parseLine } from "./parse-line.ts";
+import { type CallReference, type ParsedLine, parseLine } from "./parse-line.ts";
 
 const IN_FLIGHT_MAX = 256;
 
@@ -156,4 +154,33 @@ function parsedOf(bytes: Buffer | null | undefined): ParsedLine | null {
     return { type: "problem", message, column: null };
   }
   return text.trim() === "" ? null : parseLine(text);
+}
+
+const REMEMBERED = 100_000;
+
+/**
+ * Decision ids by the names of their calls, so that a result may refer to its call by the names
+ * that it was proposed under.
+ */
+class CallNames {
+  readonly #decisionIds = new Map<string, string>();
+
+  remember(name: string, decisionId: string): void {
+    const oldest = this.#decisionIds.keys().next().value;
+    if (this.#decisionIds.size >= REMEMBERED && oldest !== undefined) {
+      this.#decisionIds.delete(oldest);
+    }
+    this.#decisionIds.set(name, decisionId);
+  }
+
+  find(of: CallReference): string | undefined {
+    return "decisionId" in of ? of.decisionId : this.#decisionIds.get(nameOf(of));
+  }
+}
+
+/** The same for a proposal and for a result that refers to it. */
+function nameOf(call: Exclude<CallReference, { readonly decisionId: string }>): string {
+  const { tenantId, conversationId, turn, step, callId } = call;
+  const text = (count: string | number | undefined) => (count === undefined ? null : String(count));
+  return JSON.stringify([tenantId ?? "default", conversationId, text(turn), text(step), callId]);
 }

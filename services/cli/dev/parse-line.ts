@@ -2,7 +2,7 @@
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { RESULT_STATUSES } from "../../core/inputs.ts";
 import type { CallReport, ProposedCall } from "../../library/callgate.ts";
-import { locateJsonError } from "../output/json-problem.ts";
+import { locateJsonError } from "../output/read-json.ts";
 
 /** The call that a result refers to: by its decision id, or by the names it was proposed under. */
 export type CallReference =

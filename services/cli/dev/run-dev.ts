@@ -9,8 +9,7 @@ import { openCallgate } from "../../library/callgate.ts";
 import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
 import { fileError, isFileError } from "../../process/file-error.ts";
 import { onStop } from "../../process/stop-signals.ts";
-import { STDIN } from "../input/read-lines.ts";
-import { type Line, splitLines } from "../input/split-lines.ts";
+import { type Line, STDIN, splitLines } from "../input/read-lines.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { DevSession } from "./dev-session.ts";
 

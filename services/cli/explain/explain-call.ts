@@ -1,6 +1,8 @@
 /** Traces one call through every check: its value, its result, and the line of the policy. */
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
-import type { ExplainedCall } from "../../core/checks/explain-row.ts";
+import { ENTRY_ROWS } from "../../core/checks/entry-rows.ts";
+import type { ExplainedCall, ExplainRow } from "../../core/checks/explain-row.ts";
+import { CHECKS } from "../../core/checks/order.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { Notice } from "../../core/decision.ts";
 import type { DecisionEvent } from "../../core/events.ts";
@@ -9,10 +11,16 @@ import { isObject } from "../../core/policy/argument-path.ts";
 import type { CompiledTool } from "../../core/policy/compiled.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
 import { toolOfCall } from "../../core/policy/tool-of-call.ts";
-import { isAlwaysEnforced, type Mode, type ReasonCode } from "../../core/reasons/reasons.ts";
+import { ENTRY_ORDER } from "../../core/reasons/gate-reasons.ts";
+import {
+  isAlwaysEnforced,
+  type Mode,
+  REASON_CODES,
+  REASONS,
+  type ReasonCode,
+} from "../../core/reasons/reasons.ts";
 import type { ConversationState } from "../../core/state/state.ts";
 import type { ReplayPolicy } from "../replay/replay-conversation.ts";
-import { CHECK_ROWS, type CheckRow } from "./check-rows.ts";
 
 /**
  * passes: nothing fired. decides: this reason refuses or holds the call. would refuse: it fired
@@ -174,3 +182,21 @@ function locateRule(rule: string, source: PolicySource): string {
   if (at === null || at.path === "") return "preset";
   return `${at.file}:${at.line}:${at.column}`;
 }
+
+interface CheckRow extends ExplainRow {
+  readonly number: string;
+  readonly name: string;
+  readonly reasons: readonly ReasonCode[];
+}
+
+const ROW_ENTRIES = [
+  ...ENTRY_ORDER.map((name) => ({ name, row: ENTRY_ROWS[name] })),
+  ...CHECKS.flatMap(({ name, row }) => (row === null ? [] : [{ name, row }])),
+];
+
+export const CHECK_ROWS: readonly CheckRow[] = ROW_ENTRIES.map(({ name, row }, at) => ({
+  ...row,
+  number: String(at + 1),
+  name: name.replaceAll("_", " "),
+  reasons: REASON_CODES.filter((code) => REASONS[code].check === name),
+}));

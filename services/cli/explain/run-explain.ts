@@ -6,20 +6,19 @@ import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { openPolicy } from "../../gate/open-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { nameOfInput, readLines } from "../input/read-lines.ts";
-import { printable } from "../output/printable.ts";
 import { parseJson } from "../output/read-json.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { gateTimes } from "../replay/gate-times.ts";
+import { printable, wrapped } from "../output/text.ts";
 import {
+  gateTimes,
   parseRecordedCall,
   parseRecording,
   type RecordedCall,
   type RecordedConversation,
 } from "../replay/recording.ts";
-import { ConversationRun, proposalOf } from "../replay/replay-conversation.ts";
-import { replayPolicy } from "../replay/replay-policy.ts";
+import { ConversationRun, proposalOf, replayPolicy } from "../replay/replay-conversation.ts";
 import {
   type CheckResult,
   type ExplainedCheck,
@@ -139,7 +138,7 @@ function render(explanation: Explanation, style: Style): string {
     check.number,
     check.check,
     resultText(check, style),
-    wrapText(printable(check.value, VALUE_CHARACTERS), LINE_CHARACTERS),
+    wrapped(printable(check.value, VALUE_CHARACTERS), LINE_CHARACTERS),
     check.location,
   ]);
   return [
@@ -162,15 +161,4 @@ const PAINTS: Readonly<Record<CheckResult, keyof Style>> = {
 function resultText({ result, reason }: ExplainedCheck, style: Style): string {
   const text = style[PAINTS[result]](result);
   return reason === null ? text : `${text} ${reason}`;
-}
-
-/** Breaks at spaces; a word longer than a line stays whole. */
-function wrapText(text: string, width: number): string {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1) ?? ""} ${word}`;
-    if (lines.length === 0 || longer.length > width) lines.push(word);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines.join("\n");
 }

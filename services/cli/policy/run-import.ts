@@ -2,11 +2,10 @@
 import { basename } from "node:path";
 import { formatProblem } from "../../core/policy/problem.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { printable } from "../output/printable.ts";
 import { readJsonFile } from "../output/read-json.ts";
-import { refuseExisting, refuseOverwriting } from "../output/refuse-overwriting.ts";
-import { openResult } from "../output/result-writer.ts";
+import { openResult, refuseExisting, refuseOverwriting } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { printable } from "../output/text.ts";
 import { type ImportFormat, importTools } from "./import/import-tools.ts";
 import type { ImportNote } from "./import/tool-definition.ts";
 

@@ -8,9 +8,9 @@ import { readPolicyFile } from "../../gate/open-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { readStdin } from "../../process/read-text.ts";
 import { nameOfInput, STDIN } from "../input/read-lines.ts";
-import { counted } from "../output/counted.ts";
 import type { Style } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import type { Finding } from "./lint/finding.ts";
 import { lintPolicy } from "./lint.ts";
 

@@ -2,8 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
-import { refuseExisting } from "../output/refuse-overwriting.ts";
-import { openResult } from "../output/result-writer.ts";
+import { openResult, refuseExisting } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { packageRoot } from "../package-root.ts";
 

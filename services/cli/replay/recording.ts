@@ -3,7 +3,7 @@
  * `calls[].args` are required. Everything else is optional, and null counts as absent.
  */
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
-import { locateJsonError } from "../output/json-problem.ts";
+import { locateJsonError } from "../output/read-json.ts";
 import { rawItems, rawMembers } from "./raw-json.ts";
 
 export interface RecordedCall {
@@ -26,7 +26,7 @@ export interface RecordedConversation {
   readonly calls: readonly RecordedCall[];
 }
 
-export type ParsedRecording =
+type ParsedRecording =
   | { readonly ok: true; readonly conversation: RecordedConversation }
   | {
       readonly ok: false;
@@ -52,7 +52,7 @@ export function parseRecording(line: string): ParsedRecording {
   }
 }
 
-export type ParsedCall =
+type ParsedCall =
   | { readonly ok: true; readonly call: RecordedCall }
   | { readonly ok: false; readonly problem: string };
 
@@ -172,4 +172,25 @@ function timeOf(json: unknown, at: string): number | null {
   throw new WrongRecording(
     `\`${at}\` must be an ISO 8601 time, e.g. 2026-03-08T20:38:24Z, or null`,
   );
+}
+
+/** Consecutive calls with one step of one turn were issued in one model message. */
+export function issuedTogether(before: RecordedCall | undefined, call: RecordedCall): boolean {
+  return call.step !== null && before?.step === call.step && before.turn === call.turn;
+}
+
+const STEP_MS = 1_000;
+
+/**
+ * Gate time of each call in ms, never falling: its recorded time if every call has one, else one
+ * second for each new step (a call without a step is its own step).
+ */
+export function gateTimes(calls: readonly RecordedCall[]): readonly number[] {
+  const recorded = calls.every(({ atMs }) => atMs !== null);
+  let nowMs = 0;
+  return calls.map((call, index) => {
+    if (recorded) nowMs = index === 0 ? (call.atMs ?? 0) : Math.max(nowMs, call.atMs ?? 0);
+    else if (!issuedTogether(calls[index - 1], call)) nowMs += STEP_MS;
+    return nowMs;
+  });
 }

@@ -1,8 +1,7 @@
 /** The summary of a replay as tables for people. */
-import { counted } from "../output/counted.ts";
-import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
+import { counted, printable } from "../output/text.ts";
 import type { Summary } from "./summary.ts";
 
 const TOOLS_SHOWN = 15;

@@ -9,13 +9,19 @@
 import { decide } from "../../core/decide/decide.ts";
 import type { CallRefused, DecisionEvent, GateEvent } from "../../core/events.ts";
 import type { GateInput, ProposalInput } from "../../core/inputs.ts";
+import { compilePolicy } from "../../core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import { nextDeadlineMs } from "../../core/state/deadline.ts";
 import { evolve } from "../../core/state/evolve.ts";
 import type { ConversationState } from "../../core/state/state.ts";
-import { gateTimes } from "./gate-times.ts";
-import type { RecordedCall, RecordedConversation } from "./recording.ts";
-import { issuedTogether } from "./steps.ts";
+import { capabilities } from "../../gate/capabilities.ts";
+import type { GatePolicy } from "../../gate/gate-policy.ts";
+import {
+  gateTimes,
+  issuedTogether,
+  type RecordedCall,
+  type RecordedConversation,
+} from "./recording.ts";
 
 export interface ReplayPolicy {
   readonly enforced: CompiledPolicy;
@@ -235,4 +241,13 @@ function resultOf(call: RecordedCall, index: number, decisionId: string): GateIn
     durationMs: null,
     cost: null,
   };
+}
+
+export function replayPolicy({ document, compiled }: GatePolicy): ReplayPolicy {
+  const shadow = { ...document, mode: "shadow" } as const;
+  const { revision, keyId, sealing } = compiled;
+  const shadowed = compilePolicy(shadow, capabilities, { revision, keyId, sealing });
+  // It compiled with `mode` as written, and no value of `mode` can cause a problem.
+  if (!shadowed.ok) throw new Error("the policy does not compile in `mode: shadow`");
+  return { enforced: compiled, shadowed: shadowed.policy };
 }

@@ -5,19 +5,21 @@ import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts"
 import { fileError } from "../../process/file-error.ts";
 import { STDIN } from "../input/read-lines.ts";
 import { createProgress } from "../output/progress.ts";
-import { refuseOverwriting } from "../output/refuse-overwriting.ts";
-import { openResult } from "../output/result-writer.ts";
+import { openResult, refuseOverwriting } from "../output/result-writer.ts";
 import { createStyle } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { decisionLine } from "./decision-line.ts";
-import type { ReplayFormat } from "./formats.ts";
 import { renderSummary } from "./render-summary.ts";
-import type { ReplayOptions } from "./replay-conversation.ts";
+import { type ReplayOptions, replayPolicy } from "./replay-conversation.ts";
 import { type ReplayedConversation, replayFiles } from "./replay-files.ts";
-import { replayPolicy } from "./replay-policy.ts";
 import { ReplaySummary } from "./summary.ts";
 
-export interface ReplayCommandOptions extends ReplayOptions {
+export const REPLAY_FORMATS = ["table", "jsonl", "json"] as const;
+
+/** table: a summary for people. jsonl: one line per call. json: the summary for programs. */
+export type ReplayFormat = (typeof REPLAY_FORMATS)[number];
+
+interface ReplayCommandOptions extends ReplayOptions {
   readonly policy: readonly string[];
   readonly format: ReplayFormat;
   readonly out?: string | undefined;

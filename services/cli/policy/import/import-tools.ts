@@ -5,11 +5,8 @@ import { loadPolicy } from "../../../adapters/policy/load.ts";
 import { formatYaml, writeYaml } from "../../../adapters/policy/write-yaml.ts";
 import { LIMITS } from "../../../core/limits.ts";
 import type { PolicyProblem } from "../../../core/policy/problem.ts";
-import { printable } from "../../output/printable.ts";
-import { readAnthropic } from "./anthropic.ts";
-import { readMcp } from "./mcp.ts";
+import { printable } from "../../output/text.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
-import { readOpenai } from "./openai.ts";
 import { readOpenapi } from "./openapi.ts";
 import { repairSchema } from "./repair-schema.ts";
 import {
@@ -19,7 +16,7 @@ import {
   type ReadDefinitions,
   type ToolDefinition,
 } from "./tool-definition.ts";
-import { readTools } from "./tools.ts";
+import { readAnthropic, readMcp, readOpenai, readTools } from "./tool-lists.ts";
 
 /** One parsed JSON file; the name is for messages. */
 export type ImportSource = { readonly name: string; readonly json: unknown };

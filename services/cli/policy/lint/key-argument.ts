@@ -6,7 +6,7 @@ import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { ToolDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
-import { PLACEHOLDER } from "./resource-shape.ts";
+import { PLACEHOLDER } from "./resources.ts";
 
 export const lintKeyArgument: LintRule = (document, report) => {
   for (const [name, tool] of Object.entries(document.tool_schemas ?? {})) {

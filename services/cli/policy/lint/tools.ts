@@ -2,7 +2,6 @@
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
-import { declaresRead } from "./declares-read.ts";
 import type { LintRule, Report } from "./finding.ts";
 import { matcherOf } from "./tiers.ts";
 
@@ -290,4 +289,13 @@ function lintErrorPatterns(name: string, tool: ToolDocument, report: Report): vo
       );
     }
   });
+}
+
+/** Whether a tool's entry makes it a read, whatever tier matches it. */
+export function declaresRead(tool: ToolDocument): boolean {
+  const { read_only, reads, polling, volatile, effects = [], side_effect_resource } = tool;
+  if (read_only !== undefined) return read_only;
+  if (side_effect_resource !== undefined) return false;
+  if (effects.some(({ kind }) => kind !== "read")) return false;
+  return reads !== undefined || polling !== undefined || volatile === true;
 }

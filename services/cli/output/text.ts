@@ -1,3 +1,47 @@
+import { escapeHidden } from "../../core/hidden-text.ts";
+
+/** `1 call`, `2 calls`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Text in lines of at most `columns` characters, broken at spaces. */
+export function wrapped(text: string, columns: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join("\n");
+}
+
+/** Line breaks become spaces. */
+const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
+
+/**
+ * Text from outside for the terminal: on one line, with invisible characters escaped. No escape is
+ * cut in two. For text that a person must judge, use `revealed`.
+ */
+export function printable(text: string, charactersMax: number): string {
+  const line = text.replaceAll(LINE_BREAKS, " ");
+  const plain = escapeHidden(line);
+  if (plain.length <= charactersMax) return plain;
+  let shown = "";
+  let characters = 0;
+  let cutLength = 0;
+  for (const character of line) {
+    const unit = escapeHidden(character);
+    characters += unit === character ? 1 : unit.length;
+    if (characters > charactersMax) return `${shown.slice(0, cutLength)}…`;
+    shown += unit;
+    if (characters < charactersMax) cutLength = shown.length;
+  }
+  return plain;
+}
+
 /**
  * Text from outside that a person must judge. Invisible characters, and blanks that look like a
  * space, are written as `\u{200b}`, one by one. JSON text cannot contain this form itself, because

@@ -20,15 +20,15 @@ const STRICT: readonly EscalationLevel[] = [
   { name: "end", at: 4 },
 ];
 
-export const lintLadder: LintRule = (document, report) => {
-  const levels = ladderOf(document);
+export const lintEscalation: LintRule = (document, report) => {
+  const levels = levelsOf(document);
   lintOrder(document, levels, report);
   lintStop(document, levels, report);
   lintTurns(document, levels, report);
   lintAcknowledgement(document, levels, report);
 };
 
-function ladderOf(document: PolicyDocument): readonly EscalationLevel[] {
+function levelsOf(document: PolicyDocument): readonly EscalationLevel[] {
   const written = document.escalation ?? {};
   const off = document.preset === "observe";
   return (document.preset === "strict" ? STRICT : BALANCED).map(({ name, at }) => {
@@ -56,10 +56,10 @@ function lintOrder(
     const written = document.escalation?.[level.name] !== undefined;
     report(
       written ? "error" : "warning",
-      "unreachable-rung",
+      "unreachable-level",
       ["escalation", written ? level.name : over.name],
-      `the rung \`${level.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
-      "give each rung a higher strike than the one before, or switch it off",
+      `the level \`${level.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
+      "give each level a higher strike than the one before, or write `off`",
     );
   });
 }
@@ -77,7 +77,7 @@ function lintStop(
     "error",
     "block-without-stop",
     ["escalation"],
-    "repeated calls are refused and nothing ever stops them: an agent can go on for ever",
+    "repeated calls are refused and nothing ever stops them: an agent can continue forever",
     "give `user_input` or `end` a strike",
   );
 }
@@ -118,6 +118,6 @@ function lintAcknowledgement(
   const mode = document.acknowledgement?.mode;
   if (mode === undefined || mode === "off") return;
   if (levels.find(({ name }) => name === "options")?.at !== null) return;
-  const message = "is never asked for: the rung `options`, which asks for it, is off";
+  const message = "is never asked for: the level `options`, which asks for it, is off";
   report("warning", "idle-key", ["acknowledgement"], message, "give `options` a strike");
 }

@@ -1,8 +1,32 @@
-/** The declared effects of a policy's tools, as a graph of tools and resources. */
-import { isExclusive } from "../../../core/policy/compile-effects.ts";
-import type { EffectKind, PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
+/**
+ * `callgate policy graph`: the declared effects of a policy's tools, as a graph of tools and
+ * resources.
+ */
+import { isExclusive } from "../../core/policy/compile-effects.ts";
+import type { EffectKind, PolicyDocument, ToolDocument } from "../../core/policy/document.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
+import { openResult, refuseOverwriting } from "../output/result-writer.ts";
+import type { Terminal } from "../output/terminal.ts";
 
-export interface GraphLink {
+export async function runGraph(
+  paths: readonly string[],
+  format: GraphFormat,
+  out: string | undefined,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  refuseOverwriting(out, paths);
+  const { document } = await openPolicy(paths);
+  const result = await openResult(terminal, out);
+  try {
+    await result.write(renderGraph(policyGraph(document), format));
+  } finally {
+    await result.close();
+  }
+  return EXIT_OK;
+}
+
+interface GraphLink {
   readonly from: string;
   readonly to: string;
   /** The tool's effect on the resource, or the relation of two resources. */
@@ -13,7 +37,7 @@ export interface GraphLink {
   readonly byResult: boolean;
 }
 
-export interface PolicyGraph {
+interface PolicyGraph {
   readonly tools: readonly string[];
   readonly resources: readonly string[];
   /** From a tool to a resource. */
@@ -95,4 +119,56 @@ function linksOf(name: string, tool: ToolDocument): GraphLink[] {
     links.push({ from: name, to, kind: "custom", exclusive: true, byResult: false });
   }
   return links;
+}
+
+type GraphFormat = "text" | "dot";
+
+export function renderGraph(graph: PolicyGraph, format: GraphFormat): string {
+  switch (format) {
+    case "text":
+      return asText(graph);
+    case "dot":
+      return asDot(graph);
+  }
+}
+
+function labelOf({ kind, exclusive, byResult }: GraphLink): string {
+  return `${kind}${exclusive ? ", once" : ""}${byResult ? ", named by its result" : ""}`;
+}
+
+function asText({ resources, effects, relations }: PolicyGraph): string {
+  if (resources.length === 0) return "the policy declares no effects and no reads\n";
+  const lines = resources.flatMap((resource) => [
+    resource,
+    ...effects
+      .filter(({ to }) => to === resource)
+      .map((effect) => `  ${effect.from}: ${labelOf(effect)}`),
+    ...relations
+      .filter(({ from }) => from === resource)
+      .map(({ kind, to }) => `  ${kind === "derives" ? "is one effect with" : "lies in"} ${to}`),
+  ]);
+  return `${lines.join("\n")}\n`;
+}
+
+function asDot({ tools, resources, effects, relations }: PolicyGraph): string {
+  const quote = (text: string): string => JSON.stringify(text);
+  const node = (kind: string, name: string): string => quote(`${kind}: ${name}`);
+  const lines = [
+    "digraph policy {",
+    "  rankdir=LR;",
+    ...tools.map((name) => `  ${node("tool", name)} [label=${quote(name)}, shape=box];`),
+    ...resources.map(
+      (name) => `  ${node("resource", name)} [label=${quote(name)}, shape=ellipse];`,
+    ),
+    ...effects.map(
+      (one) =>
+        `  ${node("tool", one.from)} -> ${node("resource", one.to)} [label=${quote(labelOf(one))}];`,
+    ),
+    ...relations.map(
+      (one) =>
+        `  ${node("resource", one.from)} -> ${node("resource", one.to)} [label=${quote(one.kind)}, style=dashed];`,
+    ),
+    "}",
+  ];
+  return `${lines.join("\n")}\n`;
 }
