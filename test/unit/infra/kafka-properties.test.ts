@@ -20,7 +20,7 @@ function propertiesOf(count: number, properties: Record<string, string | number>
 }
 
 describe("the properties of a broker", () => {
-  test("let one broker alone have groups and transactions", () => {
+  test("let a single broker have groups and transactions", () => {
     expect(propertiesOf(1)).toMatchObject({
       "controller.quorum.voters": "1@127.0.0.1:102",
       "offsets.topic.replication.factor": "1",
@@ -31,7 +31,7 @@ describe("the properties of a broker", () => {
     });
   });
 
-  test("keep three copies of which two must be in sync where there are three brokers", () => {
+  test("require three copies and two in sync with three brokers", () => {
     expect(propertiesOf(3)).toMatchObject({
       "controller.quorum.voters": "1@127.0.0.1:102,2@127.0.0.1:202,3@127.0.0.1:302",
       "default.replication.factor": "3",
