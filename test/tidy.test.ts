@@ -152,6 +152,10 @@ describe("the repository", () => {
     expect(findLines(written, authorship)).toEqual([]);
   });
 
+  test("has no merge that was left open", () => {
+    expect(findLines(written, /^(?:<{7}|>{7}) /)).toEqual([]);
+  });
+
   test("has one title in each document", () => {
     const bad = prose.filter((path) => {
       const outsideCode = readText(path).replaceAll(/^```[\s\S]*?^```/gm, "");
