@@ -67,10 +67,10 @@ export const RUNTIME_SAFEGUARDS = {
   takeOverOnUnknown: [
     {
       file: TASK,
-      find: "    this.#failures.failed(first,",
+      find: "    this.#failures.noteFailure(first,",
       replace:
         '    if (outcome.type === "unknown") return this.#queue.reset(run.state.progress.next);\n' +
-        "    this.#failures.failed(first,",
+        "    this.#failures.noteFailure(first,",
     },
   ],
   /** A journal with a gap or a broken chain is not replayed. */
