@@ -40,7 +40,7 @@ export class UnjournaledInputs {
    * @param from where the journal stood in the topic before it.
    * @throws RetryableError where the log does not answer.
    */
-  async passedBy({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
+  async skipped({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
     if (this.#problem !== null) return [];
     try {
       return await this.#compare(topic, offset, from);
@@ -53,17 +53,17 @@ export class UnjournaledInputs {
 
   async #compare(topic: InputTopic, offset: number, from: number): Promise<readonly number[]> {
     const cursor = this.#cursors.get(topic) ?? (await this.#begun(topic, from));
-    const passedBy: number[] = [];
+    const skipped: number[] = [];
     for (;;) {
       const inputOffset = cursor.offsets[cursor.at];
       if (inputOffset === undefined) {
-        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return passedBy;
+        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return skipped;
         continue;
       }
-      if (inputOffset > offset) return passedBy;
+      if (inputOffset > offset) return skipped;
       cursor.at += 1;
       if (inputOffset === offset) this.#compared += 1;
-      else passedBy.push(inputOffset);
+      else skipped.push(inputOffset);
     }
   }
 

@@ -103,7 +103,7 @@ class Verification {
     if (this.#records === 0) this.#firstSeq = record.seq;
     if (record.seq !== this.#lastSeq + 1) tell(`seq ${record.seq} follows ${this.#lastSeq}`);
     if (record.prevHash !== this.#chainHead) tell("it is not linked to the record before it");
-    await this.#checkPassedBy(record, tell);
+    await this.#checkSkippedRecords(record, tell);
     this.#checkInput(record, tell);
     for (const event of record.events) this.#checkEvent(event, tell);
     this.#fold(entry, tell);
@@ -138,10 +138,10 @@ class Verification {
     if (record.input.type !== "idle") this.#next[record.input.at.topic] = record.input.at.offset;
   }
 
-  async #checkPassedBy({ input }: JournalRecord, tell: (problem: string) => void): Promise<void> {
+  async #checkSkippedRecords({ input }: JournalRecord, tell: (problem: string) => void): Promise<void> {
     if (input.type === "idle") return;
     const { topic } = input.at;
-    for (const offset of await this.#inputs.passedBy(input.at, this.#next[topic])) {
+    for (const offset of await this.#inputs.skipped(input.at, this.#next[topic])) {
       tell(`${topic} ${offset} has no record of its own before it`);
     }
   }

@@ -163,7 +163,7 @@ test("a verdict given while no gate runs is taken by the next one", async () => 
   const denied = await run(["approvals", "deny", approvalId, "--by", "ann", "--reason", "no"]);
   expect(denied).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("no gate has taken it within 3 s"),
+    stdout: expect.stringContaining("no gate has processed it within 3 s"),
   });
   const waiting = JSON.parse((await run(["approvals", "list", "--json"])).stdout);
   expect(waiting.approvals).toEqual([
@@ -175,7 +175,7 @@ test("a verdict given while no gate runs is taken by the next one", async () => 
     refusal: { reason: "approval_denied" },
   });
   const left = await run(["approvals", "list"]);
-  expect(left.stdout).toBe("nothing waits for a person\n");
+  expect(left.stdout).toBe("no call waits for a person\n");
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)(

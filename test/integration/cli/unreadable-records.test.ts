@@ -93,7 +93,7 @@ describe("a record that cannot be read", () => {
 
   it("makes a list of approvals one that may lack some, which is said", async () => {
     const { stderr } = await run("approvals", "list", "--json");
-    expect(times(stderr, "approvals of partition 0: calls that wait may be missing")).toBe(1);
+    expect(times(stderr, "approvals of partition 0: waiting calls may be missing")).toBe(1);
   });
 
   it.each(["verify", "tail --once", "approvals list"])(

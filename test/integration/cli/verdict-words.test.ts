@@ -54,7 +54,7 @@ describe("nothing is sent", () => {
   it.each([
     [["--action", ""], "--action: ``: give at least 6 characters of the digest"],
     [["--rule", "abcde"], "--rule: `abcde`: give at least 6 characters of the digest"],
-    [["--call", ""], "--call: give the id of the call that was looked at"],
+    [["--call", ""], "--call: give the id of the call that you reviewed"],
     [["--calls", "99999999999999"], "it must be a whole number from 1 to 2147483647, or any"],
     [["--calls", "2147483648"], "it must be a whole number from 1 to 2147483647, or any"],
   ])("where an option is %j", async (words, message) => {
@@ -126,7 +126,7 @@ describe("a call that is decided already", () => {
 
     expect([allowed.code, denied.code]).toEqual([2, 2]);
     expect(allowed.stderr).toMatch(
-      /no call waits under this id: it is decided, allowed at \S+Z, approved by "Ann Lee"/,
+      /no call waits under this id: it was decided, allowed at \S+Z, approved by "Ann Lee"/,
     );
     expect(denied.stderr).toMatch(
       /it is decided, refused \(approval_denied\) at \S+Z, denied or cancelled by ben/,
@@ -174,11 +174,11 @@ it("says under which id a call is held anew, and what is known while no gate ans
   const decided = await approvals("approve", id, "--by", "ann");
 
   expect(waiting.stdout).toBe(
-    `${other} delete_row: approve is recorded; no gate has taken it within 3 s; the gate of its partition does, once it runs\n`,
+    `${other} delete_row: approve is recorded; no gate has processed it within 3 s; the gate of its partition will, once it runs\n`,
   );
   expect(JSON.parse(anew.stdout)).toMatchObject({ outcome: "held", taken: true });
   expect(again.stdout).toMatch(
-    /held anew under [0-9a-f]{32}: the rule has changed, and what was said before is void\n/,
+    /held anew under [0-9a-f]{32}: the rule has changed, and earlier verdicts are void\n/,
   );
   expect(again.stdout).not.toContain(`under ${heldAs}`);
   expect(decided.stderr).toMatch(new RegExp(`held anew at \\S+Z under ${heldAs}, as the rule`));

@@ -55,7 +55,7 @@ describe("approvals show", () => {
 
     expect(code).toBe(0);
     expect(stdout).toContain(`rule          authorization.tiers[0]: ${policy}:3:7\n`);
-    expect(stdout).toContain("who           anybody; a reason is needed\n");
+    expect(stdout).toContain("who           anybody; a reason is required\n");
     expect(stdout).toMatch(/expires {7}\S+Z, in 15 min\n/);
     expect(stdout).toContain('  {\n    "id": 2,\n');
     expect(stdout).toMatch(
@@ -130,7 +130,7 @@ describe("approvals approve", () => {
     const unanswered = await runInProcess(["approvals", "approve", id, "-d", dataDir], [""]);
 
     expect([code, unanswered.code]).toEqual([2, 2]);
-    expect(stderr).toContain("the policy wants a reason; give it with --reason");
+    expect(stderr).toContain("the policy requires a reason; give it with --reason");
   });
 
   it("waits for as many people as the policy wants, and counts nobody twice", async () => {
@@ -261,7 +261,7 @@ describe("rulings", () => {
     expect([ended.stdout, reopened.stdout]).toEqual(["default/end: ended\n", "end: reopened\n"]);
     expect(refused.refusal?.reason).toBe("conversation_ended");
     expect(allowed.outcome).toBe("allowed");
-    expect(unknown.stdout).toContain("the gate knows no such conversation");
+    expect(unknown.stdout).toContain("the gate has no such conversation");
   });
 
   it.each([
@@ -305,7 +305,7 @@ describe("rulings", () => {
 
     expect(unknown.stdout).toMatch(/^result +unknown at \S+Z$/m);
     expect(reconciled).toMatchObject({ code: 0, stdout: `${decisionId}: reconciled\n` });
-    expect(explained.stdout).toMatch(/^result +not_executed at \S+Z, told by \w+$/m);
+    expect(explained.stdout).toMatch(/^result +not_executed at \S+Z, reported by \w+$/m);
     expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining("changed nothing") });
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("no decision") });
   });

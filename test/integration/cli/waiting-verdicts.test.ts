@@ -46,7 +46,7 @@ describe("a verdict that no gate has taken yet", () => {
 
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("is recorded") });
     const why =
-      "not recorded, because approve by ann is recorded, decides and cannot be taken back; the next gate takes it";
+      "not recorded, because approve by ann is recorded, ends the hold and cannot be taken back; the next gate applies it";
     for (const later of [denied, cancelled]) {
       expect(later).toMatchObject({ code: 2, stdout: "" });
       expect(later.stderr).toContain(`${ids["delete_row"]}: ${why}`);
@@ -77,7 +77,7 @@ describe("a verdict that no gate has taken yet", () => {
   it("is not recorded where the hold is over", async () => {
     const over = vi.spyOn(Date, "now").mockReturnValue(Date.now() + DAY_MS);
     const late = await say("approve", "delete_late", "ann");
-    expect(await listed("delete_late")).toContain("over, not applied yet");
+    expect(await listed("delete_late")).toContain("expired, not yet applied");
     over.mockRestore();
 
     expect(late).toMatchObject({ code: 2, stdout: "" });

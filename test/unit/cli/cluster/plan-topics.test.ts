@@ -79,7 +79,7 @@ describe("planTopics", () => {
 
     expect(planTopics(shorter, WISHES)).toEqual([]);
     const message = (lost: string) =>
-      `retention.ms=14400000 is left as it is (604800000 where we make the topic): ${lost} by then is lost`;
+      `retention.ms=14400000 is left as it is (604800000 for a topic that we create): ${lost} by then is lost`;
     expect(topicNotes(shorter, 9 * DAY_MS)).toEqual([
       { topic: "proposals", name: "x.proposals", message: message("what no gate has decided") },
       { topic: "allowed", name: "x.allowed", message: message("what its readers have not taken") },
@@ -123,7 +123,7 @@ describe("planTopics", () => {
     expect(planTopics(only("alerts", { partitions: 2 }), WISHES)).toEqual([
       {
         ...{ type: "conflict", topic: "alerts", name: "x.alerts" },
-        message: expect.stringContaining("delete it, and make it anew"),
+        message: expect.stringContaining("delete it, and create it again"),
       },
     ]);
   });

@@ -35,10 +35,10 @@ describe("what doctor says of the topics", () => {
     expect(topicProblems(cut, 1)).toEqual([]);
     expect(topicWarnings(cut, 1)).toEqual([
       expect.stringMatching(
-        /^`x\.proposals` is cut off at 1000 bytes, .* what is not decided yet is lost/,
+        /^`x\.proposals` is limited to 1000 bytes, .* what is not decided yet is lost/,
       ),
       expect.stringMatching(
-        /^`x\.held` is cut off at 5 bytes, .* readers have not taken yet is lost/,
+        /^`x\.held` is limited to 5 bytes, .* readers have not taken yet is lost/,
       ),
     ]);
     const journal = facts({ decisions: { retentionBytes: 5 } });

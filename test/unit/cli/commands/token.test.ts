@@ -60,7 +60,7 @@ test.each([
   [["--confirmation", "yes", "--confirms-tool", "pay"], "say which call of the tool"],
   [["--expires", "0"], "--expires: give whole seconds"],
   [["--cost", "1"], "--cost: write an amount and a currency"],
-  [["--kid", "other"], "holds no key `other`"],
+  [["--kid", "other"], "contains no key `other`"],
 ])("make says what is wrong with %j", async (more, message) => {
   const signing = join(await keygen("--alg", "HS256"), "signing.json");
   const run = await runInProcess(["token", "make", "--keys", signing, ...MAKE, ...more]);
@@ -75,7 +75,7 @@ test("a public key signs nothing, and a key is never written over", async () => 
   await runInProcess(words);
   const before = readFileSync(signing, "utf8");
   const made = await runInProcess(["token", "make", "--keys", verifying, ...MAKE]);
-  expect(made.stderr).toContain("holds no key that signs");
-  expect((await runInProcess(words)).stderr).toContain("is there already");
+  expect(made.stderr).toContain("contains no signing key");
+  expect((await runInProcess(words)).stderr).toContain("already exists");
   expect(readFileSync(signing, "utf8")).toBe(before);
 });

@@ -35,7 +35,7 @@ test.each([[[]], [["--call", '{"tool":"pay","args":{}}']]])(
   async (more) => {
     const ended = await explain(["a", "b", "c"], ...more);
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect(ended.stderr).toContain("recorded.jsonl: holds 3 conversations, one a line");
+    expect(ended.stderr).toContain("recorded.jsonl: contains 3 conversations, one per line");
     expect(ended.stderr).toContain("sed -n 1p FILE");
   },
 );

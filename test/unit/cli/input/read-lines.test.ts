@@ -51,7 +51,7 @@ test("tells how many bytes of the file were read", async () => {
 });
 
 test.each([
-  ["cut gzip", () => gzipSync("first\nsecond\n").subarray(0, 20), /the gzip data is broken/],
+  ["cut gzip", () => gzipSync("first\nsecond\n").subarray(0, 20), /the gzip data is damaged/],
   ["text that is not UTF-8", () => Buffer.from([0x61, 0x0a, 0xff, 0x0a]), /:2: .*not UTF-8/],
 ])("%s is an error that names the file", async (_, content, message) => {
   const path = file(content());

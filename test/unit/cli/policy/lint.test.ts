@@ -33,7 +33,7 @@ describe("tiers", () => {
     );
     expect(serious(text)).toEqual(["error shadowed-tier 4:21"]);
     expect(lint(text).find(({ code }) => code === "shadowed-tier")?.message).toBe(
-      "the tier `care` never matches: `all` comes first and takes every such name, and is laxer",
+      "the tier `care` never matches: `all` comes first and matches every such name, and is laxer",
     );
   });
 

@@ -46,7 +46,7 @@ describe("callgate policy import", () => {
     const policy = readFileSync(out, "utf8");
     expect(policy).toContain("charge_card");
     const again = await importTo(out);
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("is there already") });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already exists") });
     const eaten = await importTo(join(directory, ".", "tools.json"));
     expect(eaten).toMatchObject({ code: 2, stderr: expect.stringContaining("would be lost") });
     expect(readFileSync(out, "utf8")).toBe(policy);

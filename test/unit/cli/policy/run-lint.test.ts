@@ -14,6 +14,6 @@ test("a policy on stdin is looked through, with its places", async () => {
 
 test("stdin can be read once", async () => {
   const { code, stderr } = await runInProcess(["policy", "lint", "-", "-"], POLICY);
-  expect(stderr).toContain("`-` is named twice");
+  expect(stderr).toContain("`-` is given twice");
   expect(code).toBe(2);
 });

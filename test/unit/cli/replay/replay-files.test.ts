@@ -57,9 +57,9 @@ test("each line starts afresh, also under an id that was there before", async ()
 test("a line that is no conversation is told with its place and left out", async () => {
   const { broken, summary } = await replay([conversation("a", 1), "{bad", '{"id":1}', "", "{}"]);
   expect(broken).toEqual([
-    expect.stringMatching(/^\.\/calls\.jsonl:2:2: .*; correct the line or take it out$/),
-    "./calls.jsonl:3: `id` must be a string; correct the line or take it out",
-    "./calls.jsonl:5: `id` must be a string; correct the line or take it out",
+    expect.stringMatching(/^\.\/calls\.jsonl:2:2: .*; correct the line or remove it$/),
+    "./calls.jsonl:3: `id` must be a string; correct the line or remove it",
+    "./calls.jsonl:5: `id` must be a string; correct the line or remove it",
   ]);
   expect(summary).toMatchObject({ conversations: 1, brokenLines: 3 });
 });

@@ -66,7 +66,7 @@ describe("closing", () => {
       expect(answer).toMatchObject({ reason: "gate_unavailable", detail: "closed" });
     }
     expect(await identified).toMatchObject({
-      message: expect.stringContaining("does not run any more"),
+      message: expect.stringContaining("can no longer run"),
     });
     expect(begun).toEqual(["7"]);
   });

@@ -39,14 +39,14 @@ describe("the graph of a policy", () => {
         "  note: custom, once",
         "order/{id}",
         "  look: read",
-        "  lies in customer/{c}",
+        "  is contained in customer/{c}",
         "order/{id}/bill",
         "  bill: update",
-        "  lies in order/{id}",
-        "  is one effect with order/{id}/payment",
+        "  is contained in order/{id}",
+        "  is the same effect as order/{id}/payment",
         "order/{id}/payment",
         "  charge: charge, once",
-        "  lies in order/{id}",
+        "  is contained in order/{id}",
         "",
       ].join("\n"),
     );
@@ -71,11 +71,11 @@ describe("the graph of a policy", () => {
     expect(renderGraph(resultGraph, "text")).toBe(
       [
         "invoice/{id}",
-        "  make: create, once, named by its result",
+        "  make: create, once, from its result",
         "  drop: delete, once",
         "invoice/{id}/line/{result.id}",
-        "  add: update, named by its result",
-        "  lies in invoice/{id}",
+        "  add: update, from its result",
+        "  is contained in invoice/{id}",
         "",
       ].join("\n"),
     );

@@ -157,7 +157,7 @@ describe("tools", () => {
     const { document, notes } = imported([{ name: "get_order", readOnly: null }], "tools");
     expect(document.tool_schemas).toEqual({ get_order: {} });
     expect(notes).toEqual([
-      "get_order $ is not said to be a read: taken as a write; set `read_only` if it is one",
+      "get_order $ is not declared as a read: treated as a write; set `read_only` if it is one",
     ]);
   });
 
@@ -257,8 +257,8 @@ describe("mcp", () => {
     const json = { jsonrpc: "2.0", id: 1, result: { ...answer({ annotations }), nextCursor: "x" } };
     expect(imported(json, "mcp").notes).toEqual([
       "* $.nextCursor more pages follow this one; import them too",
-      "a $.annotations.readOnlyHint is not believed; pass --trusted if it is",
-      "a $ is not said to be a read: taken as a write; set `read_only` if it is one",
+      "a $.annotations.readOnlyHint is not trusted; pass --trusted if it is",
+      "a $ is not declared as a read: treated as a write; set `read_only` if it is one",
     ]);
   });
 });

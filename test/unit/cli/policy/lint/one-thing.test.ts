@@ -14,7 +14,7 @@ const UPPER = "normalizers: { id: [trim, to_upper] }";
 
 test("a read that takes as it is written what a write brings into a form", () => {
   expect(listFindings(`tool_schemas:\n${charge(UPPER)}${get()}`)).toEqual([
-    "warning tool_schemas.get.reads[0]: `order_id` of `get` names the same thing as `id` of `charge`, but is taken as it is written, and the other after `[trim, to_upper]`: one thing may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
+    "warning tool_schemas.get.reads[0]: `order_id` of `get` refers to the same resource as `id` of `charge`, but is taken as it is written, and the other after `[trim, to_upper]`: one thing may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
   ]);
 });
 
@@ -22,7 +22,7 @@ test("chains that differ are told for the tool with the shorter one, once for an
   const reads = 'reads: ["order/{id}", "order/{id}/payment"]';
   const text = `tool_schemas:\n  get: { ${reads}, normalizers: { id: [x_form(a)] } }\n${charge(UPPER)}`;
   const [finding, ...more] = listFindings(text);
-  expect(finding).toContain("`id` of `get` names the same thing as `id` of `charge`");
+  expect(finding).toContain("`id` of `get` refers to the same resource as `id` of `charge`");
   expect(finding).toContain("after `[x_form(a)]`, and the other after `[trim, to_upper]`");
   expect(more).toEqual([]);
 });
