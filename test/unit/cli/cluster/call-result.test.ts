@@ -25,7 +25,7 @@ describe("the result of a call", () => {
       { type: "reconciled", ...call, atMs: 0, outcome: "failed", by: "ann", reason: "looked" },
       `failed ${at}, reported by ann: looked`,
     ],
-  ])("is told with time and cause (%#)", (result, text) => {
+  ])("is shown with its time and cause (%#)", (result, text) => {
     expect(resultText(result)).toBe(text);
   });
 });

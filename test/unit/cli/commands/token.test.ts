@@ -1,4 +1,4 @@
-// Keys and tokens made on the command line are what a gate takes.
+// A gate accepts keys and tokens made on the command line.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ async function verified(token: string, file: string) {
   return result;
 }
 
-test("keygen makes a private key for its owner alone, and make a token that the public key verifies", async () => {
+test("keygen makes a private key readable only by its owner, and make signs a token that the public key verifies", async () => {
   const directory = makeDirectory();
   const [signing, verifying] = [join(directory, "s.json"), join(directory, "v.json")];
   await runInProcess(["token", "keygen", "--kid", "k1", "-o", signing, "--public", verifying]);
@@ -47,7 +47,7 @@ test("keygen makes a private key for its owner alone, and make a token that the 
   });
 });
 
-test("one key of HS256 signs and verifies", async () => {
+test("an HS256 key signs and verifies", async () => {
   const signing = join(await keygen("--alg", "HS256"), "signing.json");
   const run = await runInProcess(["token", "make", "--keys", signing, ...MAKE, "--json"]);
   const { token } = JSON.parse(run.stdout);
@@ -61,14 +61,14 @@ test.each([
   [["--expires", "0"], "--expires: give whole seconds"],
   [["--cost", "1"], "--cost: write an amount and a currency"],
   [["--kid", "other"], "contains no key `other`"],
-])("make says what is wrong with %j", async (more, message) => {
+])("make explains what is wrong with %j", async (more, message) => {
   const signing = join(await keygen("--alg", "HS256"), "signing.json");
   const run = await runInProcess(["token", "make", "--keys", signing, ...MAKE, ...more]);
   expect(run.code).toBe(2);
   expect(run.stderr).toContain(message);
 });
 
-test("a public key signs nothing, and a key is never written over", async () => {
+test("a public key cannot sign, and keygen never overwrites a key", async () => {
   const directory = makeDirectory();
   const [signing, verifying] = [join(directory, "s.json"), join(directory, "v.json")];
   const words = ["token", "keygen", "--kid", "k1", "-o", signing, "--public", verifying];

@@ -15,6 +15,6 @@ it.each<readonly [string, readonly GateEvent[] | null, string | undefined]>([
   ["is not refused where no gate has processed it", null, undefined],
   ["was ignored, with the gate's reason", [ignored], "unknown_conversation"],
   ["was no verdict where nothing came of it", [], "dead_letter"],
-])("a ruling %s", (_title, events, why) => {
+])("reports whether a verdict took effect: %s", (_title, events, why) => {
   expect(whyNotRuled(events)).toBe(why);
 });

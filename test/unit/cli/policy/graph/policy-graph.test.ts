@@ -31,7 +31,7 @@ describe("the graph of a policy", () => {
     expect(graph.tools).toEqual(["charge", "bill", "look", "note"]);
   });
 
-  it("as text names tools, what they do, and what lies in what", () => {
+  it("as text shows tools, their effects, and which resource contains which", () => {
     expect(renderGraph(graph, "text")).toBe(
       [
         "customer/{c}",
@@ -60,7 +60,7 @@ describe("the graph of a policy", () => {
     expect(dot.match(/->/g)).toHaveLength(graph.effects.length + graph.relations.length);
   });
 
-  it("says what only a result names, by the name that arguments give it", () => {
+  it("shows resources that only a result identifies under the name from arguments", () => {
     const resultGraph = policyGraph({
       tool_schemas: {
         make: { effects: [{ resource: "invoice/{result.id}", kind: "create" }] },
@@ -81,7 +81,7 @@ describe("the graph of a policy", () => {
     );
   });
 
-  it("says so where nothing is declared", () => {
+  it("is empty if nothing is declared, and its text says so", () => {
     const empty = policyGraph({ tool_schemas: { a: {} } });
     expect(renderGraph(empty, "text")).toBe("the policy declares no effects and no reads\n");
   });
