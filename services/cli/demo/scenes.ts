@@ -65,8 +65,8 @@ export const SCENES: readonly Scene[] = [
   },
   {
     id: "demo-job",
-    title: "It waits for a job, and repairs a call that failed: honest work passes.",
-    without: "the same, except for the hurry",
+    title: "It waits for a job, and repairs a call that failed: honest work is not in the way.",
+    without: "the same, but for the hurry",
     play: async (agent, stage) => {
       await agent.call("poll_export", { job: "export-1" });
       await agent.call("poll_export", { job: "export-1" });

@@ -145,7 +145,7 @@ function render(explanation: Explanation, style: Style): string {
     `${style.bold(printable(tool, LINE_CHARACTERS))}, a ${isRead ? "read" : "write"}: ${paint(outcome)}${why}\n`,
     message === null ? "" : `${message}\n`,
     "\n",
-    textTable(["", "check", "result", "what it saw", "rule"], rows, style, [0]),
+    textTable(["", "check", "result", "value", "rule"], rows, style, [0]),
   ].join("");
 }
 

@@ -113,7 +113,7 @@ test("answers every bad line with an error, and continues", async () => {
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
   expect(code).toBe(2);
-  expect(stderr).toContain("6 lines were not taken");
+  expect(stderr).toContain("6 lines were rejected");
   expect(answers).toHaveLength(lines.length);
   const byLine = answers.sort((a, b) => Number(a["line"]) - Number(b["line"]));
   for (const [index, [, expected]] of lines.entries())

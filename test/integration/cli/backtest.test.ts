@@ -141,7 +141,7 @@ describe("backtest of recordings", () => {
     const mixed = await runInProcess(["backtest", SAMPLE, "-d", dataDir, "--candidate", DEMO]);
 
     expect(alone.code).toBe(2);
-    expect(alone.stderr).toContain("give the policy of today with --policy");
+    expect(alone.stderr).toContain("give the current policy with --policy");
     expect(mixed.stderr).toContain("leave out the files, or the journal");
   });
 

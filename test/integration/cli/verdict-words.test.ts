@@ -129,7 +129,7 @@ describe("a call that was already decided", () => {
       /no call waits under this id: it was decided, allowed at \S+Z, approved by "Ann Lee"/,
     );
     expect(denied.stderr).toMatch(
-      /it is decided, refused \(approval_denied\) at \S+Z, denied or cancelled by ben/,
+      /it was decided, refused \(approval_denied\) at \S+Z, denied or cancelled by ben/,
     );
   });
 });
@@ -156,7 +156,7 @@ it("a grant in a tier with several approvers explains why it is impossible", asy
   const { code, stdout } = await approvals("grant", "several", "--tool", "pay_bill");
 
   expect(code).toBe(2);
-  expect(stdout).toContain("a grant has one giver: its calls are approved one by one");
+  expect(stdout).toContain("so its calls are approved one by one");
   expect(stdout).not.toContain("--calls");
 });
 
@@ -181,5 +181,7 @@ it("a verdict reports the new id of a call that is held anew, and what is certai
     /held anew under [0-9a-f]{32}: the rule has changed, and earlier verdicts are void\n/,
   );
   expect(again.stdout).not.toContain(`under ${heldAs}`);
-  expect(decided.stderr).toMatch(new RegExp(`held anew at \\S+Z under ${heldAs}, as the rule`));
+  expect(decided.stderr).toMatch(
+    new RegExp(`held anew at \\S+Z under ${heldAs}, because the rule`),
+  );
 });

@@ -142,7 +142,7 @@ describe("approvals approve", () => {
 
     expect(first.stdout).toContain("approved by 1 of 2 who must; it waits for the others");
     expect(again).toMatchObject({ code: 2 });
-    expect(again.stdout).toContain("changed nothing: this person has said so before");
+    expect(again.stdout).toContain("changed nothing: this person has already approved");
     expect(shown.stdout).toContain("2 different people, approved so far by ana");
     expect(second).toMatchObject({ code: 0, stdout: `${id} pay_bill: allowed\n` });
   });
@@ -153,7 +153,7 @@ describe("approvals approve", () => {
     const again = await run("approvals", "approve", id, "--by", " zoë,  bob");
     const { stdout } = await run("approvals", "show", id);
 
-    expect(again.stdout).toContain("changed nothing: this person has said so before");
+    expect(again.stdout).toContain("changed nothing: this person has already approved");
     expect(stdout).toContain('approved so far by "Zoë, Bob"\n');
   });
 

@@ -36,8 +36,8 @@ test.each(["python -m pytest", "npx tsc", "git status", "npm run build", "./chec
 test.each([
   ["{ run: git psh, tier: ask }", "`git` has no `psh` in the tables of programs"],
   ["{ run: git push --frobnicate, tier: ask }", "`git` has no `--frobnicate`"],
-  ["{ tier: ask }", "is about every call"],
-  ["{ run: ls, statement: select }", "`statement` says nothing of `language: shell`"],
+  ["{ tier: ask }", "matches every call"],
+  ["{ run: ls, statement: select }", "`statement` does not apply to `language: shell`"],
 ])("finds a rule that matches nothing, or everything: %s", (rule, message) => {
   expect(rules(rule).join()).toContain(message);
 });

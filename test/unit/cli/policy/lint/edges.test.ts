@@ -12,7 +12,7 @@ const pay = 'pay: { effects: [{ resource: "invoice/{id}", kind: charge }] }';
 
 test("finds an edge whose side no tool touches itself", () => {
   expect(listFindings(`${charge}, ${pay}`)).toEqual([
-    "warning edges.derives[0][0]: no tool acts on `order/{id}` itself, only on what lies in it, such as `order/{number}/payment`, for which the edge does not hold",
+    "warning edges.derives[0][0]: no tool acts on `order/{id}` itself, only on what it contains, such as `order/{number}/payment`, to which the edge does not apply",
   ]);
 });
 

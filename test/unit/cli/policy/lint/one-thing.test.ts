@@ -14,7 +14,7 @@ const UPPER = "normalizers: { id: [trim, to_upper] }";
 
 test("finds a read that uses as written what a write normalizes", () => {
   expect(listFindings(`tool_schemas:\n${charge(UPPER)}${get()}`)).toEqual([
-    "warning tool_schemas.get.reads[0]: `order_id` of `get` refers to the same resource as `id` of `charge`, but is taken as it is written, and the other after `[trim, to_upper]`: one thing may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
+    "warning tool_schemas.get.reads[0]: `order_id` of `get` refers to the same resource as `id` of `charge`, but is used as it is written, and the other after `[trim, to_upper]`: one resource may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
   ]);
 });
 

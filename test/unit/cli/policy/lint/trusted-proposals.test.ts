@@ -16,7 +16,7 @@ describe("rules that a writer of proposals can bypass", () => {
     ],
     ["`kill.agents`", { kill: { agents: ["a"] } }],
     [
-      "no approval of one's own call",
+      "the ban on approving one's own call",
       { authorization: { tiers: [{ name: "ask", pattern: "*", action: "hitl" }] } },
     ],
     ["duplicates and exclusive effects", { tool_schemas: { write: {} } }],

@@ -21,11 +21,11 @@ it.each(["read_only: true", "reads: [x]"])(
 it.each([
   [
     "deduplication: { window_ms: 10000 }",
-    "short-window deduplication.window_ms: ends after 10 s for writes; reads are answered from memory for 60 s all the same; write `cache_ttl_ms`, too",
+    "short-window deduplication.window_ms: ends after 10 s for writes; reads are answered from memory for 60 s regardless; write `cache_ttl_ms`, too",
   ],
   [
     "tools: { dedupe_window_s: 1 }",
-    "short-window tools.dedupe_window_s: ends after 1 s for writes; reads are answered from memory for 60 s all the same; write `cache_ttl_s`, too",
+    "short-window tools.dedupe_window_s: ends after 1 s for writes; reads are answered from memory for 60 s regardless; write `cache_ttl_s`, too",
   ],
 ])("finds a window shorter than the default cache time: %s", (text, expected) => {
   expect(listFindings(READ + text)).toEqual([expected]);
