@@ -72,7 +72,7 @@ test("a backup needs a data directory, and overwrites nothing", async () => {
     join(directory, "none"),
   ]);
   expect(nothing.code).toBe(3);
-  expect(nothing.stderr).toContain("holds no gate's data");
+  expect(nothing.stderr).toContain("holds no data of a gate");
   const over = await runCallgate(["backup", dataDir, "-d", dataDir]);
   expect(over).toMatchObject({ code: 2 });
   expect(over.stderr).toContain("is not empty");

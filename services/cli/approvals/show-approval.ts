@@ -2,7 +2,7 @@
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { journalFrom } from "../cluster/journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
@@ -173,9 +173,9 @@ function expiry(leftMs: number): string {
 
 /** The hold's message is for the model; an approver needs only what follows its standard words. */
 function whyHeld({ policy: { tier }, message }: CallHeld): string {
-  const { model } = REASONS.approval_required;
+  const { modelText } = REASONS.approval_required;
   const of = tier === null ? "its tier" : `the tier ${shownSpeaker(tier)}`;
-  const detail = message.startsWith(model) ? message.slice(model.length).trim() : "";
+  const detail = message.startsWith(modelText) ? message.slice(modelText.length).trim() : "";
   const asks = `${of} asks for a person's approval before the call may run`;
   return detail === "" ? asks : `${asks}. ${revealed(detail, TEXT_CHARACTERS)}`;
 }

@@ -2,10 +2,10 @@
  * Decides a partition's inputs again under another policy, in their original order. The state
  * follows from this policy's own events, never from the recorded ones.
  *
- * A1 memory contains the conversations that the gate would have: expired ones are dropped.
- * A2 sensitive values stay the digests that the journal has; problems with the values were detected
+ * BACKTEST-1 memory contains the conversations that the gate would have: expired ones are dropped.
+ * BACKTEST-2 sensitive values stay the digests that the journal has; problems with the values were detected
  *   at the time.
- * A3 a verdict answers the hold of the same call, whatever id, action and rule the other policy
+ * BACKTEST-3 a verdict answers the hold of the same call, whatever id, action and rule the other policy
  *   gave it.
  */
 

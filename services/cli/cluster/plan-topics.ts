@@ -1,7 +1,7 @@
 /** Plans the changes that bring the topics to their intended settings. */
 import { journalKeepMs } from "../../gate/gate-engine.ts";
 import type { GatePolicy } from "../../gate/gate-policy.ts";
-import type { TopicFacts } from "../../runtime/topic-facts.ts";
+import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
 import { counted } from "../output/text.ts";
 

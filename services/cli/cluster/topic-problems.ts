@@ -1,6 +1,6 @@
 /** What `callgate doctor` reports about topics: what stops a process, and what may lose data. */
 import { checkTopics } from "../../gate/start-checks.ts";
-import type { TopicFacts } from "../../runtime/topic-facts.ts";
+import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
 import { JOURNAL_KEEP_MS } from "./plan-topics.ts";
 

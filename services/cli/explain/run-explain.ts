@@ -3,7 +3,7 @@
  */
 import { createInterface } from "node:readline";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { nameOfInput, readLines } from "../input/read-lines.ts";
 import { parseJson } from "../output/read-json.ts";

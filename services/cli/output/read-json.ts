@@ -2,7 +2,7 @@
 import { GREATEST_MAX_BYTES } from "../../core/canonical/limits.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { usageError } from "../../process/exit-error.ts";
-import { readTextFile } from "../../process/read-text.ts";
+import { readTextFile } from "../../process/text-files.ts";
 
 /** @throws ExitError: unreadable file, or invalid JSON, with line and column. */
 export async function readJsonFile(path: string): Promise<unknown> {

@@ -4,7 +4,7 @@
  */
 import { isExclusive } from "../../core/policy/compile-effects.ts";
 import type { EffectKind, PolicyDocument, ToolDocument } from "../../core/policy/document.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { openResult, refuseOverwriting } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";

@@ -6,6 +6,7 @@
  * ANSWER-2 no warning is lost: it is in the wrapped answer, in the note of a text, or returned by
  *   `warningsOf`.
  */
+import { cutResult, DUPLICATE_NOTE_START } from "../../core/duplicate-note.ts";
 import type { CallRefused } from "../../core/events.ts";
 import type { AnswerForm, Decision, Warning } from "../api/gate-types.ts";
 import { isRefused } from "../api/refused.ts";
@@ -38,7 +39,6 @@ export class EarlierOutput {
 }
 
 const NOTE_BEGINS = "\n\n[Gate: ";
-const ANSWERED = "This tool call was already made";
 
 /** The earlier output, if the refusal is answered from memory; else null. */
 export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutput | null {
@@ -51,9 +51,7 @@ export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutp
 
 /** The refusal's own note quotes the result, which this answer already contains. */
 function shortNote(note: string | null): string | null {
-  if (note === null) return null;
-  const [sentence = note] = note.split(". Result was: ");
-  return `${sentence}. This is its earlier result.`;
+  return note === null ? null : `${cutResult(note)}. This is its earlier result.`;
 }
 
 type AnswerFacts = { readonly duplicate: boolean; readonly warnings: readonly Warning[] };
@@ -98,7 +96,7 @@ function noted(output: string, note: string | null, warnings: readonly Warning[]
  * `onDecision`.
  */
 export function wasAnswered(answer: unknown): boolean {
-  if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${ANSWERED}`);
+  if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${DUPLICATE_NOTE_START}`);
   return isObject(answer) && (answerFacts.get(answer)?.duplicate ?? false);
 }
 

@@ -7,13 +7,13 @@ import {
 } from "../../../adapters/policy/read-cases.ts";
 import { formatProblem } from "../../../core/policy/problem.ts";
 import type { PolicySource } from "../../../core/policy/source.ts";
-import { openPolicy, readPolicyFile } from "../../../gate/open-policy.ts";
+import { openPolicy, readPolicyFile } from "../../../gate/gate-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../../process/exit-error.ts";
 import type { Style } from "../../output/style.ts";
 import type { Terminal } from "../../output/terminal.ts";
 import { counted, printable } from "../../output/text.ts";
 import { Coverage } from "./coverage.ts";
-import { judgeCall, type Mismatch } from "./judge-call.ts";
+import { findMismatches, type Mismatch } from "./find-mismatches.ts";
 import { runCase } from "./run-case.ts";
 
 export type TestOptions = {
@@ -55,7 +55,7 @@ export async function runTest(options: TestOptions, terminal: Terminal): Promise
     const decided = runCase(one, compiled);
     for (const call of decided) coverage.add(call);
     const failures = decided.flatMap((call, index) =>
-      judgeCall(call).map((mismatch) => ({
+      findMismatches(call).map((mismatch) => ({
         call: index + 1,
         tool: call.call.tool,
         location: formatLocation(call.call.location),
