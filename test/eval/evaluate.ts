@@ -90,7 +90,7 @@ async function evaluate(data: EvalData, scratch: string, corpusIsRight: boolean)
   return passed === checks.length;
 }
 
-/** Of the largest file that does not take minutes. */
+/** The memory check uses the largest file that does not take minutes. */
 async function memoryOf(data: EvalData, scratch: string): Promise<PeakMemory> {
   const source = data.sources.find(({ name }) => name === MEASURED_SOURCE);
   if (source === undefined) throw new Error(`there is no source ${MEASURED_SOURCE}`);

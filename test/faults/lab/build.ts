@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** Of this run alone: another may be going on. */
+/** A folder for this run, since another run may be going on. */
 const CACHE = join(ROOT, "node_modules", ".cache", `callgate-faults-${process.pid}`);
 
 /** The compiled command line: what `bin/callgate.js` starts. */
 export const COMMAND = join(CACHE, "dist", "services", "cli", "main.js");
 
-/** Where the compiled Java is. */
+/** The folder of the compiled Java. */
 export const CLASSES = join(CACHE, "classes");
 
 export function buildOnce(): void {

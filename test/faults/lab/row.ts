@@ -8,7 +8,7 @@ export type Judgement = Verdict & { readonly between: Between };
 /** A run to be judged: a lab, or what else was struck. */
 export type Run = {
   readonly faults: number;
-  /** Of those, how many struck while a transaction was open. */
+  /** The number of faults that struck inside a transaction. */
   readonly inTransaction: number;
   /** Longest time to the next decision; null: none was taken, as nothing that decides was struck. */
   readonly worstGapMs: number | null;

@@ -10,16 +10,16 @@ export type PartAnswer =
   | { readonly available: false; readonly reason: string };
 
 declare module "vitest" {
-  // Vitest is told of what is provided by adding to this interface.
+  // Adds our value to the interface of the values that vitest provides to tests.
   interface ProvidedContext {
-    /** Where the run's main process answers which parts there are. */
+    /** The address at which the main process of the run says which parts exist. */
     backendsUrl: string;
   }
 }
 
 export type Backend = {
   readonly available: boolean;
-  /** To be used only when `available`. */
+  /** Use it only when `available`. */
   readonly address: string;
   /** Why it is not available; empty when it is. */
   readonly reason: string;

@@ -37,7 +37,7 @@ export class RunParts {
   readonly #asked = new Map<PartName, Promise<PartAnswer>>();
   readonly #stops: (() => Promise<unknown>)[] = [];
 
-  /** Rejects when a part that should be there does not start: that is no reason to skip. */
+  /** Rejects when a part that should start does not: that is no reason to skip. */
   ask(part: PartName): Promise<PartAnswer> {
     const asked = this.#asked.get(part) ?? this.#find(part);
     this.#asked.set(part, asked);
