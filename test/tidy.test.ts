@@ -21,7 +21,7 @@ const pure = shipped.filter((path) =>
 const prose = files.filter((path) => path.endsWith(".md"));
 const written = files.filter((path) => !path.startsWith("test/fixtures/"));
 
-/** Where code of `paths` uses one of the names, except in the files that may. */
+/** Uses of the names in the code of `paths`, except in the files that may use them. */
 function findUses(paths: readonly string[], names: RegExp, allowed?: RegExp): readonly string[] {
   return paths
     .filter((path) => allowed?.test(path) !== true)
@@ -198,7 +198,7 @@ describe("the repository", () => {
   });
 });
 
-/** In the readers' own directories. */
+/** Paths in the directories of readers. */
 const FILES_OF_READERS: ReadonlySet<string> = new Set(["pay.mts", "src/*.ts"]);
 
 function resolveLink(from: string, path: string): string {

@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** What Bash runs of each line, a command as its directory and words. */
+/** The commands that Bash runs of each line, each as its directory and words. */
 function runInBash(lines: readonly string[]): readonly (readonly string[][])[] {
   const { stdout } = spawnSync("bash", ["--norc", "-c", RUN_LINES], {
     cwd: root,
