@@ -70,7 +70,7 @@ describe("a subject", () => {
   test.each([
     ["What ends late has tests", "is not `type(scope): imperative`"],
     ["fix: remove it", "is not `type(scope): imperative`"],
-    ["mend(core): remove it", "has the type `mend`, which CONTRIBUTING.md does not list"],
+    ["repair(core): remove it", "has the type `repair`, which CONTRIBUTING.md does not list"],
     ["fix(core): Remove it", "begins with `Remove`, not with a verb in lower case"],
     ["fix(core): removed it", "begins with `removed`, which is no order"],
     ["fix(core): removes it", "begins with `removes`, which is no order"],

@@ -7,7 +7,7 @@
 //   --minutes N   rows that have not begun by then do not run, which is a failure; 25 by default
 import { choiceOption, positiveOption, runnerOptions } from "../../tasks/runner-options.js";
 
-/** Ends the process even if a row left something running. */
+/** After this time the process ends even if a row left something running. */
 const HANGS_MS = 5_000;
 
 const values = runnerOptions("test:faults", {
