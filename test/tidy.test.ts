@@ -1,5 +1,5 @@
-// The repository's own rules, those that no linter has. A rule is a list of offenders that must be
-// empty, so that a failure names file and line.
+// Rules of the repository that no linter checks. Each rule is a list of offenders that must be empty, so
+// that a failure names file and line.
 import { describe, expect, test } from "vitest";
 import importRules from "../.dependency-cruiser.cjs";
 import { REASON_CODES } from "../services/core/reasons/reasons.ts";

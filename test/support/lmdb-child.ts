@@ -1,5 +1,5 @@
-// A process of its own on a data directory: `lmdb-child.ts MODE DATA_DIR [COUNT]`. Prints one JSON line
-// when it is ready or done, and one for each acknowledged batch.
+// A separate process on a data directory: `lmdb-child.ts MODE DATA_DIR [COUNT]`. It prints one JSON line when
+// it is ready or done, and one for each acknowledged batch.
 import { Environment } from "../../services/adapters/lmdb/environment.ts";
 import { acquireGateRole } from "../../services/adapters/lmdb/gate-role.ts";
 import { LmdbLog } from "../../services/adapters/lmdb/lmdb-log.ts";

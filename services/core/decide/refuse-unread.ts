@@ -22,8 +22,7 @@ export interface PlainRefusal {
 /** A refusal with nothing earlier to tell of. */
 export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRefused {
   const row = REASONS[plain.reason];
-  return {
-    ...draft,
+  return Object.assign(draft, {
     type: "refused",
     refusal: {
       reason: plain.reason,
@@ -50,7 +49,7 @@ export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRe
     counted: false,
     denial: null,
     answered: null,
-  };
+  } as const);
 }
 
 /** As a model may see them: nothing in them is hidden. */

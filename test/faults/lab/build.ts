@@ -1,5 +1,5 @@
-// The sources compiled once, aside, so that every process of a run is of one build whatever is edited
-// meanwhile. Types are checked by the test command.
+// Compiles the sources once into a folder of their own, so that every process of a run has the same build
+// even if somebody edits the sources meanwhile. The test command checks types.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

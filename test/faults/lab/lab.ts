@@ -1,5 +1,5 @@
-// What every row of the fault suite works with: topics of its own, gates, load without pause, a proxy
-// that strikes, and the judgement at the end.
+// The lab of one row of the fault suite: its own topics, gates, load without pause, a proxy that injects
+// faults, and the judgement at the end.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The load of a fault run: agents that propose without pause, an executor that reports most calls, a
-// person that answers most holds. It remembers what the broker acknowledged.
+// The load of a fault run: agents propose without pause, an executor reports most calls, and a person
+// answers most holds. It records what the broker acknowledged.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kafka, Message, Producer } from "kafkajs";

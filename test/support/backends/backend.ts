@@ -1,5 +1,5 @@
-// What a test is told of a real part. All tests of a run share the parts: they are started when the
-// first test asks, once, and ended with the run.
+// What a test learns about a backend. All tests of a run share the backends, which start once, when the
+// first test asks, and end with the run.
 import { inject } from "vitest";
 import { saySkipped } from "../skipped.ts";
 

@@ -1,6 +1,5 @@
-// The parts of one test run, held by its main process: looked for when first asked for, in the order
-// that CONTRIBUTING.md gives, and ended by `close`. What is started locally ends with the process
-// whatever happens to it.
+// The parts of one test run. Its main process finds or starts each one when a test first asks, in the order
+// of CONTRIBUTING.md, and `close` ends them. Local servers end with the process, however it ends.
 import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";
 import { startRegistry } from "../../../infra/local/start-registry.js";

@@ -1,5 +1,5 @@
-// One conversation told through the library, as a program would have it: with a clock that the story
-// sets, and with restarts. What `decider-spec.ts` is to the core, this is to the public door.
+// Plays one conversation through the library, as a program would, with a clock that the story sets and with
+// restarts. `decider-spec.ts` does the same for the core.
 
 import type {
   Decision,

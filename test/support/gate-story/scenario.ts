@@ -1,5 +1,5 @@
-// A scenario: what users of guards complain about, as one conversation with what is right for each
-// call. One YAML file each, in `test/eval/scenarios`; docs/evaluation.md says what a file holds.
+// A scenario is a complaint of users of guards, as one conversation with the right decision for each call.
+// Each is a YAML file in `test/eval/scenarios`; docs/evaluation.md explains its keys.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";

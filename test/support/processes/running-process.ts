@@ -1,5 +1,5 @@
-// A long-running command in a process of its own, as an operator runs it: configured by a file, watched
-// through its health server and its log.
+// Runs a long-running command as an operator does: in a process of its own, configured by a file, and
+// watched through its health server and its log.
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
