@@ -147,6 +147,10 @@ describe("the repository", () => {
     expect(findLines(written, host)).toEqual([]);
   });
 
+  test("has no conflict markers of a merge", () => {
+    expect(findLines(written, /^(<{7}|>{7})( |$)/)).toEqual([]);
+  });
+
   test("names no author and no plan", () => {
     const authorship = /co-authored-b[y]|signed-off-b[y]|@autho[r]\b|\bmileston[e]s?\b/i;
     expect(findLines(written, authorship)).toEqual([]);
