@@ -94,7 +94,7 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
 
   it("sends nothing more with a producer one of whose sends has failed (KAFKA-4)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
-    await expect(sendAfterFailed(two)).rejects.toThrow("make a new one");
+    await expect(sendAfterFailed(two)).rejects.toThrow("create a new producer");
   });
 
   it("sends a record again to the partition that it was for (KAFKA-9)", async () => {

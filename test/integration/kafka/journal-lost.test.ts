@@ -3,8 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { keepSecrets } from "../../../services/adapters/config/registered-secrets.ts";
-import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import { registerSecrets, secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { RedisHeads } from "../../../services/adapters/redis/redis-heads.ts";
@@ -180,7 +179,7 @@ describe.skipIf(!available)(`a journal that lost what Redis knows of ${kafka.rea
     await useUp(deployment);
     const other = secretFrom(OTHER_SECRET);
     if (!other.ok) throw new Error(other.problem.message);
-    const secrets = keepSecrets(other.secret, [], "Name it in `secret.previousFiles`");
+    const secrets = registerSecrets(other.secret, [], "Name it in `secret.previousFiles`");
     const { code, text } = await refusalOf(await startGate(deployment, secrets));
     expect(code).toBe("secret_missing");
     expect(text).toContain(testSecrets.currentKeyId);

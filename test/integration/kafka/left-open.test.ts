@@ -25,7 +25,7 @@ import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { createTestLogger, type LoggedLine, until } from "../../support/runtime-kit.ts";
 
 const parts = localParts(["kafka"]);
-const ENDED = "a transaction that the cluster had left open was ended";
+const ENDED = "ended a transaction that the cluster had left open";
 /** No throttling, nothing wrong with any partition. */
 const ADDED = { type: "answer", make: () => Buffer.alloc(8) } as const;
 

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin, Kafka, Producer } from "kafkajs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { waitForTransactionBefore } from "../../../services/adapters/kafka/patches/concurrent-transactions.ts";
-import { tellCoordinatorRefusals } from "../../../services/adapters/kafka/patches/coordinator-refusals.ts";
+import { throwCoordinatorRefusals } from "../../../services/adapters/kafka/patches/coordinator-refusals.ts";
 import type { PrivatePackage } from "../../../services/adapters/kafka/patches/private-package.ts";
-import { tellRetry } from "../../../services/adapters/kafka/patches/producer-retry.ts";
+import { applyClientRetry } from "../../../services/adapters/kafka/patches/producer-retry.ts";
 import {
   rememberEnded,
   sendOnceEach,
@@ -69,7 +69,7 @@ const askTransaction = async (client: Kafka) => (await writerOf(client)).transac
 
 describe.skipIf(!kafka.available)(`refused coordinators ${kafka.reason}`, () => {
   const patch = (copy: PrivatePackage): void => {
-    tellCoordinatorRefusals(copy.load("src/cluster") as never);
+    throwCoordinatorRefusals(copy.load("src/cluster") as never);
   };
   const missingCoordinator = { name: "KafkaJSGroupCoordinatorNotFound" };
 
@@ -237,7 +237,7 @@ async function asksForId(patch?: (copy: PrivatePackage) => void): Promise<number
 describe.skipIf(!kafka.available)(`a producer that takes an id over ${kafka.reason}`, () => {
   it("tries as it was told, and not as kafkajs does by default (KAFKA-11)", async () => {
     const patch = (copy: PrivatePackage): void => {
-      copy.replace("src/cluster", tellRetry(copy.load("src/cluster") as never));
+      copy.replace("src/cluster", applyClientRetry(copy.load("src/cluster") as never));
     };
     expect(await asksForId()).not.toBe(1 + RETRIES);
     expect(await asksForId(patch)).toBe(1 + RETRIES);

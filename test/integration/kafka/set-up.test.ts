@@ -175,7 +175,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     const mute = commandsWith({ kafka: { brokers: [at], requestTimeoutMs: 200 } });
     for (const args of [["verify"], ["topics", "plan"]]) {
       const { stderr } = await mute.run(...args);
-      expect(stderr).toContain(`what listens at ${at} does not answer as Kafka, see \`kafka.`);
+      expect(stderr).toContain(`the server at ${at} does not answer as Kafka does, see \`kafka.`);
     }
 
     const url = "http://127.0.0.1:1/";

@@ -69,21 +69,21 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
     await (await admin()).createPartitions({ topicPartitions });
     await untilEnlarged(world, 4);
     const message = await reasonOfEnd(world);
-    expect(message).toContain("had 2 partitions when the gates last ran and have 4");
+    expect(message).toContain("had 2 partitions when the gates last ran and now have 4");
     expect(message).toContain("under another prefix");
   });
 
   it.each(["proposals", "decisions"] as const)(
-    "refuses %s that were deleted and made again under the same name",
+    "refuses %s that were deleted and created again under the same name",
     async (topic) => {
       const world = await makeUsedWorld(2);
       await makeAgain(world, [topic]);
       const message = await reasonOfEnd(world);
-      expect(message).toContain(`\`${world.names[topic]}\` was deleted and made again`);
+      expect(message).toContain(`\`${world.names[topic]}\` was deleted and created again`);
     },
   );
 
-  it("begins anew where everything was made again", async () => {
+  it("begins anew where all topics were created again", async () => {
     const world = await makeUsedWorld(2);
     await makeAgain(world, Object.keys(world.names) as Topic[]);
     const log = await openTestLog(kafka.brokers, world.names);

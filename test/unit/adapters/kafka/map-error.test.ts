@@ -12,8 +12,8 @@ function notMade(code: number, ...topics: readonly string[]): Error {
 it("tells why a broker did not make topics, and of which it says so", () => {
   const { message, disposition } = mapKafkaError(notMade(38, "a", "b"), "changing the topics");
   expect(message).toBe(
-    "changing the topics: more replicas are asked for than there are brokers: give fewer by " +
-      "--replication (Topic creation errors: `a`, `b`: the broker's words)",
+    "changing the topics: there are fewer brokers than replicas: lower --replication " +
+      "(Topic creation errors: `a`, `b`: the broker's words)",
   );
   expect(disposition).toBe("fatal");
   expect(mapKafkaError(notMade(17, "a b"), "x").message).toContain("the topic's name is not valid");
@@ -34,8 +34,8 @@ it("takes for fenced whom the brokers refuse as another has the id, or as they h
 it("tells where nobody listens, also where a name has several addresses and Node gives no text", () => {
   // As Node 20 fails where `localhost` is ::1 and 127.0.0.1, and kafkajs hands it on.
   const both = Object.assign(new Error("Connection error: "), { code: "ECONNREFUSED" });
-  expect(mapKafkaError(both, "asking for the topics", ["localhost:1"]).message).toBe(
-    "asking for the topics: Connection error: ECONNREFUSED; is a broker running at localhost:1? see `kafka.brokers`",
+  expect(mapKafkaError(both, "reading the topics", ["localhost:1"]).message).toBe(
+    "reading the topics: Connection error: ECONNREFUSED; is a broker running at localhost:1? see `kafka.brokers`",
   );
   const one = new Error("Connection error: connect ECONNREFUSED 127.0.0.1:1");
   expect(mapKafkaError(one, "asking").message).toBe(

@@ -11,7 +11,7 @@ import { groupByPartition } from "../../../../services/adapters/kafka/patches/gr
 import { stopIdleTimer } from "../../../../services/adapters/kafka/patches/idle-timer.ts";
 import { surviveLostBrokers } from "../../../../services/adapters/kafka/patches/lost-brokers.ts";
 import { createProduceRequest } from "../../../../services/adapters/kafka/patches/produce-request.ts";
-import { tellRefusedTopic } from "../../../../services/adapters/kafka/patches/refused-topic.ts";
+import { throwRefusedTopic } from "../../../../services/adapters/kafka/patches/refused-topic.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -248,9 +248,9 @@ it("tells which topic of a transaction was refused, and not that the others were
       { topic: "b", partitionErrors: [{ partition: 0, errorCode: 29 }] },
     ],
   };
-  const theirs = stock<Parameters<typeof tellRefusedTopic>[0]>(path);
+  const theirs = stock<Parameters<typeof throwRefusedTopic>[0]>(path);
   await expect(theirs.parse(answer)).rejects.toMatchObject({ code: 55 });
-  tellRefusedTopic(theirs);
+  throwRefusedTopic(theirs);
   const message = expect.stringMatching(/ \(b\)$/);
   await expect(theirs.parse(answer)).rejects.toMatchObject({ code: 29, message });
 

@@ -67,13 +67,13 @@ it("knows no bound for the number of records in a batch", () => {
   expect(values(batches)).toHaveLength(150_000);
 });
 
-it("tells a record that holds less than it says", () => {
+it("tells a record that is shorter than its lengths say", () => {
   const bytes = data(0, "a");
   bytes[61] = 100;
   stampBatch(bytes, 0, 0);
   const [batch] = walkBatches(fetchedOf([bytes]), 0).batches;
   if (batch === undefined) throw new Error("no batch");
-  expect(() => new RecordCursor(batch).next()).toThrow(/holds less than it says/);
+  expect(() => new RecordCursor(batch).next()).toThrow(/is shorter than its lengths say/);
 });
 
 it("filters what was aborted, where committed records are asked for", () => {

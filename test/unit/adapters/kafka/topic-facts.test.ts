@@ -25,7 +25,7 @@ it("refuses topics that are missing, differ in their partitions, or have no id",
   const missing = () => topicFacts(cluster({ errorCode: UNKNOWN_TOPIC }), names);
   expect(missing).toThrow(/no topic `t\.held\.v1`/);
   expect(() => topicFacts(cluster({ partitions: 5 }), names)).toThrow(/`t\.held\.v1` 5/);
-  expect(() => topicFacts(cluster({ topicId: "0000" }), names)).toThrow(/no ids/);
+  expect(() => topicFacts(cluster({ topicId: "0000" }), names)).toThrow(/no topic ids/);
 });
 
 it("does not look at topics that are not used", () => {
