@@ -1,10 +1,12 @@
 /**
- * JSON Schema 2020-12 by ajv. A schema comes from a policy author or a tool server: patterns run in
- * linear time, references outside the schema are refused, size and depth are bounded, and unknown
- * keywords are ignored as the standard says.
+ * Compiles JSON Schema 2020-12 with ajv. A schema comes from a policy author or a tool server, so
+ * patterns run in linear time, references outside the schema are refused, size and depth are
+ * bounded, and unknown keywords are ignored as the standard says.
  */
 import { createRequire } from "node:module";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { canonicalText } from "../../core/canonical/canonical-text.ts";
+import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type {
   CapabilityProblem,
   CompiledJsonSchema,
@@ -14,9 +16,8 @@ import type {
 import { describeErrors, jsonPath } from "./describe-errors.ts";
 import { compileDefaults } from "./fill-defaults.ts";
 import { isDeeperThan, measureSchema } from "./measure-schema.ts";
-import { addUniqueItems } from "./unique-items.ts";
 
-/** Loads ajv with the first schema: its ninety files would be a tenth of every start. */
+/** Loads ajv with the first schema, since its ninety files take a tenth of a start. */
 const require = createRequire(import.meta.url);
 
 /** Dialects read as 2020-12; what differs in an older one is reported as an invalid keyword. */
@@ -25,11 +26,11 @@ const DIALECT = /^https?:\/\/json-schema\.org\/(draft-0[4-7]|draft\/20(19-09|20-
 /** Schemas without an id get this one: ajv resolves `#` only against a schema that has one. */
 const SCHEMA_ID = "callgate:tool-arguments";
 
-/** The compiler of tool schemas; `compilePattern` runs the patterns inside them. */
+/** Creates the compiler of tool schemas; `compilePattern` compiles the patterns inside them. */
 export function createJsonSchemaCompiler(
   compilePattern: PatternCapabilities["compilePattern"],
 ): SchemaCapabilities["compileJsonSchema"] {
-  // Made on first use: a policy without schemas starts without it.
+  // Created on first use, so that a policy without schemas starts without ajv.
   let ajv: Ajv2020 | null = null;
   return (schema) => {
     ajv ??= createAjv(compilePattern);
@@ -41,7 +42,7 @@ function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv20
   const engine = (pattern: string) => {
     const compiled = compilePattern(pattern);
     if (!compiled.ok) throw new Error(`pattern \`${pattern}\`: ${compiled.problem}`);
-    // ajv tells compiled patterns apart by their text.
+    // ajv identifies compiled patterns by their text.
     return { test: compiled.test, toString: () => pattern };
   };
   const ajvOf2020: typeof import("ajv/dist/2020.js") = require("ajv/dist/2020.js");
@@ -59,6 +60,22 @@ function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv20
   return ajv;
 }
 
+/**
+ * Replaces ajv's `uniqueItems`, which compares every pair of objects and can take seconds for the
+ * arguments of one call. Items are equal where their canonical texts are.
+ */
+function addUniqueItems(ajv: Ajv2020): void {
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    error: { message: "must not have equal items" },
+    compile: (unique: boolean) => (items: readonly JsonValue[]) =>
+      !unique || new Set(items.map(canonicalText)).size === items.length,
+  });
+}
+
 function compileWith(ajv: Ajv2020, schema: unknown): CompiledJsonSchema | CapabilityProblem {
   if (typeof schema === "boolean") return compileWith(ajv, schema ? {} : { not: {} });
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
@@ -66,7 +83,7 @@ function compileWith(ajv: Ajv2020, schema: unknown): CompiledJsonSchema | Capabi
   }
   const { $schema: dialect, ...own } = schema as Readonly<Record<string, unknown>>;
   if (dialect !== undefined && !(typeof dialect === "string" && DIALECT.test(dialect))) {
-    return refuse(`\`$schema\` names a dialect that is not known: ${JSON.stringify(dialect)}`);
+    return refuse(`\`$schema\` names an unknown dialect: ${JSON.stringify(dialect)}`);
   }
   const identified = { $id: SCHEMA_ID, ...own };
   const measure = measureSchema(own);
@@ -87,7 +104,8 @@ function compileValid(
 ): CompiledJsonSchema | CapabilityProblem {
   if (ajv.validateSchema(schema) !== true) return refuse(describeSchemaErrors(ajv.errors ?? []));
   const validate: ValidateFunction = ajv.compile(schema);
-  // A schema that refers to nothing but itself overflows on its first value; find that out now.
+  // A schema that only refers to itself overflows the stack on its first value, so values are
+  // tried.
   for (const probe of [{}, [], "", 0, null]) validate(probe);
   const check = (value: unknown) =>
     validate(value) ? NO_PROBLEMS : describeErrors(validate.errors ?? []);

@@ -1,9 +1,11 @@
 /**
- * Fills a schema's `default` values into a value, for the identity of a call: a call that leaves an
- * argument out and one that spells its default out are the same call. Defaults are taken where the
- * schema is certain to apply: in `properties`, in `items` and `prefixItems`, through local `$ref`s
- * and `allOf`. Inside `anyOf`, `oneOf` and `if` the matching branch is open, so nothing is filled.
+ * Fills a schema's `default` values into a value, for the identity of a call: a call without an
+ * argument is the same as one with the default spelled out. Defaults apply where the schema
+ * certainly does: in `properties`, in `items` and `prefixItems`, through local `$ref`s and `allOf`.
+ * Inside `anyOf`, `oneOf` and `if` the matching branch is not known, so nothing is filled.
  */
+import { followPointer } from "./measure-schema.ts";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 type Plan = {
@@ -19,12 +21,12 @@ type PropertyPlan = {
   readonly inside: Plan | null;
 };
 
-/** Nesting below which defaults are looked for; recursive schemas end here. */
+/** Deepest level at which defaults are filled; recursive schemas end here. */
 const PLAN_DEPTH_MAX = 8;
-/** Largest default after its own defaults are filled in, in values; beyond it, it stays as written. */
+/** Most values in a default whose own defaults are filled in; a larger one stays as written. */
 const DEFAULT_VALUES_MAX = 1_000;
 
-/** A function that fills defaults; it returns its argument itself where there is nothing to fill. */
+/** Returns a function that fills defaults, and returns its argument where it fills none. */
 export function compileDefaults(schema: Schema): (value: unknown) => unknown {
   const planner: Planner = { root: schema, plans: new Map() };
   const plan = planOf(schema, planner, 0);
@@ -32,7 +34,7 @@ export function compileDefaults(schema: Schema): (value: unknown) => unknown {
   return (value) => fill(plan, value);
 }
 
-/** A schema met again at one depth shares its plan, so that self-references cost no more time. */
+/** A schema that recurs at one depth shares its plan, so that self-references cost no more time. */
 type Planner = {
   readonly root: Schema;
   readonly plans: Map<Schema, Map<number, Plan | null>>;
@@ -74,7 +76,7 @@ function propertyPlans(properties: unknown, planner: Planner, depth: number): Pl
   return plans;
 }
 
-/** A default is filled like any other value, once, unless self-references would blow it up. */
+/** Fills a default once like any other value, unless self-references would make it too large. */
 function completeDefault(value: unknown, inside: Plan | null): unknown {
   if (inside === null) return value;
   const filled = fill(inside, value);
@@ -91,16 +93,10 @@ function countValues(value: unknown, budget: number): number {
   return count;
 }
 
-/** Only `#` and `#/…` pointers; a reference by anchor or id fills nothing. */
+/** Follows `#` and `#/…` only; a reference by anchor or id fills nothing. */
 function resolveLocal(reference: unknown, root: Schema): unknown {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined;
-  let target: unknown = root;
-  for (const raw of reference.split("/").slice(1)) {
-    const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (!isObject(target) || !Object.hasOwn(target, key)) return undefined;
-    target = target[key];
-  }
-  return target;
+  return followPointer(reference, root);
 }
 
 function fill(plan: Plan, value: unknown): unknown {

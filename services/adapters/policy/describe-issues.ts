@@ -87,7 +87,7 @@ function unknownInVariant(key: string, path: readonly PathSegment[], map: unknow
 }
 
 function describe(issue: Issue, value: unknown): Text {
-  if (value === null) return { message: "is empty", remedy: "give it a value, or remove the key" };
+  if (value === null) return { message: "is empty", remedy: "set a value, or remove the key" };
   if (issue.message.includes("\n")) return ownText(issue.message);
   switch (issue.code) {
     case "invalid_type":
@@ -155,7 +155,7 @@ function outOfBounds(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): 
   if (issue.origin === "number" || issue.origin === "int") {
     return { message: `must be ${side} ${bound}`, remedy: `write a number of ${side} ${bound}` };
   }
-  if (least) return { message: "is empty", remedy: "give it a value, or remove the key" };
+  if (least) return { message: "is empty", remedy: "set a value, or remove the key" };
   return { message: `is longer than ${bound}`, remedy: `shorten it to ${side} ${bound}` };
 }
 

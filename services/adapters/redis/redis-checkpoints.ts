@@ -11,7 +11,6 @@ import type {
   LoadedCheckpoint,
   SeenCheckpoint,
 } from "../../runtime/ports.ts";
-import { blobField, decodeBlob, encodeBlob, isBlobField } from "./blob-fields.ts";
 import type { RedisClient } from "./redis-client.ts";
 import { SAVE_SCRIPT } from "./save-script.ts";
 import { type SaveStep, stepsOf } from "./save-steps.ts";
@@ -273,4 +272,39 @@ function parseHeader(text: string): CheckpointHeader | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A conversation in a hash: the digest first, where the script looks for it. */
+const PREFIX = "c:";
+const HASH_AT = DIGEST_BYTES;
+const SEQ_AT = HASH_AT + DIGEST_BYTES;
+const HEAD_BYTES = SEQ_AT + 8;
+
+function blobField(key: string): string {
+  return PREFIX + key;
+}
+
+function isBlobField(field: Buffer): boolean {
+  return field.toString("latin1", 0, PREFIX.length) === PREFIX;
+}
+
+function encodeBlob(blob: CheckpointBlob): Buffer {
+  const bytes = Buffer.alloc(HEAD_BYTES + blob.bytes.length);
+  bytes.write(blob.digest, 0, "hex");
+  bytes.write(blob.hash, HASH_AT, "hex");
+  bytes.writeDoubleLE(blob.seq, SEQ_AT);
+  bytes.set(blob.bytes, HEAD_BYTES);
+  return bytes;
+}
+
+/** Undefined where the bytes are none of ours. */
+function decodeBlob(field: Buffer, bytes: Buffer): CheckpointBlob | undefined {
+  if (bytes.length < HEAD_BYTES) return undefined;
+  return {
+    key: field.toString("utf8", PREFIX.length),
+    seq: bytes.readDoubleLE(SEQ_AT),
+    hash: bytes.toString("hex", HASH_AT, SEQ_AT),
+    digest: bytes.toString("hex", 0, HASH_AT),
+    bytes: bytes.subarray(HEAD_BYTES),
+  };
 }

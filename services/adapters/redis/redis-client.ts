@@ -1,6 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { RetryableError } from "../../runtime/errors.ts";
 import type { Logger } from "../../runtime/ports.ts";
+import { withTimeout } from "../system/with-timeout.ts";
 
 /** Texts, not paths: whoever reads files has read them. */
 export type RedisTls = {
@@ -46,8 +47,8 @@ const REDIRECTIONS_MAX = 5;
 const STUCK = /^(Command timed out|no answer within)/;
 
 /**
- * One connection, or one for each node. What cannot be sent now fails now: nothing is queued while there
- * is no server, and nothing is sent twice.
+ * One connection, or one for each node. What cannot be sent now fails now: nothing is queued while
+ * there is no server, and nothing is sent twice.
  */
 export class RedisClient {
   readonly #client: Redis | Cluster;
@@ -74,15 +75,15 @@ export class RedisClient {
   }
 
   /**
-   * The answer to what `ask` sends. It waits for a connection while the first attempt is made, and not
-   * once the server is known to be gone.
+   * The answer to what `ask` sends. It waits for a connection while the first attempt is made, and
+   * not once the server is known to be gone.
    * @throws RetryableError `checkpoint_unavailable`
    */
   async ask<T>(ask: (client: Redis | Cluster) => Promise<T>): Promise<T> {
     const { server, commandTimeoutMs, connectTimeoutMs } = this.#options;
     try {
-      if (this.#client.status !== "ready") await within(this.#ready(), connectTimeoutMs);
-      return await within(ask(this.#client), commandTimeoutMs);
+      if (this.#client.status !== "ready") await withTimeout(this.#ready(), connectTimeoutMs);
+      return await withTimeout(ask(this.#client), commandTimeoutMs);
     } catch (error) {
       // A master that is stuck is no master any more: the Sentinels know another.
       const isStuck = error instanceof Error && STUCK.test(error.message);
@@ -227,16 +228,4 @@ function hintedTextOf(error: unknown): string {
   if (NOBODY_THERE.test(text)) return `${text}; is it running there? see \`redis\``;
   if (NOT_LET_IN.test(text)) return `${text}; see \`redis.username\` and \`redis.password\``;
   return text;
-}
-
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,11 +1,13 @@
 /**
- * The registry's HTTP API, as far as the gate needs it. The client's own class compiles and encodes,
- * which the codec does better, and hides what a check must know; so its request layer is used alone.
+ * The registry's HTTP API, as far as the gate needs it. The client's own class compiles and
+ * encodes, which the codec does better, and hides what a check must know; so its request layer is
+ * used alone.
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import registryApi from "@kafkajs/confluent-schema-registry/dist/api/index.js";
 import { RetryableError } from "../../runtime/errors.ts";
+import { withTimeout } from "../system/with-timeout.ts";
 
 /** Texts, not paths: whoever reads files has read them. */
 export type RegistryTls = {
@@ -97,8 +99,14 @@ export function createRegistryClient(options: RegistryOptions): RegistryClient {
     retry: { retries: 0 },
     ...(login === undefined ? {} : { auth: login }),
   }) as unknown as Api;
-  const ask = async (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
-    (await bounded(call({ ...parameters, timeout: options.timeoutMs }), options.timeoutMs)).data();
+  const ask = async (
+    call: Call,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<unknown> => {
+    // The client's own time-out does not cover an answer that breaks off in the middle.
+    const answer = call({ ...parameters, timeout: options.timeoutMs });
+    return (await withTimeout(answer, options.timeoutMs)).data();
+  };
   const get = (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
     ask(call, parameters).catch(orNull([MISSING_STATUS], url));
   return {
@@ -161,19 +169,6 @@ function createAgent(url: string, tls: RegistryTls = {}): HttpAgent {
     : new HttpAgent(agentOptions);
 }
 
-/** The client waits for ever where an answer breaks off in its middle. */
-async function bounded<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 function orNull(statuses: readonly number[], url: string) {
   return (error: unknown): null => {
     if (statuses.includes(statusOf(error))) return null;
@@ -192,7 +187,9 @@ function statusOf(error: unknown): number {
   return typeof status === "number" ? status : 0;
 }
 
-/** Without what the client sets before it, its own name and a status that no server may have given. */
+/**
+ * Without what the client sets before it, its own name and a status that no server may have given.
+ */
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const said = text.replace(/^.*? - (Error, status \d+: )?/, "");

@@ -1,7 +1,6 @@
 // Gates on a real broker, in this process: the real thing from the topics to the group.
 
-import { keepSecrets } from "../../../services/adapters/config/registered-secrets.ts";
-import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import { registerSecrets, secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
@@ -41,7 +40,7 @@ const { keyId, bytes } = secret.secret;
 const secrets = new Map([[keyId, bytes]]);
 
 /** That of the test's policy, as a gate compares it with its journal. */
-export const testSecrets = keepSecrets(secret.secret, [], "Give the test its secret");
+export const testSecrets = registerSecrets(secret.secret, [], "Give the test its secret");
 
 export const testCodec = createAvroCodec({ secrets });
 

@@ -115,7 +115,7 @@ colour: red
       CALLGATE_KAFKA_HEARTBEAT_INTERVAL_MS: "1000",
     };
     expect(problemsOf(file, variables, ["policy.files", "secret.value"])).toEqual([
-      "CALLGATE_KAFKA_BROKER: is no variable of ours; did you mean `CALLGATE_KAFKA_BROKERS`? else remove it",
+      "CALLGATE_KAFKA_BROKER: is not a Callgate variable; did you mean `CALLGATE_KAFKA_BROKERS`? Otherwise remove it",
       "CALLGATE_SHUTDOWN_MS: shutdownMs: must be a whole number; write a whole number",
       "FILE:2:3: kafka.brokers: must be a list; write a list",
       "FILE:5:8: http.port: must be at most 65535; write a number of at most 65535",
@@ -124,19 +124,22 @@ colour: red
       "FILE: policy.files: is missing; add it, or set CALLGATE_POLICY_FILES",
       "FILE: secret.value: is missing; add it, or set CALLGATE_SECRET_VALUE or CALLGATE_SECRET_VALUE_FILE",
       "FILE:3:3: kafka.sasl.password: is missing; add it, or set CALLGATE_KAFKA_SASL_PASSWORD or CALLGATE_KAFKA_SASL_PASSWORD_FILE",
-      "FILE:6:29: redis.sentinels: is given beside `redis.url`; give one of `redis.url`, `redis.sentinels` and `redis.clusterNodes`",
+      "FILE:6:29: redis.sentinels: is set together with `redis.url`; set one of `redis.url`, `redis.sentinels` and `redis.clusterNodes`",
       "FILE:4:3: kafka.sessionTimeoutMs: is less than 3 times `kafka.heartbeatIntervalMs` (1000); raise it, or lower the other",
     ]);
   });
 
   test.each([
     ["kafka: [", /^FILE:1:\d+: not YAML: .*; indent .*, and close every bracket$/],
-    ["- one", /^FILE:1:1: is no map of keys; begin with a key such as `kafka:`$/],
+    ["- one", /^FILE:1:1: is not a map of keys; begin with a key such as `kafka:`$/],
     ["kafka: {brokers: [one:1], brokers: [two:1]}", /^FILE:1:\d+: not YAML: .*unique/],
-    ["kafka: {brokers: [one]}", /^FILE:1:19: kafka\.brokers\.0: is no address; write `host:port`/],
-    ["kafka: {brokers: []}", /^FILE:1:9: kafka\.brokers: is empty; give it a value/],
+    [
+      "kafka: {brokers: [one]}",
+      /^FILE:1:19: kafka\.brokers\.0: is not an address; write `host:port`/,
+    ],
+    ["kafka: {brokers: []}", /^FILE:1:9: kafka\.brokers: is empty; set a value/],
     ["log: {level: loud}", /^FILE:1:7: log\.level: must be one of `debug`, `info`/],
-    ["redis: {ssl: {enabled: true}}", /^FILE:1:1: redis: names no server; give one of/],
+    ["redis: {ssl: {enabled: true}}", /^FILE:1:1: redis: names no server; set one of/],
     [
       "secret: {value: short}",
       /^FILE:1:10: secret\.value: must have at least 16 characters; write/,
@@ -174,7 +177,7 @@ colour: red
     (url) => {
       const file = write("kafka: {brokers: [one:1]}");
       expect(problemsOf(file, { CALLGATE_REDIS_URL: url })).toEqual([
-        "CALLGATE_REDIS_URL: redis.url: names no database of a Redis server; write `redis://host:port/0`, or `rediss://` for TLS; the number is the database's",
+        "CALLGATE_REDIS_URL: redis.url: is not the address of a Redis database; write `redis://host:port/0`, or `rediss://` for TLS; the number is the database's",
       ]);
     },
   );
@@ -190,7 +193,7 @@ colour: red
     const file = write("kafka: {brokers: [one:1]}");
     const set = { CALLGATE_KAFKA_SESSION_TIMEOUT: "1", CALLGATE_WEB_PORT_80_TCP: "tcp://10.0.0.1" };
     expect(problemsOf(file, set)).toEqual([
-      "CALLGATE_KAFKA_SESSION_TIMEOUT: is no variable of ours; did you mean `CALLGATE_KAFKA_SESSION_TIMEOUT_MS`? else remove it",
+      "CALLGATE_KAFKA_SESSION_TIMEOUT: is not a Callgate variable; did you mean `CALLGATE_KAFKA_SESSION_TIMEOUT_MS`? Otherwise remove it",
     ]);
   });
 
@@ -206,7 +209,7 @@ secret: {valueFile: ${empty}}
 registry: {url: "http://a:1", username: me, password: here, passwordFile: ${empty}}
 `);
     expect(problemsOf(file)).toEqual([
-      expect.stringMatching(/^FILE:3:61: registry\.passwordFile: is given beside/),
+      expect.stringMatching(/^FILE:3:61: registry\.passwordFile: is set together with/),
       expect.stringMatching(/^FILE:2:10: secret\.valueFile: `.*empty` is empty; check the path/),
     ]);
   });

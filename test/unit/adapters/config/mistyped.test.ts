@@ -37,25 +37,45 @@ function problemsOf(
 
 describe("a value that is none", () => {
   test.each([
-    ["CALLGATE_KAFKA_BROKERS", "a:99999", /kafka\.brokers\.0: is no address; .* 1 to 65535$/],
-    ["CALLGATE_KAFKA_BROKERS", "a:1,b:0", /kafka\.brokers\.1: is no address;/],
-    ["CALLGATE_REDIS_SENTINELS", "a:65536", /redis\.sentinels\.0: is no address;/],
-    ["CALLGATE_REDIS_URL", "redis://one:0/0", /redis\.url: names no database/],
-    ["CALLGATE_REGISTRY_URL", "ftp://one", /registry\.url: is no address of an API; write `http:/],
-    ["CALLGATE_REGISTRY_URL", "http://one:0", /registry\.url: is no address of an API;/],
-    ["CALLGATE_REGISTRY_URL", "one:8081", /registry\.url: is no address of an API;/],
-    ["CALLGATE_KAFKA_TOPIC_PREFIX", "bad prefix!", /kafka\.topicPrefix: makes no name of a topic;/],
-    ["CALLGATE_KAFKA_TOPIC_PREFIX", "x".repeat(235), /makes no name of a topic; .* 234 at most$/],
-    ["CALLGATE_KAFKA_TOPICS_HELD", "a/b", /kafka\.topics\.held: makes no name of a topic;/],
-    ["CALLGATE_KAFKA_TOPICS_HELD", "..", /kafka\.topics\.held: makes no name of a topic;/],
-    ["CALLGATE_KAFKA_TOPICS_HELD", "x".repeat(250), /makes no name of a topic; .* 249 at most$/],
+    ["CALLGATE_KAFKA_BROKERS", "a:99999", /kafka\.brokers\.0: is not an address; .* 1 to 65535$/],
+    ["CALLGATE_KAFKA_BROKERS", "a:1,b:0", /kafka\.brokers\.1: is not an address;/],
+    ["CALLGATE_REDIS_SENTINELS", "a:65536", /redis\.sentinels\.0: is not an address;/],
+    ["CALLGATE_REDIS_URL", "redis://one:0/0", /redis\.url: is not the address of a Redis database/],
+    [
+      "CALLGATE_REGISTRY_URL",
+      "ftp://one",
+      /registry\.url: is not the address of an API; write `http:/,
+    ],
+    ["CALLGATE_REGISTRY_URL", "http://one:0", /registry\.url: is not the address of an API;/],
+    ["CALLGATE_REGISTRY_URL", "one:8081", /registry\.url: is not the address of an API;/],
+    [
+      "CALLGATE_KAFKA_TOPIC_PREFIX",
+      "bad prefix!",
+      /kafka\.topicPrefix: is not valid in a topic name;/,
+    ],
+    [
+      "CALLGATE_KAFKA_TOPIC_PREFIX",
+      "x".repeat(235),
+      /is not valid in a topic name; write at most 234 /,
+    ],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "a/b", /kafka\.topics\.held: is not valid in a topic name;/],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "..", /kafka\.topics\.held: is not valid in a topic name;/],
+    [
+      "CALLGATE_KAFKA_TOPICS_HELD",
+      "x".repeat(250),
+      /is not valid in a topic name; write at most 249 /,
+    ],
     ["CALLGATE_KAFKA_APP", "callgate ", /kafka\.app: begins or ends with a space, .*; remove it$/],
     ["CALLGATE_KAFKA_GROUP", " gates", /kafka\.group: begins or ends with a space/],
     ["CALLGATE_KAFKA_CLIENT_ID", "a\nb", /kafka\.clientId: .* a control character; remove it$/],
     ["CALLGATE_EXECUTOR_GROUP", "tools ", /executor\.group: begins or ends with a space/],
-    ["CALLGATE_KAFKA_SSL_SERVER_NAME", "kafka:9093", /kafka\.ssl\.serverName: is no host;/],
-    ["CALLGATE_HTTP_HOST", "localhost:8080", /http\.host: is no host; .* without scheme and port$/],
-    ["CALLGATE_HTTP_HOST", "http://localhost", /http\.host: is no host;/],
+    ["CALLGATE_KAFKA_SSL_SERVER_NAME", "kafka:9093", /kafka\.ssl\.serverName: is not a host;/],
+    [
+      "CALLGATE_HTTP_HOST",
+      "localhost:8080",
+      /http\.host: is not a host; .* without scheme and port$/,
+    ],
+    ["CALLGATE_HTTP_HOST", "http://localhost", /http\.host: is not a host;/],
   ])("%s=%s", (variable, value, expected) => {
     expect(problemsOf({ [variable]: value })[0]).toMatch(expected);
   });
@@ -95,11 +115,11 @@ describe("TLS by halves", () => {
     ["KAFKA", "CA_FILE", "kafka.ssl.caFile"],
     ["KAFKA", "SERVER_NAME", "kafka.ssl.serverName"],
     ["REDIS", "CA_FILE", "redis.ssl.caFile"],
-  ])("%s: a key is given and TLS is not asked for: %s", (of, leaf, key) => {
+  ])("%s: a key is set and TLS is not: %s", (of, leaf, key) => {
     const set = { CALLGATE_REDIS_URL: "redis://one", [`CALLGATE_${of}_SSL_${leaf}`]: "ca.pem" };
     const asked = `\`${of.toLowerCase()}.ssl.enabled\``;
     expect(problemsOf(set)).toEqual([
-      `CALLGATE_${of}_SSL_${leaf}: ${key}: is of no use without ${asked}; set that to true, or to false where no TLS is meant`,
+      `CALLGATE_${of}_SSL_${leaf}: ${key}: has no effect without ${asked}; set that to true, or to false where no TLS is meant`,
     ]);
     expect(problemsOf({ ...set, [`CALLGATE_${of}_SSL_ENABLED`]: "false" })).toEqual([]);
   });
@@ -107,7 +127,7 @@ describe("TLS by halves", () => {
   test("a registry's file is given for an address without TLS", () => {
     const set = { CALLGATE_REGISTRY_URL: "http://one", CALLGATE_REGISTRY_SSL_CA_FILE: "ca.pem" };
     expect(problemsOf(set)).toEqual([
-      "CALLGATE_REGISTRY_SSL_CA_FILE: registry.ssl.caFile: is of no use where `registry.url` is not of `https`; write `https://` there, or remove the key",
+      "CALLGATE_REGISTRY_SSL_CA_FILE: registry.ssl.caFile: has no effect, since `registry.url` does not begin with `https`; write `https://` there, or remove the key",
     ]);
   });
 
@@ -119,11 +139,11 @@ describe("TLS by halves", () => {
     const key = ssl("KEY_FILE", join(folder, "key"));
     expect(problemsOf({ ...on, ...cert, ...key, ...ssl("PASSPHRASE", "hidden") })).toEqual([]);
     expect(problemsOf({ ...on, ...cert, ...ssl("PASSPHRASE", "hidden") })).toEqual([
-      "CALLGATE_KAFKA_SSL_CERT_FILE: kafka.ssl.certFile: is given without `kafka.ssl.keyFile`; give both, or remove it",
-      "CALLGATE_KAFKA_SSL_PASSPHRASE: kafka.ssl.passphrase: is given without `kafka.ssl.keyFile`; give both, or remove it",
+      "CALLGATE_KAFKA_SSL_CERT_FILE: kafka.ssl.certFile: is set without `kafka.ssl.keyFile`; set both, or remove it",
+      "CALLGATE_KAFKA_SSL_PASSPHRASE: kafka.ssl.passphrase: is set without `kafka.ssl.keyFile`; set both, or remove it",
     ]);
     expect(problemsOf({ ...on, ...key })).toEqual([
-      expect.stringMatching(/kafka\.ssl\.keyFile: is given without `kafka\.ssl\.certFile`;/),
+      expect.stringMatching(/kafka\.ssl\.keyFile: is set without `kafka\.ssl\.certFile`;/),
     ]);
   });
 
@@ -145,11 +165,11 @@ describe("TLS by halves", () => {
       CALLGATE_REDIS_URL: "redis://one",
       ...Object.fromEntries(entries),
     });
-    const remedy = "give the key of that certificate, and the passphrase that opens it";
+    const remedy = "set the key of that certificate, and the passphrase of the key";
     expect(problems).toEqual(
       expected.map(
         (why) =>
-          `CALLGATE_REDIS_SSL_KEY_FILE: redis.ssl.keyFile: makes no pair with \`redis.ssl.certFile\`: ${why}; ${remedy}`,
+          `CALLGATE_REDIS_SSL_KEY_FILE: redis.ssl.keyFile: does not match \`redis.ssl.certFile\`: ${why}; ${remedy}`,
       ),
     );
   });
@@ -213,14 +233,12 @@ describe("files that are not there", () => {
         /policy\.files\.0: `.*` cannot be read: it is a directory; check the path$/,
       ),
       expect.stringMatching(
-        /previousFiles\.0: `.*short`: the secret has 5 bytes: give at least 16;/,
+        /previousFiles\.0: `.*short`: the secret has 5 bytes: use at least 16;/,
       ),
       expect.stringMatching(
-        /kafka\.ssl\.certFile: `.*` holds no certificate as PEM; check the path$/,
+        /kafka\.ssl\.certFile: `.*` has no certificate as PEM; check the path$/,
       ),
-      expect.stringMatching(
-        /kafka\.ssl\.keyFile: `.*` holds no private key as PEM; check the path$/,
-      ),
+      expect.stringMatching(/kafka\.ssl\.keyFile: `.*` has no private key as PEM; check the path$/),
     ]);
   });
 });

@@ -63,7 +63,7 @@ describe("the lock of a directory", () => {
   test("is refused to a second one of the same process, and given again once it is let go", async () => {
     const lock = await take();
     await expect(take()).rejects.toThrow(
-      `${directory} is written by the analytics of process ${process.pid}`,
+      `${directory} is in use by the analytics of process ${process.pid}`,
     );
     lock.check();
     lock.release();
@@ -75,7 +75,7 @@ describe("the lock of a directory", () => {
     const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     await once(other, "spawn");
     hold({ pid: other.pid, ...HERE });
-    await expect(take()).rejects.toThrow(`process ${other.pid}: end it, or name another directory`);
+    await expect(take()).rejects.toThrow(`process ${other.pid}: end it, or use another directory`);
     other.kill("SIGKILL");
     await once(other, "exit");
     (await take()).release();
@@ -156,7 +156,7 @@ describe("the lock of a directory", () => {
   test("is not used any more, nor taken away, by the one that had it before", async () => {
     const lock = await take();
     hold({ pid: process.ppid, ...HERE });
-    expect(() => lock.check()).toThrow(`is written by the analytics of process ${process.ppid}`);
+    expect(() => lock.check()).toThrow(`is in use by the analytics of process ${process.ppid}`);
     lock.release();
     expect(pidInFile()).toBe(process.ppid);
   });

@@ -139,7 +139,7 @@ describe("what does not compile", () => {
     ["an unknown dialect", { $schema: "https://example.org/dialect" }, "dialect"],
     ["a list", [], "must be an object or a boolean"],
     ["too many nodes", { allOf: new Array(20_001).fill({}) }, "more than 20000 nodes"],
-    ["references that multiply", multiplied(15), "with its references written out"],
+    ["references that multiply", multiplied(15), "with its references expanded"],
   ])("%s", (_name, schema, problem) => {
     expect(problemOf(schema)).toContain(problem);
   });

@@ -153,7 +153,7 @@ describe("problems", () => {
     ],
     [
       "limits:\n  zzzzzzzz: 3",
-      "p0.yaml:2:3 limits.zzzzzzzz: `zzzzzzzz` is not a key here; the keys here are arguments_bytes, output_bytes, ring",
+      "p0.yaml:2:3 limits.zzzzzzzz: `zzzzzzzz` is not a key here; the keys here are arguments_bytes, output_bytes, recent_calls",
     ],
     [
       "mode: on",
@@ -171,7 +171,7 @@ describe("problems", () => {
       "tools:\n  cache_ttl_s: -1",
       "p0.yaml:2:16 tools.cache_ttl_s: must be at least 0; write a number of at least 0",
     ],
-    ["limits:\n", "p0.yaml:1:1 limits: is empty; give it a value, or remove the key"],
+    ["limits:\n", "p0.yaml:1:1 limits: is empty; set a value, or remove the key"],
     [
       "escalation: { ask: on }",
       "p0.yaml:1:20 escalation.ask: must be a whole number from 1, or `off`; write a number or the word off",
