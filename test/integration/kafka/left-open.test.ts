@@ -164,7 +164,7 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
     const lines = await nextGate(world);
     expect(ended(lines)).toEqual([]);
     expect(lines.map(({ message }) => message)).toContain(
-      "another producer has a transaction open where only gates write",
+      "another producer has an open transaction in a topic that only gates write",
     );
     expect((await untilDecided(world.log, 20)).problems).toEqual([]);
     const link = new ClusterLink(connectKafka(kafka.bootstrap), Object.values(world.names), 5_000);

@@ -136,7 +136,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     expect(member.assignment.partitions).toEqual([1]);
     const errors = lines.filter(({ level }) => level === "error");
     expect(errors).toMatchObject([
-      { message: expect.stringMatching(/partition of some topics/), fields: { partition: 0 } },
+      { message: expect.stringMatching(/assigned in some topics only/), fields: { partition: 0 } },
     ]);
   });
 

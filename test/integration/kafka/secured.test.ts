@@ -70,7 +70,7 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
     [
       "a certificate of another name",
       { ...secured("plain"), ssl: { ca, serverName: "elsewhere.example" } },
-      /of another name: .*`kafka\.ssl\.serverName`/,
+      /for another name: .*`kafka\.ssl\.serverName`/,
     ],
   ];
 

@@ -64,8 +64,8 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
       problem: null,
     });
     expect(lines.map(({ message }) => message)).toEqual([
-      "redis is not reachable, decisions go on without checkpoints",
-      "redis answers again",
+      "Redis is not reachable; decisions go on without checkpoints",
+      "Redis answers again",
     ]);
   });
 
@@ -136,12 +136,12 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     const update = updateTo(1, [blobAt("a", 1)], { replace: true });
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const error = await failure(store.save(0, update, null));
-      expect(error.message).toContain("it has no such database, see the number in `redis.url`");
+      expect(error.message).toContain("the server has no such database, see the number in `redis.url`");
       await new Promise((resolve) => setTimeout(resolve, 150));
     }
     expect((await openStore(redis.url).store.load(0)).mark).toBeNull();
     expect(lines.map(({ message }) => message)).toEqual([
-      "redis is not reachable, decisions go on without checkpoints",
+      "Redis is not reachable; decisions go on without checkpoints",
     ]);
     const other = openStore(`${redis.url}/1`).store;
     expect((await other.save(0, update, null)).type).toBe("saved");

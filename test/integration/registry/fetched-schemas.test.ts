@@ -113,7 +113,7 @@ describe("schemas by id", () => {
     await failure(7);
   });
 
-  it("are told without the login", async () => {
+  it("are reported without credentials", async () => {
     await registry.stop();
     const url = registry.url.replace("http://", "http://somebody:s3cret@");
     const other = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 2_000 });

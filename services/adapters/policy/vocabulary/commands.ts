@@ -1,4 +1,4 @@
-/** `commands` of a tool: how its argument is read, and rules on what it does. */
+/** The key `commands` of a tool: how its argument is parsed, and rules on what it does. */
 import { z } from "zod";
 import { RULE_POSITIONS } from "../../../commands/rules/rule.ts";
 import { nameType, rules } from "./key-facts.ts";
@@ -31,7 +31,7 @@ const ruleKeys = {
 
 type Keys = Record<string, z.ZodType>;
 
-/** `keys`: what a rule may say in place of the tool's own entry. */
+/** @param keys keys of the tool that a rule may override. */
 export function commands<K extends Keys>(keys: K) {
   const map = nameType(
     "CommandsDocument",

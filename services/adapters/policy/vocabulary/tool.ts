@@ -88,7 +88,7 @@ const inputSchema = z.record(z.string(), jsonValue, {
   error: "must be a JSON Schema object\nwrite the schema as a block, or leave the key out",
 });
 
-/** Members of members, each by a name; `$` alone is none. */
+/** A path of member names; `$` alone is not allowed. */
 const MEMBER = String.raw`(?!\$(?:\.|$))[^.[\]{}*\s](?:[^.[\]{}*]*[^.[\]{}*\s])?`;
 const ARGUMENT_PATH = new RegExp(String.raw`^${MEMBER}(?:\.${MEMBER})*$`);
 
@@ -244,7 +244,7 @@ const variants = nameType(
   ),
 );
 
-/** Words of old documents. */
+/** The language to suggest for a word that is written instead of a map. */
 const LANGUAGE_OF: Readonly<Record<string, string>> = { git: "git", sql: "sql", http: "http" };
 
 export const tool = nameType(

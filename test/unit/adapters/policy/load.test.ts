@@ -232,7 +232,7 @@ describe("problems", () => {
     ],
     [
       "tool_schemas:\n  a: { start_within_ms: 86400001 }\n  b: { start_within_ms: 86400000 }\n",
-      "p0.yaml:2:25 tool_schemas.a.start_within_ms: is more than a day: executors look no further back for calls to begin; write at most 86400000",
+      "p0.yaml:2:25 tool_schemas.a.start_within_ms: is more than a day: executors look no further back for calls to start; write at most 86400000",
     ],
     [
       "tool_schemas:\n  a: { canonical_fields: [] }",
@@ -273,7 +273,7 @@ describe("problems", () => {
       "a policy is a map of blocks",
     ]);
     expect(problems("limits: *none").map(shown)).toEqual([
-      "p0.yaml:1:9 limits: `*none` names no anchor above it; write the value out",
+      "p0.yaml:1:9 limits: `*none` refers to no anchor above it; write the value out",
     ]);
     expect(problems("__proto__: { a: 1 }").map(({ message }) => message)).toEqual([
       "`__proto__` is not allowed as a key",

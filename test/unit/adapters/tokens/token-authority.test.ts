@@ -66,12 +66,12 @@ describe("refuses as unauthenticated and says why", () => {
       async () => [await sign(keys.signing, CLAIMS), await sign(keys.signing, CLAIMS)],
       "the record has more than one header `callgate-token`",
     ],
-    ["no JWS", async () => ["abc"], "the token is no compact JWS"],
+    ["no JWS", async () => ["abc"], "the token is not a compact JWS"],
     ["a long text", async () => ["a".repeat(9_000)], "the token is too long"],
     [
       "another key under a known kid",
       async () => [await sign((await makeKeys("a")).signing, CLAIMS)],
-      "the token has a signature that does not fit",
+      "the token has a wrong signature",
     ],
     [
       "a kid that is not known",
