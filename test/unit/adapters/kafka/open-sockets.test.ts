@@ -1,4 +1,4 @@
-// The connections of a client whose broker takes them and never answers.
+// The connections of a client whose broker accepts them and never answers.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -24,7 +24,7 @@ async function startMuteBroker() {
   return { port: (server.address() as AddressInfo).port, open };
 }
 
-test("a client that is given up has no connections", async () => {
+test("ends all connections of a client", async () => {
   const { port, open } = await startMuteBroker();
   const settings = { clientId: "c", ssl: null, sasl: null, connectionTimeoutMs: 60_000 };
   const kafka = createKafka(
@@ -40,7 +40,7 @@ test("a client that is given up has no connections", async () => {
   expect(String(await connected)).toContain("was closed");
 }, 30_000);
 
-test("connects to nothing once it has ended, and forgets what was closed before", async () => {
+test("refuses connections once it has ended, and forgets closed ones", async () => {
   const { port, open } = await startMuteBroker();
   const sockets = new OpenSockets(({ host, onConnect }) => connect({ host, port }, onConnect));
   const address = { host: "127.0.0.1", port, ssl: {}, onConnect: () => undefined };
