@@ -154,7 +154,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
       expect(report?.problems.join()).toMatch(/version 1 cannot be read.*status/);
       expect(report?.problems.join()).toContain("the registry would refuse it");
     }
-    await expect(open(schemas, true)).rejects.toThrow(/schema registry does not fit.*status/);
+    await expect(open(schemas, true)).rejects.toThrow(/schema registry does not match.*status/);
   });
 
   it("reports a compatibility level that is too weak until schemas are registered", async () => {

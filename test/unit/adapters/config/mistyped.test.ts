@@ -155,7 +155,7 @@ describe("incomplete TLS", () => {
     ["encrypted, with another passphrase", ENCRYPTED, { PASSPHRASE: "other" }, ["bad decrypt"]],
     ["of another", other.export({ type: "pkcs8", format: "pem" }), {}, ["key values mismatch"]],
     ["cut short", KEY.slice(0, 120), {}, ["unsupported"]],
-  ])("reports a certificate whose key is %s", (_name, key, leaves, expected) => {
+  ])("checks a certificate whose key is %s", (_name, key, leaves, expected) => {
     const folder = directory({ cert: CERTIFICATE, key: key.toString() });
     const set = { ENABLED: "true", CERT_FILE: join(folder, "cert"), KEY_FILE: join(folder, "key") };
     const entries = Object.entries({ ...set, ...leaves }).map(
