@@ -188,10 +188,10 @@ export const KAFKA_SAFEGUARDS = {
     },
     {
       file: OWNERSHIP,
-      find: "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+      find: "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
       replace:
         "    for (const producer of this.#producers.values()) void producer.disconnect();\n" +
-        "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+        "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
     },
     {
       file: WRITER,

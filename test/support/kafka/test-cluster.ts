@@ -25,7 +25,7 @@ const CREATE_TIMEOUT_MS = 100_000;
 const ignore = (): void => undefined;
 const quiet: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** Settings of a client without TLS and SASL. */
+/** Settings of a client without TLS or SASL. */
 export function plainSettings(brokers: readonly string[]): KafkaSettings {
   return {
     brokers,

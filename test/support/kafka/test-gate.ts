@@ -1,7 +1,6 @@
 // Runs real gates in this process, on a real broker with topics and group.
 
-import { keepSecrets } from "../../../services/adapters/config/registered-secrets.ts";
-import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import { registerSecrets, secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
@@ -40,8 +39,8 @@ const { keyId, bytes } = secret.secret;
 
 const secrets = new Map([[keyId, bytes]]);
 
-/** The secret of the test's gates, which a gate compares with its journal. */
-export const testSecrets = keepSecrets(secret.secret, [], "Give the test its secret");
+/** That of the test's policy, as a gate compares it with its journal. */
+export const testSecrets = registerSecrets(secret.secret, [], "Give the test its secret");
 
 export const testCodec = createAvroCodec({ secrets });
 
