@@ -9,7 +9,7 @@ import { policyPath } from "./path.ts";
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
-/** The template as a tool's own arguments fill it. */
+/** Rewrites a template so that a tool's own arguments fill it. */
 export type AliasRewrite = (template: string) => string;
 
 const UNCHANGED: AliasRewrite = (template) => template;

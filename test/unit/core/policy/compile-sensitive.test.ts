@@ -49,7 +49,7 @@ describe("sensitive arguments", () => {
     const sensitiveProblems = problems({ ...tool, sensitive: [path] });
     expect(sensitiveProblems).toEqual([
       `tool_schemas.t.sensitive[0]: \`${path}\` says what a call does, and cannot be hidden: what a call ` +
-        "does could not be told from the journal",
+        "does could not be read from the journal",
     ]);
     expect(problems({ ...tool, sensitive: ["other"] })).toEqual([]);
   });
