@@ -1,4 +1,4 @@
-/** What `policy explain` shows of the questions that come before the checks (`decide/decide-proposal.ts`). */
+/** The rows of `policy explain` for the steps before the checks (`decide/decide-proposal.ts`). */
 import type { CompiledTool } from "../policy/compiled.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ExplainRow } from "./explain-row.ts";

@@ -1,4 +1,4 @@
-/** A hold that a verdict ends. `stands`: the rule that was approved is the rule still. */
+/** The hold that a verdict ends. `stands`: the approved rule is still the rule of the call. */
 export interface Approval {
   readonly approvalId: string;
   readonly by: readonly string[];

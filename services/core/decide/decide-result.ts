@@ -1,4 +1,4 @@
-/** A result: it counts if it names a call that is open, and is the first. */
+/** Decides a result: it counts if it names an open call and is the first. */
 
 import { trieGet } from "../../collections/trie.ts";
 import { canonicalText } from "../canonical/canonical-text.ts";
@@ -48,7 +48,7 @@ export function decideResult(
   return recorded(state, open, input, policy, nowMs);
 }
 
-/** A call that failed and may have taken effect: a later report that says what became of it ends the doubt. */
+/** A later report on a call that failed and may have taken effect settles the doubt. */
 function settleDoubt(
   state: ConversationState,
   input: ResultInput,
@@ -113,7 +113,7 @@ function recorded(
   };
 }
 
-/** Not cut, as far as the report says. */
+/** Whether the output is complete, as far as the report says. */
 function isWhole(output: string | null, bytes: number): output is string {
   return output !== null && utf8Bytes(output) >= bytes;
 }
@@ -122,13 +122,13 @@ function mayHaveActed(status: ResultStatus, effect: FailureEffect | null): boole
   return status === "succeeded" || effect === "possible";
 }
 
-/** Only who reports the failure can say that it had no effect: no text does. */
+/** Only the reporter of a failure can say that it had no effect; no text can. */
 function effectOf({ isRead }: OpenCall, { status, effect }: ResultInput): FailureEffect {
   if (status === "failed" && effect != null) return effect;
   return isRead ? "none" : "possible";
 }
 
-/** The reported error; or one made of an output that is an error, where nobody said how the call ended. */
+/** The reported error; or an error made of the output, where nobody reported how the call ended. */
 function judgedError(tool: CompiledTool, input: ResultInput): CallError | null {
   if (input.status === "failed") {
     return input.error ?? { code: null, message: input.output ?? "", retryable: null };
@@ -138,7 +138,7 @@ function judgedError(tool: CompiledTool, input: ResultInput): CallError | null {
   return { code: null, message: cutText(input.output, LIMITS.shownResult), retryable: null };
 }
 
-/** What a reporter says stands. Patterns speak where nobody said how the call ended. */
+/** A reported status is final. Patterns count only where nobody reported how the call ended. */
 function readsAsFailure(tool: CompiledTool, output: string, basis: StatusBasis): boolean {
   if (basis === "reported") return false;
   if (tool.matchesErrorPattern(output)) return true;
@@ -155,7 +155,10 @@ function errorDigest(error: CallError, output: string | null, input: ResultInput
   return sha256Hex("callgate.error.v1", error.code ?? "", error.message, output ?? "");
 }
 
-/** Of the output without what is declared to vary; of the whole as reported otherwise. */
+/**
+ * Digest of the output without the parts that are declared volatile; otherwise of the output as
+ * reported.
+ */
 function outputDigest(tool: CompiledTool, input: ResultInput, keeps: boolean): string | null {
   const { output } = input;
   if (tool.volatileOutput.length > 0 && keeps && output !== null) {

@@ -1,4 +1,4 @@
-/** Reads a call's arguments and names it: what a redelivery is recognized by. */
+/** Parses a call's arguments and derives its name, by which the gate recognizes a redelivery. */
 import { type CanonicalResult, parseCanonical } from "../canonical/parse-canonical.ts";
 import { actionDigest, decisionIdOf, rawDigest } from "../hash.ts";
 import type { ProposalInput } from "../inputs.ts";

@@ -2,7 +2,7 @@
 import type { CallContext } from "../checks/check.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
 
-/** At most so many names. */
+/** The most names to suggest. */
 const MOST = 5;
 
 export function suggestNext({ tool, policy, proposal }: CallContext): readonly string[] {
