@@ -15,7 +15,10 @@ import { decodeUtf8, firstInvalidByte, utf8Length } from "./utf8.ts";
 
 export type CanonicalSuccess = {
   readonly ok: true;
-  /** Plain objects with their members in canonical order, integer-like keys first as the language has it. */
+  /**
+   * Plain objects with their members in canonical order; integer-like keys come first, as in every
+   * JavaScript object.
+   */
   readonly value: JsonValue;
   /** RFC 8785 text of `value`; its UTF-8 bytes are what is hashed. */
   readonly text: string;
@@ -52,7 +55,7 @@ function parseText(text: string, limits: CanonicalLimits): CanonicalResult {
   return { ok: true, value: JSON.parse(canonical) as JsonValue, text: canonical, keyCount, depth };
 }
 
-/** A code unit is one byte at least and three at most: few texts need counting. */
+/** A code unit has one byte at least and three at most: few texts need counting. */
 function exceeds(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && utf8Length(text) > maxBytes;

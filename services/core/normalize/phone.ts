@@ -1,8 +1,9 @@
 import { type MakeNormalizer, textOr } from "./normalizer.ts";
 
 /**
- * `e164(US)`: a telephone number as `+` and digits, national ones read as numbers of that region. Whether such a number
- * exists is asked by `e164(US, valid)` alone. Without a region only international spellings are taken.
+ * `e164(US)`: a telephone number as `+` and digits; national ones are read as numbers of that
+ * region. Only `e164(US, valid)` checks that such a number exists. Without a region only
+ * international spellings are accepted.
  */
 export const e164: MakeNormalizer = (parameters, { capabilities }) => {
   const [region = null, check] = parameters;

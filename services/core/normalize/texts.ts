@@ -17,13 +17,13 @@ export const toUpper: Normalizer = mapped("to_upper", (text) => text.toUpperCase
 
 export const trim: Normalizer = mapped("trim", (text) => text.trim());
 
-/** White space at the ends is dropped, each run of it inside becomes one space. */
+/** White space at the ends is dropped; each run of it inside becomes one space. */
 export const collapseSpace: Normalizer = mapped("collapse_space", (text) => {
   const trimmed = text.trim();
   return WIDE_SPACE.test(trimmed) ? trimmed.replace(/\s+/g, " ") : trimmed;
 });
 
-/** White space that is not one space alone. */
+/** White space that is more than one plain space. */
 const WIDE_SPACE = /[^\S ]| {2}/;
 
 /** Unicode normalization form C: composed, same characters. */
@@ -47,13 +47,13 @@ export const email: Normalizer = textOr("email", "one mail address", (text, capa
   capabilities.email(text),
 );
 
-/** Digest of the value's canonical JSON, for values that should not stand in resource names. */
+/** Digest of the value's canonical JSON, for values that should not appear in resource names. */
 export const hash: Normalizer = (value) =>
   normalized(`sha256:${sha256Hex("callgate.normalize.hash/1", canonicalText(value))}`);
 
 /**
- * A path in its shortest form: no `.` segments, no doubled or trailing slashes, `..` resolved with the
- * segment before it. The text alone decides: links are not followed and `~` is a name.
+ * A path in its shortest form: no `.` segments, no doubled or trailing slashes, `..` resolved with
+ * the segment before it. Only the text counts: links are not followed and `~` is a name.
  */
 export const path: Normalizer = textOr("path", "a path", (text) => {
   if (text === "" || text.includes("\0")) return null;

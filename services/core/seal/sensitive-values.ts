@@ -12,12 +12,12 @@ import { isObject } from "../policy/argument-path.ts";
 export type SensitivePath = readonly string[];
 
 export interface SensitiveValue {
-  /** Member names from the arguments to the value, each as it stands there. */
+  /** Member names from the arguments to the value, each as the arguments spell it. */
   readonly keys: readonly string[];
   readonly value: JsonValue;
 }
 
-/** In the order in which they are looked for: what lies within a sensitive value is sealed with it. */
+/** Sorts paths in the order of the search: a value within a sensitive value is sealed with it. */
 export function inOrder(paths: readonly SensitivePath[]): readonly SensitivePath[] {
   return [...paths].sort((a, b) => a.length - b.length);
 }
@@ -25,8 +25,8 @@ export function inOrder(paths: readonly SensitivePath[]): readonly SensitivePath
 type Put = (sensitive: SensitiveValue) => JsonValue;
 
 /**
- * The arguments with what `put` gives in the place of each sensitive value; the same object where there is
- * none. `paths` are `inOrder`.
+ * The arguments with what `put` returns in place of each sensitive value; the same object where
+ * there is none. `paths` are sorted by `inOrder`.
  */
 export function replaceSensitive(
   args: JsonObject,
@@ -64,7 +64,7 @@ function inObject(
   return made;
 }
 
-/** A copy in which the value under existing member names is another; null where they do not exist. */
+/** A copy with another value under existing member names; null where they do not exist. */
 export function withValueAt(
   args: JsonObject,
   keys: readonly string[],

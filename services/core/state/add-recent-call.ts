@@ -1,4 +1,4 @@
-/** Adds a call to the recent calls of its conversation, which loops are looked for in. */
+/** Adds a call to the recent calls of its conversation, among which the gate looks for loops. */
 import { markOf, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
 import type { Decision } from "../decision.ts";
 import type { ConversationState, RecentCall, StateDraft } from "./state.ts";
@@ -30,7 +30,7 @@ function pushed(
   entry: RecentCall,
   size: number,
 ): readonly RecentCall[] {
-  // A push to a copy of the same length would take room for as many again.
+  // A push to a copy of the same length would double its capacity.
   const next =
     recentCalls.length <= size ? recentCalls.slice() : recentCalls.slice(recentCalls.length - size);
   if (next.length < size) {

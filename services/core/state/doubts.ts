@@ -24,14 +24,14 @@ export function addDoubt(state: StateDraft, call: OpenCall): void {
   state.doubts = [...others, call].slice(-LIMITS.doubts);
 }
 
-/** The attempt of the action that was in doubt; it is not any more. */
+/** Removes and returns the attempt of the action that was in doubt. */
 export function takeDoubt(state: StateDraft, actionKey: string): OpenCall | undefined {
   const taken = findDoubtOf(state, actionKey);
   if (taken !== undefined) state.doubts = state.doubts.filter((call) => call !== taken);
   return taken;
 }
 
-/** The attempt of the action that is in doubt, in whatever turn it was made. */
+/** The attempt of the action that is in doubt, whatever turn it was made in. */
 export function findDoubtOf(
   { doubts }: Pick<ConversationState, "doubts">,
   actionKey: string,
@@ -46,7 +46,9 @@ export function isInDoubt(outcome: {
   return outcome.status === "failed" && outcome.effect === "possible";
 }
 
-/** The execution of the call may have taken effect although none of its attempts succeeded. */
+/**
+ * Whether the execution of the call may have taken effect although none of its attempts succeeded.
+ */
 export function mayHaveActed(priorCall: PriorCall): boolean {
   return priorCall.doubted || priorCall.status === "unknown" || isInDoubt(priorCall);
 }

@@ -1,4 +1,4 @@
-/** State after a verdict that decides no call by itself. */
+/** Computes the state after a verdict that decides no call by itself. */
 
 import { trieGet } from "../../collections/trie.ts";
 import type { VerdictRuled } from "../events.ts";

@@ -11,7 +11,7 @@ import { evolveOutcome } from "./evolve-outcome.ts";
 import { evolveRuling } from "./evolve-ruling.ts";
 import type { ConversationState } from "./state.ts";
 
-/** Undefined: nothing is known of the conversation, before and after. */
+/** Undefined: the conversation does not exist, before or after. */
 export function evolve(
   state: ConversationState | undefined,
   event: GateEvent,

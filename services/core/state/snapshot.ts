@@ -24,14 +24,14 @@ import {
 import { type ConversationState, initialState } from "./state.ts";
 
 /**
- * JSON text. A change of what it holds raises the version of checkpoints, in the runtime, so that an
- * older one is not read. Entries past their end at the time of the latest proposal are left out.
+ * JSON text. A change of its contents raises the version of checkpoints in the runtime, so that no
+ * older one is read. Entries past their end at the time of the latest proposal are left out.
  */
 export function snapshotState(state: ConversationState): string {
   return JSON.stringify(dataOf(state));
 }
 
-/** Whatever is not named here stands as it is. */
+/** Members without a line of their own are stored unchanged. */
 function dataOf(state: ConversationState) {
   const at = state.lastAtMs;
   const { openIndex: _open, effectIndex: _effects, ...rest } = state;
@@ -64,7 +64,7 @@ function dataOf(state: ConversationState) {
   };
 }
 
-/** The text must come from `snapshotState` of this version: the store's digests see to that. */
+/** The text must come from `snapshotState` of this version: the store checks that by digests. */
 export function restoreState(text: string): ConversationState {
   const data = JSON.parse(text) as ReturnType<typeof dataOf>;
   const { writes } = data;
@@ -74,7 +74,7 @@ export function restoreState(text: string): ConversationState {
   );
   const recentCalls = data.recentCalls.map(RECENT_CALL_ROW.unpack);
   return {
-    // First, for its order of members: objects of one shape are the quicker to read.
+    // First, for its order of members: objects of one shape are faster to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
     ...data,
     tools: trieFrom(data.tools),
