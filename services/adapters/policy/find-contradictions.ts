@@ -47,7 +47,7 @@ type Where = (path: readonly PathSegment[]) => string;
 function findDoubles(document: RawDocument, report: Report, where: Where): void {
   if (has(document, "deduplication", "max_history") && has(document, "limits", "recent_calls")) {
     const other = where(["deduplication", "max_history"]);
-    const message = `\`ring\` and \`deduplication.max_history\` (${other}) are one thing, set twice`;
+    const message = `\`recent_calls\` and \`deduplication.max_history\` (${other}) are one thing, set twice`;
     report(["limits", "recent_calls"], message, "keep one of the two");
   }
   const byTurn = document["tool_deduplication"];

@@ -103,7 +103,7 @@ export const RUNTIME_SAFEGUARDS = {
   checkpointIdentity: [
     {
       file: CHECKPOINT,
-      find: "const problem = await findForeign(checkpoint.header, place);",
+      find: "const problem = await findForeign(checkpoint.header, context);",
       replace: "const problem: string | null = null;",
     },
   ],

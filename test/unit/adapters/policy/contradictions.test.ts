@@ -36,7 +36,7 @@ describe("one thing set twice", () => {
     );
   });
 
-  it("the ring under its two names", () => {
+  it("the number of recent calls under its two names", () => {
     expect(problems("deduplication: { max_history: 100 }\nlimits: { recent_calls: 100 }")).toEqual([
       "p0.yaml:2:11 `recent_calls` and `deduplication.max_history` (p0.yaml:1:18) are one thing, set twice",
     ]);

@@ -153,7 +153,7 @@ describe("problems", () => {
     ],
     [
       "limits:\n  zzzzzzzz: 3",
-      "p0.yaml:2:3 limits.zzzzzzzz: `zzzzzzzz` is not a key here; the keys here are arguments_bytes, output_bytes, ring",
+      "p0.yaml:2:3 limits.zzzzzzzz: `zzzzzzzz` is not a key here; the keys here are arguments_bytes, output_bytes, recent_calls",
     ],
     [
       "mode: on",
