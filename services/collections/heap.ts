@@ -31,7 +31,10 @@ function meld(a: Heap | undefined, b: Heap | undefined): Heap | undefined {
     : nodeOf(a, right.rank + 1, left, right);
 }
 
-/** Written out: this runs once for each level of each insertion, and a spread costs three times it. */
+/**
+ * Lists every member: this runs once for each level of each insertion, and a spread takes three
+ * times as long.
+ */
 function nodeOf(of: Heap, rank: number, left: Heap | undefined, right: Heap | undefined): Heap {
   return { dropAt: of.dropAt, order: of.order, key: of.key, rank, left, right };
 }
