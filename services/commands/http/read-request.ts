@@ -66,7 +66,7 @@ const BODY_NAMES = /^(?:request_?)?(?:body|data|json|form|form_?data|payload|con
  * Sorts the arguments of a call by their names.
  * @param argument the argument that holds the method.
  * @returns `url` is null where no argument has the name of an address; several bodies become one
- * object. /
+ * object.
  */
 export function requestParts(
   args: Readonly<Record<string, unknown>>,

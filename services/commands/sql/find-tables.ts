@@ -15,7 +15,7 @@ type State = "name" | "list" | "none";
 /**
  * The tables that a statement names, with their schemas. Where a word may be a table or something
  * else, it is listed: queries of a `with`, objects of other kinds, functions used as tables.
- * @param verbs the statements in these tokens: they decide what `on`, `using` and `to` mean. /
+ * @param verbs the statements in these tokens: they decide what `on`, `using` and `to` mean.
  */
 export function findTables(tokens: readonly Token[], verbs: ReadonlySet<string>): string[] {
   const before = wordsBeforeTable(verbs);

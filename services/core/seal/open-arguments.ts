@@ -10,7 +10,7 @@ type Sealed = Pick<DecisionEvent, "tenantId" | "decisionId" | "arguments">;
 /**
  * The arguments as they were sent; null where a sealed value cannot be opened, or has no path in
  * them.
- * @throws MissingSecretError /
+ * @throws MissingSecretError
  */
 export function openArguments(decision: Sealed, sealing: Pick<Sealing, "open">): JsonObject | null {
   let args: JsonObject | null = JSON.parse(decision.arguments.text) as JsonObject;

@@ -25,7 +25,7 @@ export type ReopenedHold =
 /**
  * Values that were sealed when the call was held stay sealed, whatever the policy says by now;
  * values that the policy declared sensitive since then are sealed from now on.
- * @throws MissingSecretError /
+ * @throws MissingSecretError
  */
 export function reopenHold(
   state: ConversationState,

@@ -21,7 +21,7 @@ import {
  * The proposal that is judged and journaled: without the clear text of a field that its tool
  * declares sensitive, or of arguments that cannot be parsed. The same object for all other tools,
  * and where it is sealed already.
- * @throws MissingSecretError /
+ * @throws MissingSecretError
  */
 export function sealProposal(
   state: ConversationState | undefined,
