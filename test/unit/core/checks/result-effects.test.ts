@@ -189,7 +189,7 @@ describe("a result without the name", () => {
     ["cut off", '{"id":7'],
     ["without an output", null],
     ["with a name that is too long", `{"id":"${"x".repeat(513)}"}`],
-  ])("is accepted for %s, and the call may have changed anything", (_, output) => {
+  ])("is recorded, and the call may have changed anything: %s", (_, output) => {
     const story = startStory(POLICY);
     story.done("get_invoice", { id: 8 });
     expect(created(story, output).effects).toEqual({ resources: null, exclusive: [] });
@@ -234,7 +234,7 @@ describe("a result without the name", () => {
     conflictOf(story, "send_invoice");
   });
 
-  test("does not matter for a call that had no effect or was not executed", () => {
+  test("matters for no call that had no effect or was not executed", () => {
     const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
     const report = { status: "failed", effect: "none", output: SEVEN } as const;
@@ -246,7 +246,7 @@ describe("a result without the name", () => {
     story.allowed("send_invoice", { id: 7 });
   });
 
-  test("counts for no call that may have had its effect, nor for a late report", () => {
+  test("is not assumed for a failure that may have taken effect, or for a late report", () => {
     const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
     const error = { code: "503", message: "busy", retryable: null };
