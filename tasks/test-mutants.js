@@ -24,10 +24,14 @@ import { ensureInstalled, ROOT } from "./ensure-installed.js";
  * @typedef {{ file: string, ms: number }} TestFile
  */
 
-const CORE = "services/core";
+const MUTATED = ["services/core", "services/collections"];
 const EQUIVALENT = "test/mutants/equivalent.json";
 /** No property tests: they draw other cases each time, so what they notice today may survive tomorrow. */
-const TESTS = ["test/unit/core", "test/conformance/core/normalizers.test.ts"];
+const TESTS = [
+  "test/unit/core",
+  "test/unit/collections",
+  "test/conformance/core/normalizers.test.ts",
+];
 const COPIED = [
   "services",
   "test",
@@ -73,7 +77,7 @@ async function changeCopy(copy) {
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   /** @type {Mutant[]} */
   const mutants = [];
-  for (const file of filesUnder(copy, CORE)) {
+  for (const file of MUTATED.flatMap((path) => filesUnder(copy, path))) {
     const instrumented = instrument(file, readFileSync(join(copy, file), "utf8"), mutants.length);
     writeFileSync(join(copy, file), instrumented.text);
     mutants.push(...instrumented.mutants);
