@@ -7,7 +7,7 @@ import { join } from "node:path";
 /**
  * @typedef {readonly [id: number, file: string]} Pair a change, or `UNCHANGED`, and a test file
  * @typedef {{ failed: boolean, ms: number, hits: number[] }} Answer `hits`: the changes that the tests
- *   come by, where nothing is changed
+ *   reach, in the unchanged tree
  */
 
 export const UNCHANGED = -1;
