@@ -5,6 +5,8 @@ import importRules from "../.dependency-cruiser.cjs";
 import { REASON_CODES } from "../services/core/reasons/reasons.ts";
 import { findHoles } from "../tasks/complete-lock.js";
 import minimumCounts from "./minimum-counts.json" with { type: "json" };
+import { listAnchors, listLinks, listPaths, matchesFile } from "./support/documents.ts";
+import { findSharedTags, findShortTags } from "./support/invariant-tags.ts";
 import { findLines, listTextFiles, listUses, readText } from "./support/source-tree.ts";
 
 const FILE_LINES_MAX = 400;
@@ -71,6 +73,18 @@ describe("code", () => {
       /^(Math\.random|Date|globalThis|Intl|process|performance|localeCompare|toLocale\w+)$/;
     expect(pure.length).toBeGreaterThan(150);
     expect(findUses(pure, banned)).toEqual([]);
+  });
+});
+
+describe("an invariant's tag", () => {
+  test("is defined in one file", () => {
+    expect(findSharedTags(shipped)).toEqual([]);
+  });
+
+  test("begins with a word of its module", () => {
+    expect(
+      findShortTags([...shipped, ...prose.filter((path) => path.startsWith("docs/"))]),
+    ).toEqual([]);
   });
 });
 
@@ -147,19 +161,46 @@ describe("the repository", () => {
   });
 
   test("has links in its documents that lead somewhere", () => {
-    const paths = new Set(files);
+    const isThere = (target: string) =>
+      files.includes(target) ||
+      files.some((file) => file.startsWith(`${target}/`)) ||
+      target === "LICENSE";
     const broken = prose.flatMap((path) =>
-      [...readText(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)].flatMap(
-        (match) => {
-          const target = new URL(match[1] ?? "", `file:///${path}`).pathname.slice(1);
-          const exists =
-            paths.has(target) ||
-            files.some((file) => file.startsWith(`${target}/`)) ||
-            target === "LICENSE";
-          return exists ? [] : [`${path}: ${match[1]}`];
-        },
-      ),
+      listLinks(readText(path))
+        .filter((link) => link.path !== "" && !isThere(resolveLink(path, link.path)))
+        .map((link) => `${path}: ${link.path}`),
     );
     expect(broken).toEqual([]);
   });
+
+  test("has links to headings that exist", () => {
+    const anchors = new Map(prose.map((path) => [path, listAnchors(readText(path))]));
+    const broken = prose.flatMap((path) =>
+      listLinks(readText(path)).flatMap((link) => {
+        if (link.anchor === null) return [];
+        const target = link.path === "" ? path : resolveLink(path, link.path);
+        const exists = anchors.get(target)?.has(link.anchor) === true;
+        return exists ? [] : [`${path}: ${link.path}#${link.anchor}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test("has the files that its documents name in code", () => {
+    const missing = prose
+      .filter((path) => !path.startsWith("test/fixtures/"))
+      .flatMap((path) =>
+        listPaths(readText(path))
+          .filter((name) => !FILES_OF_READERS.has(name) && !matchesFile(name, files))
+          .map((name) => `${path}: ${name}`),
+      );
+    expect(missing).toEqual([]);
+  });
 });
+
+/** In the readers' own directories. */
+const FILES_OF_READERS: ReadonlySet<string> = new Set(["pay.mts", "src/*.ts"]);
+
+function resolveLink(from: string, path: string): string {
+  return new URL(path, `file:///${from}`).pathname.slice(1);
+}

@@ -46,7 +46,7 @@ let isStopped = false;
 
 /**
  * After each answer kafkajs sets a timer of less than nothing, though nothing waits for it, and Node warns
- * of that from 22 on. The same patch as in services/adapters/kafka/mends, which is not built yet where this runs.
+ * of that from 22 on. The same patch as in services/adapters/kafka/patches, which is not built yet where this runs.
  */
 function stopIdleTimer() {
   if (isStopped) return;

@@ -2,11 +2,11 @@
  * The analytics of one log: follows the journal of every partition, folds it into numbers, keeps it as
  * Parquet files, raises alerts.
  *
- * A1 numbers are exported as they were last written to the state file: they never fall, and after a
+ * ANALYTICS-1 numbers are exported as they were last written to the state file: they never fall, and after a
  *    restart nothing is counted twice.
- * A2 the state file and the Parquet files each say how far they are; reading begins at the earlier one,
+ * ANALYTICS-2 the state file and the Parquet files each say how far they are; reading begins at the earlier one,
  *    and each takes in only what it does not have.
- * A3 an alert is published after the state file names it; after a crash between the two it is looked
+ * ANALYTICS-3 an alert is published after the state file names it; after a crash between the two it is looked
  *    up in its topic before it is published again.
  */
 import { openDuck } from "../adapters/duckdb/connection.ts";

@@ -46,7 +46,7 @@ export type RestoreContext = ReadContext & {
 };
 
 /** What the state was built on; the journal is always replayed after it. */
-export type RestoreSource = "held" | "checkpoint" | "journal";
+export type RestoreSource = "inMemory" | "checkpoint" | "journal";
 
 /** What is known of the checkpoint store, for the next save. */
 export type StoredMark = {

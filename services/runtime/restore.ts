@@ -43,19 +43,19 @@ const SLICE_MS = 20;
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 
 /**
- * @param held what this process still has, or has prepared: asked for after the fence, and read on from
+ * @param takeInMemory what this process still has, or has prepared: asked for after the fence, and read on from
  *   there.
  * @throws PipelineError, see errors.ts.
  */
 export async function restorePartition(
   context: RestoreContext,
-  held: () => Promise<Start | null>,
+  takeInMemory: () => Promise<Start | null>,
 ): Promise<Restored> {
   const startedMs = context.clock.nowMs();
   const writer = await context.ownership.takeOver(context.partition);
   const fencedMs = context.clock.nowMs() - startedMs;
   try {
-    const start = await held();
+    const start = await takeInMemory();
     const acceptance = await assertNothingLost(context);
     const restored = await readState(context, writer, start);
     assertSecretsOf(context, restored.state, acceptance);
@@ -69,16 +69,16 @@ export async function restorePartition(
 async function readState(
   context: RestoreContext,
   writer: PartitionWriter,
-  held: Start | null,
+  inMemory: Start | null,
 ): Promise<Omit<Restored, "fencedMs" | "acceptance">> {
   const again: readonly RestoreSource[] = ["checkpoint", "journal"];
-  const sources: readonly RestoreSource[] = held === null ? again : ["held", ...again];
+  const sources: readonly RestoreSource[] = inMemory === null ? again : ["inMemory", ...again];
   for (const source of sources) {
     const end = await endOf(context);
     try {
       const start =
-        source === "held"
-          ? await stillThere(context, held, end)
+        source === "inMemory"
+          ? await assertStillThere(context, inMemory, end)
           : await startFrom(context, source, end, context.reportedSeq);
       if (start === null) continue;
       const replayed =
@@ -87,7 +87,8 @@ async function readState(
       return { writer, state: start.state, source, stored: start.stored, replayed };
     } catch (error) {
       if (!(error instanceof StateCorruptError) || source === "journal") throw broken(error);
-      context.logger.warn(`the ${source} state was dropped, it is read again from further back`, {
+      context.logger.warn("a state was dropped, it is read again from further back", {
+        source,
         partition: context.partition,
         problem: error.message,
       });
@@ -143,19 +144,19 @@ function endOf(context: RestoreContext): Promise<number> {
 }
 
 /** A commit that was acknowledged and then taken back by the log: what is held is of no journal. */
-async function stillThere(
+async function assertStillThere(
   context: RestoreContext,
-  held: Start | null,
+  inMemory: Start | null,
   end: number,
 ): Promise<Start | null> {
-  if (held === null || held.state.progress.seq === 0) return held;
+  if (inMemory === null || inMemory.state.progress.seq === 0) return inMemory;
   const { log, partition } = context;
-  const last = held.state.journalOffset - 1;
-  if (last < (await log.startOffset(JOURNAL_TOPIC, partition))) return held;
+  const last = inMemory.state.journalOffset - 1;
+  if (last < (await log.startOffset(JOURNAL_TOPIC, partition))) return inMemory;
   // A log refuses to read what lies beyond its end.
   if (last < end) {
     const { records } = await log.read(JOURNAL_TOPIC, partition, last, ONE_RECORD);
-    if (records[0]?.offset === last) return held;
+    if (records[0]?.offset === last) return inMemory;
   }
   throw new StateCorruptError(`the journal does not have the record at ${last} any more`, {
     context: { partition, offset: last },

@@ -12,7 +12,8 @@
  * TASK-1 a decision is made only in RUNNING, on state that is the journal's up to its end.
  * TASK-2 one batch at a time: the next is begun when the commit of the one before it is known.
  * TASK-3 after an outcome that is not known nothing is assumed: the partition is taken over again.
- * TASK-4 what a listener is told of is in the journal; every record is told once and in order.
+ * TASK-4 a listener gets each journal record once and in order, after it is durable. This holds within
+ *    one process: a listener of the next process begins with the records that it commits.
  */
 import type { Acceptance } from "./anchor.ts";
 import { batchContextOf, retryable } from "./batch-context.ts";
@@ -59,7 +60,7 @@ export class StreamTask {
   #status: TaskStatus = { state: "restoring", detail: "restoring", error: null };
   #engine: Engine | null;
   #wakePolicy: (() => void) | null = null;
-  #held: PartitionState | null = null;
+  #inMemory: PartitionState | null = null;
   /** A loss that was accepted, until the journal says so. */
   #acceptance: Acceptance | null = null;
   #reportedSeq: number | null = null;
@@ -187,11 +188,11 @@ export class StreamTask {
     const startedMs = clock.nowMs();
     const first = this.#reportedSeq === null;
     metrics.count("take_overs");
-    const held = this.#held;
+    const inMemory = this.#inMemory;
     const store = this.#distrustsCheckpoint ? null : checkpoints;
-    // If the replay fails half way, what was held is not what it was: it is taken up again only
+    // If the replay fails half way, what was in memory is not what it was: it is taken up again only
     // when all of it has fitted.
-    this.#held = null;
+    this.#inMemory = null;
     const restored = await restorePartition(
       {
         ...{ partition, log, ownership, codec, clock, logger, metrics, fold },
@@ -206,16 +207,16 @@ export class StreamTask {
         },
       },
       async () => {
-        if (held !== null) return { state: held, hashesFromSeq: 0, stored: null };
+        if (inMemory !== null) return { state: inMemory, hashesFromSeq: 0, stored: null };
         return (first ? await this.#context.prepared?.() : null) ?? null;
       },
     );
     const { state, writer, source, stored, replayed, fencedMs } = restored;
-    this.#held = state;
+    this.#inMemory = state;
     this.#acceptance = restored.acceptance;
     this.#reportedSeq ??= state.progress.seq;
     this.#distrustsCheckpoint = false;
-    if (stored !== null) this.#checkpointer?.begin(stored, source === "held");
+    if (stored !== null) this.#checkpointer?.begin(stored, source === "inMemory");
     const { next } = state.progress;
     this.#queue.reset(next);
     this.#ticks.reset();
@@ -356,7 +357,7 @@ export class StreamTask {
     });
     if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
       this.#rebuilds += 1;
-      this.#held = null;
+      this.#inMemory = null;
       this.#distrustsCheckpoint = true;
       this.#become("suspended", "restoring", error);
     } else if (error.disposition === "retry") {

@@ -70,7 +70,7 @@ export function optionalMember<T extends string>(
   return text === null ? null : member(list, text);
 }
 
-export const REASONS: ClosedList<ReasonCode> = listFrom("reason", REASON_CODES);
+export const REASON_WORDS: ClosedList<ReasonCode> = listFrom("reason", REASON_CODES);
 
 export const STATUSES: ClosedList<ResultStatus> = listFrom("result status", RESULT_STATUSES);
 
@@ -168,7 +168,7 @@ export const IGNORED_WHY = listOf<IgnoredWhy>("cause", {
 
 /** By the logical type that names the list in a schema. */
 export const LISTS: ReadonlyMap<string, ClosedList<string>> = new Map<string, ClosedList<string>>([
-  ["callgate-reason", REASONS],
+  ["callgate-reason", REASON_WORDS],
   ["callgate-result-status", STATUSES],
   ["callgate-call-status", CALL_STATUSES],
   ["callgate-disposition", DISPOSITIONS],

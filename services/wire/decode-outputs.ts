@@ -1,7 +1,7 @@
 /** What readers of the gate's outputs get: plain objects, lists checked. */
 import { PoisonRecordError } from "../runtime/errors.ts";
 import type { DeadLetter } from "../runtime/ports.ts";
-import { member, optionalMember, QUARANTINES, REASONS, TOPICS } from "./closed-lists.ts";
+import { member, optionalMember, QUARANTINES, REASON_WORDS, TOPICS } from "./closed-lists.ts";
 import {
   ALERT_KINDS,
   ALERT_SEVERITIES,
@@ -73,7 +73,7 @@ export function decodeAlert(types: RecordTypes, value: Uint8Array): Alert {
       resolvedAtMs: raw.resolvedAtMs,
       agentId: raw.agentId,
       tool: raw.tool,
-      reason: optionalMember(REASONS, raw.reason),
+      reason: optionalMember(REASON_WORDS, raw.reason),
       decisionId: raw.decisionId,
       message: raw.message,
       value: raw.value,

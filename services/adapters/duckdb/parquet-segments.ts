@@ -2,8 +2,8 @@
  * A stream as Parquet files, one folder for each partition, each file named after the offsets it covers:
  * the names alone say where to go on, so that nothing is written twice and nothing is left out.
  *
- * P1 a file appears whole or not at all: it is written aside, flushed, and renamed.
- * P2 where two files overlap, the larger one was made of the smaller ones: those are removed.
+ * PARQUET-1 a file appears whole or not at all: it is written aside, flushed, and renamed.
+ * PARQUET-2 where two files overlap, the larger one was made of the smaller ones: those are removed.
  */
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { rename } from "node:fs/promises";

@@ -2,10 +2,10 @@
  * SQL of somebody who may only read. What a statement does is DuckDB's own word (the type of the prepared
  * statement), never a guess from its text.
  *
- * R1 one statement runs, and only where DuckDB prepares it as a SELECT: COPY, for one, writes files.
- * R2 DuckDB does not say what an EXPLAIN explains, and EXPLAIN ANALYZE runs it. What comes after the words is prepared
+ * READONLY-1 one statement runs, and only where DuckDB prepares it as a SELECT: COPY, for one, writes files.
+ * READONLY-2 DuckDB does not say what an EXPLAIN explains, and EXPLAIN ANALYZE runs it. What comes after the words is prepared
  *   by itself, and where it is a SELECT, EXPLAIN is put before that very text: the text that was given does not run.
- * R3 DuckDB makes several of a PIVOT: a CREATE of the names of its columns, in memory, goes before the SELECT.
+ * READONLY-3 DuckDB makes several of a PIVOT: a CREATE of the names of its columns, in memory, goes before the SELECT.
  */
 import type {
   DuckDBConnection,

@@ -1,11 +1,11 @@
 /**
  * One process at a time writes a directory.
  *
- * L1 an owner whose process cannot be seen from here (another host, another container) is taken to be
+ * LOCK-1 an owner whose process cannot be seen from here (another host, another container) is taken to be
  *    gone when its sign of life stood still while it was watched. Clocks do not count: they differ, and
  *    jump when a machine wakes up.
- * L2 who was thought to be gone and comes back finds another's name in the file, and writes no more.
- * L3 a stale lock is replaced in one step; of several who do so at once the last one has it.
+ * LOCK-2 who was thought to be gone and comes back finds another's name in the file, and writes no more.
+ * LOCK-3 a stale lock is replaced in one step; of several who do so at once the last one has it.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -152,7 +152,7 @@ function touch(path: string): void {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // Who misses the sign and takes over is found before the next write (L2).
+    // Who misses the sign and takes over is found before the next write (LOCK-2).
   }
 }
 

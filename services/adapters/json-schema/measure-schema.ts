@@ -6,7 +6,7 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 export type SchemaMeasure =
-  | { readonly ok: true; readonly depthMax: number | null }
+  | { readonly ok: true; readonly depthMax: number | null; readonly isRecursive: boolean }
   | { readonly ok: false; readonly problem: string };
 
 /** Bounds of one schema. The largest of 552 recorded tools has 46 nodes in 7 levels. */
@@ -30,9 +30,10 @@ export function measureSchema(schema: Schema): SchemaMeasure {
   const walk: Walk = { root: schema, open: new Map(), returns: new Map(), nodes: 0, problem: null };
   visit(schema, "", 1, walk);
   if (walk.problem !== null) return { ok: false, problem: walk.problem };
+  const isRecursive = walk.returns.size > 0;
   const branches = Math.max(1, ...walk.returns.values());
-  if (branches === 1) return { ok: true, depthMax: null };
-  return { ok: true, depthMax: Math.floor(Math.log(VISITS_MAX) / Math.log(branches)) };
+  const depthMax = branches === 1 ? null : Math.floor(Math.log(VISITS_MAX) / Math.log(branches));
+  return { ok: true, depthMax, isRecursive };
 }
 
 /** Keywords that look at a part of the value; the others look at the value itself. */

@@ -12,10 +12,10 @@
  * | `wt`, `wo`    | topic id and offset that it goes to                                        |
  * | `u`           | there until the save ends: what is there is no checkpoint                  |
  *
- * S1 a save begins only on what its caller knows to be there (its mark, or what came of saves of its own
+ * SAVE-1 a save begins only on what its caller knows to be there (its mark, or what came of saves of its own
  *    whose outcome it never heard), and goes on only where no other began and nothing was undone between.
- * S2 a save to an older offset of the same journal does not begin while one to a newer is under way.
- * S3 an older checkpoint than this caller has saved is a server that was rolled back: it is removed.
+ * SAVE-2 a save to an older offset of the same journal does not begin while one to a newer is under way.
+ * SAVE-3 an older checkpoint than this caller has saved is a server that was rolled back: it is removed.
  */
 export const SAVE_SCRIPT = `
 local key = KEYS[1]

@@ -171,9 +171,9 @@ function expiry(leftMs: number): string {
 
 /** The message of the hold is for the model; of it an approver needs what comes after the common words. */
 function whyHeld({ policy: { tier }, message }: CallHeld): string {
-  const { model } = REASONS.approval_required;
+  const { modelText } = REASONS.approval_required;
   const of = tier === null ? "its tier" : `the tier ${shownSpeaker(tier)}`;
-  const detail = message.startsWith(model) ? message.slice(model.length).trim() : "";
+  const detail = message.startsWith(modelText) ? message.slice(modelText.length).trim() : "";
   const asks = `${of} asks for a person's approval before the call may run`;
   return detail === "" ? asks : `${asks}. ${revealed(detail, TEXT_CHARACTERS)}`;
 }

@@ -2,9 +2,9 @@
  * A partition's inputs decided again under another policy, in the order in which they were decided.
  * States follow from this policy's own events, never from the recorded ones.
  *
- * A1 memory holds the conversations that the gate would hold: what has lapsed is dropped.
- * A2 sensitive values are digests in the journal, and stay them: what was wrong with one was found then.
- * A3 a verdict answers the hold of the same call, whatever id, action and rule the other policy gave it.
+ * BACKTEST-1 memory holds the conversations that the gate would hold: what has lapsed is dropped.
+ * BACKTEST-2 sensitive values are digests in the journal, and stay them: what was wrong with one was found then.
+ * BACKTEST-3 a verdict answers the hold of the same call, whatever id, action and rule the other policy gave it.
  */
 
 import { trieGet } from "../../collections/trie.ts";

@@ -41,7 +41,7 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
         isRead,
         repeated,
         warnings,
-        refusal: refusalOf(event),
+        refusal: showRefusal(event),
       };
     case "held":
       return {
@@ -106,7 +106,7 @@ function runnable(
   return keyless;
 }
 
-function refusalOf(event: CallRefused): CallRefusal {
+function showRefusal(event: CallRefused): CallRefusal {
   const { callId, tool } = event.call;
   return {
     schemaVersion: 1,
@@ -140,21 +140,21 @@ function plainRefusal(
   shown: string,
   reason: ReasonCode,
 ): Omit<CallRefusal, "decisionId"> {
-  const sentences = REASONS[reason];
+  const row = REASONS[reason];
   return {
     schemaVersion: 1,
     callId,
     tool,
     arguments: shown,
     reason,
-    message: sentences.model,
+    message: row.modelText,
     duplicate: false,
     note: null,
     rule: "client",
     policy: "",
     level: 0,
     count: 0,
-    retryable: sentences.isRetryable === true,
+    retryable: row.isRetryable === true,
     disposition: "wait",
     previousCall: null,
     previousResult: null,

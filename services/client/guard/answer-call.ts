@@ -26,10 +26,10 @@ const NOT_EXECUTED =
 /** Of a call that the gate did not allow: its refusal, or the output that answers it. */
 export function answerRefused(decision: Decision, event: CallRefused | null): unknown {
   const earlier = event === null ? null : earlierOutputOf(event);
-  return earlier ?? refusedOf(decision, refusalOf(decision));
+  return earlier ?? refusedOf(decision, refusalOrUnavailable(decision));
 }
 
-export function refusalOf(decision: Decision): CallRefusal {
+export function refusalOrUnavailable(decision: Decision): CallRefusal {
   return decision.refusal ?? notRun(decision, "gate_unavailable", "");
 }
 

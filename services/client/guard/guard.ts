@@ -38,7 +38,7 @@ import {
   answerRefused,
   answerUnrecorded,
   type DecidedCall,
-  refusalOf,
+  refusalOrUnavailable,
   refuseKeyless,
   refuseRun,
   refuseUnrun,
@@ -194,7 +194,7 @@ export class Guard {
       }
       if (signal.aborted) throw signal.reason;
       const proposed = this.#client.unavailableFor(guarded.call, error.cause).decision;
-      return refusedOf(proposed, refusalOf(proposed));
+      return refusedOf(proposed, refusalOrUnavailable(proposed));
     }
     if (execution.type === "not_claimed") return this.#answerUnclaimed(guarded, decision, claimed);
     return answerExecution(execution, this.#decided(guarded, decision));

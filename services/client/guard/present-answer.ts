@@ -5,6 +5,7 @@
  * ANSWER-1 an output from memory is marked as one, in every form that an answer has.
  * ANSWER-2 no warning is lost: it is in the wrapped answer, in the note of a text, or found by `warningsOf`.
  */
+import { cutResult, DUPLICATE_NOTE_START } from "../../core/duplicate-note.ts";
 import type { CallRefused } from "../../core/events.ts";
 import type { AnswerForm, Decision, Warning } from "../api/gate-types.ts";
 import { isRefused } from "../api/refused.ts";
@@ -34,7 +35,6 @@ export class EarlierOutput {
 }
 
 const NOTE_BEGINS = "\n\n[Gate: ";
-const ANSWERED = "This tool call was already made";
 
 /** Of a refusal that answers from memory; null: it does not. */
 export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutput | null {
@@ -45,11 +45,9 @@ export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutp
   return new EarlierOutput(output, shortNote(refusal.note));
 }
 
-/** The note of the refusal quotes the result, and here it stands beside it. */
+/** The note of the refusal quotes the result; the caller gets the result itself beside the note. */
 function shortNote(note: string | null): string | null {
-  if (note === null) return null;
-  const [sentence = note] = note.split(". Result was: ");
-  return `${sentence}. This is its earlier result.`;
+  return note === null ? null : `${cutResult(note)}. This is its earlier result.`;
 }
 
 type AnswerFacts = { readonly duplicate: boolean; readonly warnings: readonly Warning[] };
@@ -92,7 +90,7 @@ function noted(output: string, note: string | null, warnings: readonly Warning[]
  * its note, of a number or a boolean by `answers: "wrapped"` or `onDecision` alone.
  */
 export function wasAnswered(answer: unknown): boolean {
-  if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${ANSWERED}`);
+  if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${DUPLICATE_NOTE_START}`);
   return isObject(answer) && (answerFacts.get(answer)?.duplicate ?? false);
 }
 

@@ -1,9 +1,9 @@
 /**
  * From the bytes a client sent to the value every check sees and the text that is hashed, approved and run.
  *
- * C1 Total: any input gives a result, none throws.
- * C2 Idempotent: the text of a result parses to the same text.
- * C3 Injective up to key order, white space, escape spelling, spellings of one integer, and fractions that name one
+ * CANONICAL-1 Total: any input gives a result, none throws.
+ * CANONICAL-2 Idempotent: the text of a result parses to the same text.
+ * CANONICAL-3 Injective up to key order, white space, escape spelling, spellings of one integer, and fractions that name one
  *    double; whatever two parsers could read differently is refused.
  */
 

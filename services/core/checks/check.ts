@@ -85,8 +85,10 @@ export interface Check {
   readonly name: CheckName;
   readonly find: (call: CallContext) => readonly Finding[];
   /**
-   * Compiles, once, the part of the document and of the tool's entry that the check needs; null: it
-   * needs none.
+   * What the check reads of the document and of the tool's entry; null: nothing. It is compiled once for
+   * a tool, and once for each variant and each rule of `commands`, whose keys are merged into the entry.
+   * Of a call of several parts the settings of one part count: of the strictest, or of one that writes
+   * where the strictest only reads (`policy/merge-variants.ts`).
    */
   readonly compile: (document: PolicyDocument, entry: ToolDocument) => unknown;
   /**

@@ -1,6 +1,6 @@
 /**
- * Check 9: an exclusive effect that stands already, whichever tool had it: on the same resource, on
- * one that stands for the same thing, and, of a delete or transfer, on what holds it or lies in it.
+ * Finds an exclusive effect that is in force already, whichever tool had it: on the same resource, on
+ * one that names the same thing, and, of a delete or transfer, on its ancestors and what it contains.
  * Only declared exclusive effects conflict: writing one thing through several tools is ordinary work.
  * An effect of a call that failed and may have had it conflicts or warns as its `on_failure` says.
  */

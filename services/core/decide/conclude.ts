@@ -15,7 +15,7 @@ import { findExecution } from "./execution.ts";
 import { runningFacts } from "./facts.ts";
 import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
-import { refusalOf } from "./refusal.ts";
+import { writeRefusal } from "./write-refusal.ts";
 
 export function conclude(
   call: CallContext,
@@ -79,7 +79,7 @@ function refuse(call: CallContext, draft: DecisionDraft, finding: Finding): Call
   return {
     ...draft,
     type: "refused",
-    refusal: refusalOf(call, draft, finding, escalation),
+    refusal: writeRefusal(call, draft, finding, escalation),
     strike: escalation.strike,
     raised: escalation.raised,
     cycle: finding.cycle,
@@ -96,7 +96,7 @@ function hold(
   terms: NonNullable<Finding["hold"]> & { readonly number: number },
 ): CallHeld {
   const { policy, tool } = call;
-  const { model } = REASONS.approval_required;
+  const { modelText } = REASONS.approval_required;
   draft.conversation.evicted = makeRoom(call, "write");
   draft.arguments.sealed = sealValues(draft, call.proposal.clear, policy);
   return {
@@ -109,7 +109,7 @@ function hold(
     holdNumber: terms.number,
     ruleDigest: tool.ruleDigest,
     scope: scopeOf(tool, policy.tool(tool.name)),
-    message: joinSentences([model, finding.detail]),
+    message: joinSentences([modelText, finding.detail]),
     rule: finding.rule,
     facts: runningFacts(call, null),
   };

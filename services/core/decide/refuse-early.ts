@@ -10,8 +10,8 @@ import type { DecisionEvent } from "../events.ts";
 import type { Advice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
 import type { DecisionDraft } from "./draft-decision.ts";
-import { enforced } from "./judge.ts";
 import type { PlainRefusal } from "./refuse-unread.ts";
+import { findEnforced } from "./run-checks.ts";
 
 export function refuseEarly(
   call: CallContext,
@@ -29,7 +29,7 @@ export function refuseEarly(
 /** A call that an operator switched off is refused for that, whatever else is wrong with it. */
 function stopOf(call: CallContext, { reason }: PlainRefusal, advice: Advice): Finding | null {
   if (reason === "killed") return null;
-  return enforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
+  return findEnforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
 }
 
 function makeFinding(call: CallContext, plain: PlainRefusal): Finding {

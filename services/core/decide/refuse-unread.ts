@@ -24,19 +24,19 @@ export interface PlainRefusal {
 
 /** A refusal that names no earlier call. */
 export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRefused {
-  const sentences = REASONS[plain.reason];
+  const row = REASONS[plain.reason];
   return {
     ...draft,
     type: "refused",
     refusal: {
       reason: plain.reason,
-      message: joinSentences([sentences.model, plain.detail, ...problemLines(plain.problems)]),
+      message: joinSentences([row.modelText, plain.detail, ...problemLines(plain.problems)]),
       duplicate: false,
       note: null,
       rule: plain.rule,
       level: 0,
       count: 0,
-      retryable: sentences.isRetryable === true,
+      retryable: row.isRetryable === true,
       disposition: plain.disposition,
       previousCall: null,
       previousResult: null,

@@ -48,7 +48,6 @@ export function compileTool(
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
   const { variants, commands } = entry;
-  // A line of commands stops where one fails; the commands before it have run.
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;

@@ -7,7 +7,7 @@ export interface EffectHolder {
   readonly tool: string;
   readonly kind: string;
   readonly actionKey: string;
-  /** `n` of the state when the call was allowed (S3 in `state.ts`). */
+  /** `n` of the state when the call was allowed (CONVERSATION-3). */
   readonly n: number;
   readonly atMs: number;
   /** Failed: it may have happened all the same; a failure that had no effect frees the resource. */

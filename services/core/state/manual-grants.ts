@@ -20,7 +20,7 @@ export interface ManualGrant {
   /** Whether the grant came with a reason. */
   readonly reasoned: boolean;
   /**
-   * `n` of the state when the verdict came (S3 in `state.ts`): calls allowed before it used up
+   * `n` of the state when the verdict came (CONVERSATION-3): calls allowed before it used up
    * another grant.
    */
   readonly sinceN: number;

@@ -1,7 +1,8 @@
 /** Finds the prior call of a call: the latest earlier allowed call with the same action key. */
 import { ledgerGet } from "../../collections/ledger.ts";
+import type { CallHeld } from "../events.ts";
 import { heldPriorKey, latestHeld } from "./open-calls.ts";
-import type { ConversationState, OpenCall, PriorCall } from "./state.ts";
+import type { ConversationState, PriorCall } from "./state.ts";
 
 /** Keys in turn scope contain the turn, so the next turn starts without prior calls. */
 export function makePriorKey(
@@ -26,7 +27,7 @@ export function findHeldPriorCall(
   state: ConversationState,
   priorKey: string,
   except: string | null,
-): OpenCall | undefined {
-  if (state.openIndex.heldCount === 0) return undefined;
-  return latestHeld(state, heldPriorKey(priorKey), except);
+): CallHeld | null {
+  if (state.openIndex.heldCount === 0) return null;
+  return latestHeld(state, heldPriorKey(priorKey), except)?.held ?? null;
 }

@@ -37,10 +37,14 @@ export const RUNTIME_SAFEGUARDS = {
       file: RESTORE,
       find: "  const writer = await context.ownership.takeOver(context.partition);\n",
       replace:
-        "  const before = { held: await held(), end: await endOf(context) };\n" +
+        "  const before = { inMemory: await takeInMemory(), end: await endOf(context) };\n" +
         "  const writer = await context.ownership.takeOver(context.partition);\n",
     },
-    { file: RESTORE, find: "const start = await held();", replace: "const start = before.held;" },
+    {
+      file: RESTORE,
+      find: "const start = await takeInMemory();",
+      replace: "const start = before.inMemory;",
+    },
     {
       file: RESTORE,
       find: "await readState(context, writer, start);",
@@ -48,8 +52,8 @@ export const RUNTIME_SAFEGUARDS = {
     },
     {
       file: RESTORE,
-      find: "  held: Start | null,\n): Promise<Omit<Restored",
-      replace: "  held: Start | null,\n  end: number,\n): Promise<Omit<Restored",
+      find: "  inMemory: Start | null,\n): Promise<Omit<Restored",
+      replace: "  inMemory: Start | null,\n  end: number,\n): Promise<Omit<Restored",
     },
     { file: RESTORE, find: "    const end = await endOf(context);\n", replace: "" },
   ],

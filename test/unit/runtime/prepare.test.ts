@@ -77,7 +77,7 @@ describe("a state that was made ready while another owner went on", () => {
     kit.start({ checkpoints: null, context: { prepared: async () => start } });
     await propose(1);
     await kit.journaled(6);
-    expect(restored()).toMatchObject({ source: "held", replayed: 2 });
+    expect(restored()).toMatchObject({ source: "inMemory", replayed: 2 });
   });
 
   it("follows what the owner writes", async () => {

@@ -14,7 +14,7 @@ import { printable } from "../../output/printable.ts";
 import type { Style } from "../../output/style.ts";
 import type { Terminal } from "../../output/terminal.ts";
 import { Coverage } from "./coverage.ts";
-import { judgeCall, type Mismatch } from "./judge-call.ts";
+import { findMismatches, type Mismatch } from "./find-mismatches.ts";
 import { runCase } from "./run-case.ts";
 
 export type TestOptions = {
@@ -56,7 +56,7 @@ export async function runTest(options: TestOptions, terminal: Terminal): Promise
     const decided = runCase(one, compiled);
     for (const call of decided) coverage.add(call);
     const failures = decided.flatMap((call, index) =>
-      judgeCall(call).map((mismatch) => ({
+      findMismatches(call).map((mismatch) => ({
         call: index + 1,
         tool: call.call.tool,
         location: formatLocation(call.call.location),

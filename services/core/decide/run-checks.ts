@@ -5,18 +5,18 @@ import { CHECKS } from "../checks/order.ts";
 import { REASONS } from "../reasons/reasons.ts";
 import type { Advice } from "./advice.ts";
 
-export function judge(call: CallContext, advice: Advice): Finding | null {
+export function runChecks(call: CallContext, advice: Advice): Finding | null {
   for (const check of CHECKS) {
     const findings = check.find(call);
     if (findings.length === 0) continue;
-    const decisive = enforced(call, findings, advice);
+    const decisive = findEnforced(call, findings, advice);
     if (decisive !== null)
       return decisive.answered ? loopInstead(call, decisive, advice) : decisive;
   }
   return null;
 }
 
-export function enforced(
+export function findEnforced(
   call: CallContext,
   findings: readonly Finding[],
   advice: Advice,
@@ -34,6 +34,6 @@ export function enforced(
 function loopInstead(call: CallContext, answer: Finding, advice: Advice): Finding {
   // How often a tool may run does not matter here: nothing runs.
   const loops = loopsCheck.find(call).filter(({ reason }) => REASONS[reason].group !== "rate");
-  const loop = enforced(call, loops, advice);
+  const loop = findEnforced(call, loops, advice);
   return loop === null ? answer : { ...loop, previous: answer.previous };
 }

@@ -1,19 +1,23 @@
 /**
- * What becomes of a call: one verdict for each command of a line, file that it redirects to, statement or request.
- * The call is as strict as the strictest of them. What is not understood matches nothing that allows.
+ * Judges a call part by part: each command of a line, each file that it redirects to, each statement,
+ * the request. The call is as strict as its strictest part. A part that is not understood matches no
+ * rule that allows.
  */
-import { isReading } from "../programs/program.ts";
+import { type Does, isReading } from "../programs/program.ts";
 import { type CommandPart, FILE, type Part, type Visit } from "./part.ts";
 import type { ReadCall } from "./read-call.ts";
 import { isFree, type RuleTest } from "./rule.ts";
 
-/** Of a repeat: `read` is answered from memory, `watch` and `run` run again, `write` is a duplicate. */
-export type Deed = "read" | "watch" | "run" | "write";
+/**
+ * What a part does, as far as its repeat is concerned: a `read` is answered from memory, `watch` and
+ * `run` run again, a `write` is a duplicate, and so is what sends.
+ */
+export type DoesOnRepeat = Exclude<Does, "send">;
 
-export interface Verdict {
+export interface PartJudgement {
   /** The part, for people. */
   readonly text: string;
-  readonly does: Deed;
+  readonly does: DoesOnRepeat;
   /** Number of the rule that decides; `tables`: none, but the tables say what it does; `unclear`: nothing does. */
   readonly by: number | "tables" | "unclear";
   /** Why it is unclear, as a clause: `the option --x of git status is not known`. */
@@ -26,12 +30,12 @@ export interface Rules {
   readonly isSession: boolean;
 }
 
-/** A verdict for each part of a call. None: an empty line, which does nothing. */
-export function judgeCall({ parts, unread }: ReadCall, rules: Rules): readonly Verdict[] {
-  const verdicts = parts.flatMap((part) => judgePart(part, rules));
-  if (unread === null) return verdicts;
+/** A judgement for each part of a call. None: an empty line, which does nothing. */
+export function judgeParts({ parts, unread }: ReadCall, rules: Rules): readonly PartJudgement[] {
+  const judgements = parts.flatMap((part) => judgePart(part, rules));
+  if (unread === null) return judgements;
   const { text, reason } = unread;
-  return [{ text: cut(text), does: "write", by: "unclear", reason }, ...verdicts];
+  return [{ text: cut(text), does: "write", by: "unclear", reason }, ...judgements];
 }
 
 const TEXT_MAX = 120;
@@ -40,16 +44,16 @@ function cut(text: string): string {
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text;
 }
 
-/** The verdict of the first rule that is about it. What is not wholly understood is unclear beside that. */
-function judgePart(part: Part, { rules, isSession }: Rules): readonly Verdict[] {
+/** Judges by the first rule that is about the part. A part that is not wholly understood is also unclear. */
+function judgePart(part: Part, { rules, isSession }: Rules): readonly PartJudgement[] {
   const text = describePart(part);
   const command = part.kind === "command" ? part : null;
   const unseen = command?.unseen ?? null;
   const by = rules.findIndex(
     ({ fits, isStrict }) => (isStrict || unseen === null) && fits(part, isStrict),
   );
-  const does = deedOf(part, isSession);
-  const ruled: readonly Verdict[] = by < 0 ? [] : [{ text, does, by, reason: null }];
+  const does = doesOnRepeat(part, isSession);
+  const ruled: readonly PartJudgement[] = by < 0 ? [] : [{ text, does, by, reason: null }];
   const misread = unseen ?? (command?.hasTable === true ? command.form.problem : null);
   if (by >= 0 && misread === null) return ruled;
   const reason = misread ?? (command === null ? null : findProblem(command));
@@ -78,7 +82,7 @@ function whyNotFree({ path, access, isSecret, position }: Visit): string {
     : "lies outside of the workspace";
 }
 
-function deedOf(part: Part, isSession: boolean): Deed {
+function doesOnRepeat(part: Part, isSession: boolean): DoesOnRepeat {
   const { does } = part;
   if (does === "read" && isSession && part.kind === "command" && part.form.program === "cd")
     return "run";

@@ -2,6 +2,7 @@
 import type { CallContext, Finding } from "../checks/check.ts";
 import { cutText } from "../cut-text.ts";
 import type { Decision } from "../decision.ts";
+import { writeDuplicateNote } from "../duplicate-note.ts";
 import type { Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
 import { joinSentences, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
@@ -35,7 +36,7 @@ function userMessage(finding: Finding, { level }: EscalationLevel, tool: string)
   return said === null ? null : `${said} (${tool}).`;
 }
 
-export function refusalOf(
+export function writeRefusal(
   call: CallContext,
   draft: Decision,
   finding: Finding,
@@ -43,14 +44,14 @@ export function refusalOf(
 ): Refusal {
   const { priorCall } = call;
   const previous = finding.previous;
-  const sentences = REASONS[finding.reason];
+  const row = REASONS[finding.reason];
   const shown = previous === null ? null : shownResult(previous);
-  const duplicate = previous !== null && sentences.isFailure !== true;
+  const duplicate = previous !== null && row.isFailure !== true;
   const suggestedNext = suggestNext(call);
   return {
     reason: finding.reason,
     message: joinSentences([
-      sentences.model,
+      row.modelText,
       finding.detail,
       ...problemLines(finding.problems),
       shown,
@@ -62,7 +63,7 @@ export function refusalOf(
     rule: finding.rule,
     level: escalation.level,
     count: escalation.count,
-    retryable: sentences.isRetryable === true,
+    retryable: row.isRetryable === true,
     disposition: dispositionAt(escalation.level, finding.disposition),
     previousCall: finding.earlier ?? previousOf(previous ?? priorCall),
     previousResult: previous === null ? null : previousResult(previous, finding.answered),
@@ -144,5 +145,5 @@ function noteOf(call: CallContext, priorCall: PriorCall): string {
   const where =
     call.proposal.turn === priorCall.turn ? "in this turn" : "earlier in this conversation";
   const result = priorCall.output === null ? "not kept" : quoted(priorCall.output);
-  return `This tool call was already made ${where} with identical arguments. Result was: ${result}`;
+  return writeDuplicateNote(where, result);
 }

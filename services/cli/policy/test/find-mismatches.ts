@@ -12,7 +12,7 @@ export type Mismatch = {
   readonly actual: string;
 };
 
-export function judgeCall({ call, decision, final }: DecidedCaseCall): readonly Mismatch[] {
+export function findMismatches({ call, decision, final }: DecidedCaseCall): readonly Mismatch[] {
   const mismatches = compare(call.expect, decision, false);
   // Where it was expected to be held, the outcome says so already.
   if (call.verdict !== null && decision.type !== "held" && call.expect.outcome !== "held") {
