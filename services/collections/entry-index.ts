@@ -1,9 +1,9 @@
 /**
- * The entries of a ledger that has many: found by key, and the one that goes first at the head of a
+ * Index of the entries of a large ledger: by key, and by end with the first one at the head of a
  * queue.
  *
- * INDEX-1 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
- *    head skips them. Looking up whether the next head has one is left until it is asked for.
+ * INDEX-1 the queue may have elements whose entries were replaced or deleted; taking the head skips
+ * them. The next head is checked only when it is needed.
  * INDEX-2 an entry without an end (`NO_END`) is in no queue: nothing drops it.
  */
 import {

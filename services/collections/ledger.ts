@@ -2,12 +2,16 @@
  * An immutable map whose entries end at a time. An entry past its `dropAt` counts as absent whether
  * it has been freed or not; freeing it is no event.
  *
- * LEDGER-1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then compare.
- * LEDGER-2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
- * LEDGER-3 up to `FEW` entries stand in a chain, as most conversations never have more; more in an index.
- * LEDGER-4 an entry without an end (`NO_END`) is dropped by nothing, and never goes to make room.
- * LEDGER-5 a key of which a mark lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
- *    that was not met for a while lie outside the processor's caches, each a wait of its own.
+ * LEDGER-1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then
+ * compare.
+ * LEDGER-2 putting a key again makes it the newest; the first to be dropped is the smallest
+ * (dropAt, order).
+ * LEDGER-3 up to `FEW` entries form a chain, and most conversations never have more; larger ledgers
+ * have an index.
+ * LEDGER-4 nothing drops an entry without an end (`NO_END`), not even to make room.
+ * LEDGER-5 a key whose marks are not all set has no entry. Most keys that are looked up are new,
+ * and the entries of a conversation that was idle are outside the processor's caches, where each
+ * costs a wait of its own.
  */
 
 import {

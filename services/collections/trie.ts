@@ -1,9 +1,10 @@
 /**
- * An immutable map from strings to values: the first few side by side, more in a hash trie of 16-way nodes. `trieSet`
- * copies the path it changes and shares the rest, so that keeping an earlier state is keeping a reference.
+ * An immutable map from strings to values: the first few in one array, more in a hash trie of
+ * 16-way nodes. `trieSet` copies the path it changes and shares the rest, so that retaining an
+ * earlier state means retaining a reference.
  *
- * TRIE-1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
- * TRIE-2 a key of which the first few lack a mark is none of them: see bloom-filter.ts.
+ * TRIE-1 iteration order is not part of the contract: a caller that needs an order sorts.
+ * TRIE-2 a key whose marks are not all set is none of the first few: see bloom-filter.ts.
  */
 import { type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./bloom-filter.ts";
 

@@ -1,11 +1,11 @@
 /**
- * The forms in which frameworks say that a call failed, each with its source: the one table for
- * `guard`, the executor, recordings and every other way in. A form is a matter of structure; what an
- * output's words say is no form.
+ * The forms in which frameworks report that a call failed, each with its source: the one table for
+ * `guard`, the executor, recordings and every other source of results. A form is a matter of
+ * structure; the words of an output are no form.
  *
- * FORM-1 a form says `failed` and never more than that: the call may have taken effect.
- * FORM-2 that a call had no effect is said by whoever throws (`callgateEffect`), or by an HTTP status of
- *    the 4xx class in an error object, which the server answers before it acts.
+ * FORM-1 a form says `failed` and nothing more: the call may have taken effect.
+ * FORM-2 only the code that throws can say that a call had no effect (`callgateEffect`), or an HTTP
+ * status of the 4xx class in an error object, which the server sends before it acts.
  */
 import { cutText } from "./cut-text.ts";
 import type { FailureEffect } from "./inputs.ts";

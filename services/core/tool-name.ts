@@ -1,8 +1,9 @@
 /**
  * Names of tools, as rules see them.
  *
- * NAME-1 a name is read before any rule sees it: NFKC, so that a full-width letter is the letter; then printable
- *        ASCII without a blank at its edges and without a backtick. Any other text names no tool.
+ * NAME-1 a name is normalized before any rule sees it: NFKC, so that a full-width letter is the
+ * letter; then printable ASCII without a space at its edges and without a backtick. Any other text
+ * names no tool.
  * NAME-2 two names are alike where they differ by case and separators alone.
  */
 import { LIMITS } from "./limits.ts";

@@ -1,10 +1,11 @@
 /**
- * From the bytes a client sent to the value every check sees and the text that is hashed, approved and run.
+ * Parses the bytes that a client sent into the value that every check sees and the text that is
+ * hashed, approved and run.
  *
  * CANONICAL-1 Total: any input gives a result, none throws.
  * CANONICAL-2 Idempotent: the text of a result parses to the same text.
- * CANONICAL-3 Injective up to key order, white space, escape spelling, spellings of one integer, and fractions that name one
- *    double; whatever two parsers could read differently is refused.
+ * CANONICAL-3 Injective up to key order, white space, escape spelling, spellings of one integer,
+ * and fractions that name one double; anything that two parsers could read differently is refused.
  */
 
 import { canonicalize } from "./canonicalize.ts";

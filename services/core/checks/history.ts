@@ -1,6 +1,7 @@
 /**
- * The bound of what duplicates are compared with: writes that must not be forgotten have filled it, so
- * a new write could not be told from a repeat. Reads make room instead (`decide/make-room.ts`).
+ * Bounds the history that duplicates are compared with: where it is full of writes that must not be
+ * forgotten, a new write could not be distinguished from a repeat. For reads the gate makes room
+ * instead (`decide/make-room.ts`).
  */
 
 import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../../collections/ledger.ts";

@@ -1,6 +1,6 @@
 /**
- * Finds a call that is almost one of this turn, by the fields that the tool's `similarity` block
- * declares. The check `duplicate` looks for the very same call.
+ * Finds a call that is almost equal to one of this turn, by the fields that the tool's `similarity`
+ * block declares. The check `duplicate` looks for the very same call.
  */
 
 import { ledgerGet } from "../../collections/ledger.ts";

@@ -1,4 +1,4 @@
-/** N calls in a sliding window, exactly. */
+/** An exact limit of N calls in a sliding window. */
 import type { Times } from "../../collections/times.ts";
 import type { Rate } from "../policy/document.ts";
 

@@ -1,4 +1,4 @@
-/** What the tier of the tool asks for. It runs late, so that no person is asked in vain. */
+/** Applies the tier of the tool. It runs late, so that no person is asked in vain. */
 import { trieGet } from "../../collections/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";

@@ -1,4 +1,4 @@
-/** What to call instead: only tools that the policy declares and does not deny. */
+/** Suggests what to call instead: only tools that the policy declares and does not deny. */
 import type { CallContext } from "../checks/check.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
 

@@ -1,9 +1,10 @@
 /**
- * Where the sensitive values of a call are, and the call with something else in their place.
+ * Finds the sensitive values of a call, and replaces them.
  *
- * SENSITIVE-1 a model chooses how it writes its arguments, so whatever could be read as the value is one: literal keys
- *    with dots beside members of members, and what stands where an object was to be (a list, a text).
- * SENSITIVE-2 null stays: it says nothing, and templates tell it from a value.
+ * SENSITIVE-1 a model chooses how it writes its arguments, so everything that could be read as the
+ * value is one: literal keys with dots beside members of members, and a list or text where the path
+ * expects an object.
+ * SENSITIVE-2 null is not replaced: it reveals nothing, and templates distinguish it from a value.
  */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { isObject } from "../policy/argument-path.ts";

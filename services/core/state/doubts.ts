@@ -1,10 +1,11 @@
 /**
- * Writes that failed and may have taken effect. They are kept so that a later report or a person can
- * say what became of them.
+ * Writes that failed and may have taken effect. The state retains them so that a later report or a
+ * person can settle what became of them.
  *
- * DOUBT-1 of one action the latest such attempt is kept: its attempts share their key, so what is settled
- *    about one of them is settled about all.
- * DOUBT-2 at the bound the oldest goes. It counts as in doubt for ever then: nothing is freed by it.
+ * DOUBT-1 the state retains the latest such attempt of each action: its attempts share their key,
+ * so a report that settles one settles all.
+ * DOUBT-2 at the bound the oldest is dropped. It then stays in doubt forever: nothing frees its
+ * resources.
  */
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";

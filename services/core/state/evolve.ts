@@ -1,5 +1,5 @@
 /**
- * The fold: state after an event. Knows no policy; everything it needs is in the event.
+ * Folds an event into the state. It knows no policy; everything it needs is in the event.
  *
  * EVOLVE-1 an event kind that is not handled does not compile.
  * EVOLVE-2 the same events give the same state, whatever policy, process or clock applies them.

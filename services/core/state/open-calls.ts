@@ -1,11 +1,12 @@
 /**
- * The calls that are in flight, held or of unknown outcome, and what is asked of them for every
- * call: the earliest deadline, and what is held. All of it is kept up as calls come and go, so that
- * asking costs the same however many are open.
+ * Calls that are in flight, held or of unknown outcome, with an index for the questions of every
+ * call: the earliest deadline, and what is held. Each change updates the index, so that a question
+ * costs the same however many calls are open.
  *
- * OPEN-1 the index follows from the calls alone: it stands in no snapshot.
+ * OPEN-1 the calls alone determine the index: no snapshot contains it.
  * OPEN-2 the head of `deadlines` is a deadline that some open call has.
- * OPEN-3 up to `FEW` open calls have no queue of deadlines, but the first of them: they are looked through when that one goes.
+ * OPEN-3 up to `FEW` open calls have no queue of deadlines, only the first deadline: they are
+ * scanned when that call ends.
  */
 import {
   type Dropping,

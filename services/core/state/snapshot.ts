@@ -1,7 +1,8 @@
 /**
- * A conversation as data, and back: for checkpoints and for the hash of the state.
+ * Converts a conversation to data and back: for checkpoints and for the hash of the state.
  *
- * SNAPSHOT-1 equal states give equal text, however they were built: ledgers in their order, tries by key.
+ * SNAPSHOT-1 equal states give equal text, however they were built: ledgers in their order, tries
+ * by key.
  * SNAPSHOT-2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
 import { markOf, NO_MARKS, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";

@@ -1,10 +1,11 @@
 /**
- * What the gate remembers of one conversation. Immutable: `evolve` gives a new one and shares what
- * did not change.
+ * What the gate remembers of one conversation. Immutable: `evolve` returns a new state and shares
+ * what did not change.
  *
- * CONVERSATION-1 every collection has a bound in `limits.ts`; at it only reads and refusals go, and of writes what must not stay.
+ * CONVERSATION-1 every collection has a bound in `limits.ts`; at a bound only reads, refusals, and
+ * writes that need not stay are dropped.
  * CONVERSATION-2 an entry past its `dropAt` counts as absent.
- * CONVERSATION-3 `n` counts allowed calls and results: "since" compares it, never times.
+ * CONVERSATION-3 `n` counts allowed calls and results: "since" compares `n`, never times.
  */
 
 import { NO_MARKS } from "../../collections/bloom-filter.ts";

@@ -1,10 +1,10 @@
 /**
- * "Changed since": may anything that a call depends on have changed since an earlier call?
+ * "Changed since": whether anything that a call depends on may have changed since an earlier call.
  *
  * WRITE-1 a call without declared resources depends on everything; a write without them changes
- *    everything. Otherwise only the same resource counts.
- * WRITE-2 a repeat of a write asks for another write that was allowed since and did not fail; a read
- *    asks for any write whose result came since, also one that failed without certainty.
+ * everything. Otherwise only the same resource counts.
+ * WRITE-2 for a repeated write, another write counts that was allowed since and did not fail; for a
+ * read, any write whose result came since, also one that failed without certainty.
  */
 import { ledgerGet, ledgerPurge, ledgerPut } from "../../collections/ledger.ts";
 import { trieVisit } from "../../collections/trie.ts";
