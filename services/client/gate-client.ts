@@ -11,7 +11,7 @@ import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { RecordHeader } from "../runtime/ports.ts";
 import type { InputTopic } from "../runtime/topics.ts";
-import type { Envelope } from "../wire/envelope.ts";
+import type { Envelope } from "../wire/proposal.ts";
 import { asCallgateError, CallgateError } from "./api/callgate-error.ts";
 import type {
   Approval,

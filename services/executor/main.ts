@@ -72,7 +72,7 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
   );
   void host.failed.then(fail);
   logger.info("runs the calls of its tools", { tools: Object.keys(handlers).join(",") });
-  waitsFor(`a place in the group \`${config.executor.group}\``);
+  waitsFor(`membership in the group \`${config.executor.group}\``);
   await Promise.race([host.start(), aborted(signal)]);
   return {
     ready: () => {

@@ -14,7 +14,6 @@ import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
-import { FixedMembership } from "../gate/fixed-membership.ts";
 import { GateHost } from "../gate/gate-host.ts";
 import {
   compileGatePolicy,
@@ -30,6 +29,7 @@ import {
   type Storage,
 } from "../process/directory/open-storage.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
+import { FixedMembership } from "../runtime/membership.ts";
 import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
 import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";

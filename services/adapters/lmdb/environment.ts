@@ -60,7 +60,7 @@ export class Environment {
       if (state === "short") this.#readEverything();
       this.identity = this.#identify(options);
     } catch (error) {
-      // Whoever looks again, after the file was exchanged, must not get this one.
+      // Whoever looks again, after the file was exchangeHash, must not get this one.
       void root?.close();
       throw this.mapError(error);
     }

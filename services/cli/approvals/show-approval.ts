@@ -2,7 +2,7 @@
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { journalFrom } from "../cluster/journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";

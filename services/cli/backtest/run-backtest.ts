@@ -1,6 +1,6 @@
 /** `callgate backtest`: what another policy would have decided differently. */
 import type { PolicySource } from "../../core/policy/source.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import {
   EXIT_FINDINGS,
   EXIT_OK,

@@ -7,8 +7,7 @@ import {
   describeOpen,
   findOpenTransactions,
 } from "../../adapters/kafka/transactions/unfinished-transactions.ts";
-import type { GatePolicy } from "../../gate/gate-policy.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { type GatePolicy, openPolicy } from "../../gate/gate-policy.ts";
 import { WatchedKeys } from "../../gate/watched-keys.ts";
 import { EXIT_OK, type ExitCode, ExitError, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";

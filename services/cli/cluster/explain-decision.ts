@@ -1,7 +1,7 @@
 /** `callgate explain`: one journaled decision, and what it rests on. */
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { printable } from "../output/printable.ts";

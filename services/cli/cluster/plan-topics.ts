@@ -1,5 +1,5 @@
 /** What the topics should be like, and what it takes to get there. */
-import type { TopicFacts } from "../../runtime/topic-facts.ts";
+import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
 import { counted } from "../output/counted.ts";
 import { JOURNAL_KEEP_MS } from "./journal-keep.ts";

@@ -1,6 +1,6 @@
 /** What `callgate doctor` says of the topics: what keeps a process from its work, and what may lose something. */
 import { checkTopics } from "../../gate/start-checks.ts";
-import type { TopicFacts } from "../../runtime/topic-facts.ts";
+import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
 import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
 

@@ -3,7 +3,7 @@ import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { KafkaTopicAdmin } from "../../adapters/kafka/topics/topic-admin.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";

@@ -1,7 +1,7 @@
 /** `callgate policy explain`: one call, every check, the value it looked at and the policy's line. */
 import { createInterface } from "node:readline";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { nameOfInput, readLines } from "../input/read-lines.ts";
 import { printable } from "../output/printable.ts";

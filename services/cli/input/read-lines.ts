@@ -6,7 +6,7 @@ import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { usageError } from "../../process/exit-error.ts";
-import { fileError, isFileError } from "../../process/file-error.ts";
+import { fileError, isFileError } from "../../process/text-files.ts";
 import { splitLines } from "./split-lines.ts";
 
 export interface InputLine {

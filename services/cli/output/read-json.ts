@@ -1,5 +1,5 @@
 import { usageError } from "../../process/exit-error.ts";
-import { readTextFile } from "../../process/read-text.ts";
+import { readTextFile } from "../../process/text-files.ts";
 import { locateJsonError } from "./json-problem.ts";
 
 /** @throws ExitError: unreadable file, or no JSON, with line and column. */

@@ -1,6 +1,6 @@
 /** Where a command's result goes: stdout, or the file that `--out` names. */
 import { type FileHandle, open } from "node:fs/promises";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ResultWriter {

@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { type Env, readEnv } from "../../adapters/config/read-env.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import { createStyle, type Style } from "./style.ts";
 
 export interface Output {

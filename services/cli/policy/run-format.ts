@@ -4,9 +4,9 @@ import { loadPolicy } from "../../adapters/policy/load.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
 import { formatYaml } from "../../adapters/policy/write-yaml.ts";
 import { formatProblem } from "../../core/policy/problem.ts";
-import { readPolicyFile } from "../../gate/open-policy.ts";
+import { readPolicyFile } from "../../gate/gate-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 /** `check`: nothing is written; exits 1 where a file would change. */

@@ -1,6 +1,6 @@
 /** `callgate policy graph`: which tools do what to which resources. */
 
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { refuseOverwriting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";

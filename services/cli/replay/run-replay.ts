@@ -1,8 +1,8 @@
 /** `callgate replay`: recorded conversations through a policy, and what would have come of them. */
 import { stat } from "node:fs/promises";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import { STDIN } from "../input/read-lines.ts";
 import { createProgress } from "../output/progress.ts";
 import { refuseOverwriting } from "../output/refuse-overwriting.ts";

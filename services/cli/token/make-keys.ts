@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { makeTokenKey, type PlainJwk } from "../../adapters/tokens/token-keys.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import { refuseExisting } from "../output/refuse-overwriting.ts";
 import type { Terminal } from "../output/terminal.ts";
 

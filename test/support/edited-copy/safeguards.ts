@@ -1,4 +1,4 @@
-// What keeps the gate right, each by its name, and the edits that take it away in a copy of the sources:
+// The safeguards of the gate by name, each with the edits that remove it in a copy of the sources:
 // a test runs the copy to show that its checker notices.
 import type { Edit } from "./edited-copy.ts";
 
@@ -30,7 +30,7 @@ export const RUNTIME_SAFEGUARDS = {
       replace: "    const next = await writer.recordedOffsets();\n",
     },
   ],
-  /** The journal's end is read after the partition was taken over, not before. */
+  /** The journal's end is read after the take-over of the partition, not before. */
   endAfterFence: [
     catchesUp,
     {
@@ -67,7 +67,7 @@ export const RUNTIME_SAFEGUARDS = {
         commits,
     },
   ],
-  /** An unknown outcome leads to another take-over, not to another try. */
+  /** An unknown outcome leads to another take-over, not to a retry. */
   takeOverOnUnknown: [
     {
       file: TASK,
@@ -111,7 +111,7 @@ export const RUNTIME_SAFEGUARDS = {
       replace: "const problem: string | null = null;",
     },
   ],
-  /** Journal and decisions are written together. Without: the journal first. */
+  /** Journal and decisions are written together. Without it: the journal first. */
   oneCommit: [
     {
       file: COMMIT,
@@ -156,9 +156,9 @@ export type BatchOutcome =`,
   ],
 } as const satisfies Record<string, readonly Edit[]>;
 
-/** The partitions are those of the rules in docs/kafka.md. */
+/** The safeguards of the rules in docs/kafka.md. */
 export const KAFKA_SAFEGUARDS = {
-  /** KAFKA-1: the transactional id is that of the partition. Without: of the process. */
+  /** KAFKA-1: each partition has its transactional id. Without it: each process has one. */
   idOfPartition: [
     {
       file: OWNERSHIP,
@@ -171,7 +171,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "  readonly #writerId = Math.random();\n  readonly #admin: SharedAdmin;\n",
     },
   ],
-  /** KAFKA-4: after an uncertain outcome the producer is thrown away. Without: it is used on. */
+  /** KAFKA-4: after an uncertain outcome the producer is dropped. Without it: it is used again. */
   freshProducer: [
     {
       file: OWNERSHIP,
@@ -200,7 +200,10 @@ export const KAFKA_SAFEGUARDS = {
     },
     { file: WRITER, find: "    void this.#throwAway();\n", replace: "" },
   ],
-  /** KAFKA-5: who was fenced takes over again only if the group says that the partition is still ours. */
+  /**
+   * KAFKA-5: a fenced owner takes over again only if the group says that the partition is still
+   * ours.
+   */
   askGroup: [
     {
       file: WRITER,
@@ -208,7 +211,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (isFencedCode(protocolCode(cause)) && atMs < 0) {\n",
     },
   ],
-  /** KAFKA-6: one send is in flight. Without: one for each topic, side by side. */
+  /** KAFKA-6: one send is in flight. Without it: one for each topic at the same time. */
   oneSend: [
     {
       file: WRITER,
@@ -219,7 +222,7 @@ export const KAFKA_SAFEGUARDS = {
         "    return (await Promise.all(parts)).flat();\n",
     },
   ],
-  /** KAFKA-6, of writers outside the gate. */
+  /** KAFKA-6 for writers outside the gate. */
   oneAppend: [
     {
       file: "services/adapters/kafka/append-queue.ts",
@@ -240,7 +243,10 @@ export const KAFKA_SAFEGUARDS = {
         "        : { offset: -1, appendTimeMs: -1 },\n    );\n",
     },
   ],
-  /** WRITER-4: who finds records of others in its journal stops. Without: it goes on beside them. */
+  /**
+   * WRITER-4: an owner that finds foreign records in its journal stops. Without it: it continues
+   * beside them.
+   */
   soleWriter: [
     {
       file: OWNERSHIP,
@@ -248,7 +254,9 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (journal === undefined || partition >= 0) return null;\n",
     },
   ],
-  /** KAFKA-17: partitions of all inputs are assigned together. Without: each by itself, in turn. */
+  /**
+   * KAFKA-17: partitions of all inputs are assigned together. Without it: each separately, in turn.
+   */
   assignPartitions: [
     {
       file: MEMBERSHIP,
@@ -268,7 +276,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "if (has.length > 0) partitions.push(partition);",
     },
   ],
-  /** A reader of committed records leaves out what was aborted. */
+  /** A reader of committed records drops aborted ones. */
   filterAborted: [
     {
       file: "services/adapters/kafka/records/record-batches.ts",
@@ -284,14 +292,14 @@ const sendsOnce: Edit = {
   replace: "}\n",
 };
 
-/** Sends as kafkajs makes them, and what keeps the gate right then. */
+/** Sends as kafkajs makes them, and the safeguards that remain then. */
 export const STOCK_SENDS = {
   sendsOfKafkajs: [sendsOnce],
   sendsUnacknowledged: [sendsOnce, ...KAFKA_SAFEGUARDS.acknowledged],
   sendsBesideOthers: [sendsOnce, ...KAFKA_SAFEGUARDS.soleWriter],
 } as const satisfies Record<string, readonly Edit[]>;
 
-/** A gate that looks at nothing: what is left is what the log and the library cost. */
+/** A gate that checks nothing: what remains is the cost of the log and the library. */
 export const ALLOW_ALL: readonly Edit[] = [
   {
     file: "services/gate/gate-engine.ts",

@@ -7,7 +7,7 @@ import {
 } from "../../../adapters/policy/read-cases.ts";
 import { formatProblem } from "../../../core/policy/problem.ts";
 import type { PolicySource } from "../../../core/policy/source.ts";
-import { openPolicy, readPolicyFile } from "../../../gate/open-policy.ts";
+import { openPolicy, readPolicyFile } from "../../../gate/gate-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../../process/exit-error.ts";
 import { counted } from "../../output/counted.ts";
 import { printable } from "../../output/printable.ts";

@@ -11,7 +11,7 @@ const spikes = {
 };
 const options = { ...ANALYTICS_OPTIONS.fold, idleMs: IDLE_MS, spikes };
 
-/** Conversations of one call each, then one that spikes, then one that lets it come to rest. */
+/** Conversations of one call each, then one that spikes, then one that ends it. */
 const ROWS: readonly DecisionRow[] = [
   ...Array.from({ length: 5 }, (_, index) =>
     decisionRow({ conversation_id: `c${index}`, at_ms: 1_000 + index }),
@@ -22,7 +22,10 @@ const ROWS: readonly DecisionRow[] = [
   decisionRow({ conversation_id: "last", at_ms: 20_000 }),
 ];
 
-/** Folds the rows so many at a time; what `between` gives is the time of day at which the end was read. */
+/**
+ * Folds the rows in groups of a size; `between` returns the wall clock at which the journal's end
+ * was read.
+ */
 function folded(size: number, between?: (row: DecisionRow) => number) {
   const fold = new DecisionFold(options);
   const alerts: RaisedAlert[] = [];
@@ -34,7 +37,7 @@ function folded(size: number, between?: (row: DecisionRow) => number) {
   return { fold, alerts };
 }
 
-describe("conversations that come to rest", () => {
+describe("conversations that end by being idle", () => {
   it("give the same numbers and alerts, however many rows are applied at once", () => {
     const { fold, alerts } = folded(1);
     const data = { ...fold.data(), partitions: [] };
@@ -47,16 +50,16 @@ describe("conversations that come to rest", () => {
     }
   });
 
-  it("give the same where the time of day lets them come to rest before the next row does", () => {
+  it("give the same numbers where the wall clock ends them before the next row does", () => {
     const rows = folded(1);
-    // A row is read as late as a gate may decide it without a change.
+    // A gate may decide a row so late without any change.
     const clock = folded(1, ({ at_ms }) => at_ms + IDLE_MS);
 
     expect(clock.fold.data()).toEqual(rows.fold.data());
     expect(clock.alerts).toEqual(rows.alerts);
   });
 
-  it("are another one with a call that comes later, though their partition was quiet", () => {
+  it("become a new conversation with a later call, even on an idle partition", () => {
     const fold = new DecisionFold(options);
 
     for (const at_ms of [1_000, 10_000, 10_000 + IDLE_MS - 1, 19_000]) {
@@ -71,7 +74,7 @@ describe("conversations that come to rest", () => {
     expect(partitions[0]?.conversations).toMatchObject([{ firstAtMs: 19_000, calls: 1 }]);
   });
 
-  it("need no other row, and resolve their alerts at the time at which they came to rest", () => {
+  it("end without another row, and resolve their alerts at that time", () => {
     const fold = new DecisionFold(options);
     fold.apply(0, ROWS.slice(0, -1), 14);
     const atRestMs = 9_008 + IDLE_MS;
@@ -84,7 +87,7 @@ describe("conversations that come to rest", () => {
     expect(fold.rest(0, 2_000_000)).toBe(null);
   });
 
-  it("ended when they came to rest, or when their next call began afresh before that", () => {
+  it("end at their idle time, or when the gate starts their state afresh before that", () => {
     const resolvedAt = (rows: readonly DecisionRow[]) => {
       const fold = new DecisionFold(options);
       const alerts = rows.flatMap((row, index) => fold.apply(0, [row], index + 1));
@@ -92,14 +95,14 @@ describe("conversations that come to rest", () => {
     };
     const [usual, runaway] = [ROWS.slice(0, 5), ROWS.slice(5, -1)];
     const next = (at_ms: number) => decisionRow({ conversation_id: "runaway", at_ms });
-    // Its rows were journaled behind a later one, which is not at rest yet.
+    // This conversation's rows were journaled after a later one, which has not ended yet.
     const ahead = decisionRow({ conversation_id: "ahead", at_ms: 12_000 });
 
     expect(resolvedAt([...usual, ...runaway, { ...next(9_500), fresh: true }])).toEqual([9_500]);
     expect(resolvedAt([...usual, ahead, ...runaway, next(12_500)])).toEqual([9_008 + IDLE_MS]);
   });
 
-  it("are not begun by what is neither a call nor a result", () => {
+  it("do not begin with an event that is neither a call nor a result", () => {
     const fold = new DecisionFold(options);
     for (const kind of ["unknown", "reconciled", "ruled"] as const) {
       fold.apply(0, [decisionRow({ kind })], 1);

@@ -1,5 +1,5 @@
-// Tells one partition of the gate a story, an input at a time and at times of its own, so that its
-// journal is the same bytes on every run.
+// Runs a story on one partition of the gate: one input at a time and at fixed times, so that its
+// journal has the same bytes on every run.
 
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import type { ProposalInput, ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
@@ -12,18 +12,18 @@ import { createEngine } from "../simulation/engines.ts";
 import { SAMPLE_SECRETS } from "../wire/samples.ts";
 import { appendRecorded, type RecordedJournal, valuesOf } from "./recorded-journal.ts";
 
-/** Small, so that a short journal has many. */
+/** Small, so that a short journal has many hash records. */
 const HASH_EVERY = 4;
 
 export type Story = {
   readonly document: PolicyDocument;
-  readonly tell: (telling: Telling) => Promise<void>;
+  readonly play: (run: StoryRun) => Promise<void>;
 };
 
 /** `tenant/conversation` */
 type ConversationKey = string;
 
-export class Telling {
+export class StoryRun {
   readonly kit = new RuntimeKit();
   readonly #codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
   readonly #calls = new Map<string, ProposalInput>();
@@ -31,14 +31,17 @@ export class Telling {
   #turn = 1;
   #inputs = 0;
 
-  /** `revision`: of the policy, as the journal names it. `before`: what was told already, to go on with. */
+  /**
+   * @param revision revision of the policy in the journal.
+   * @param before an earlier journal that the story continues.
+   */
   constructor(document: PolicyDocument, revision: string, before?: RecordedJournal) {
     if (before !== undefined) this.#remember(before);
     this.kit.start({
       engine: createEngine(document, revision),
       checkpoints: null,
       options: { hashEvery: HASH_EVERY },
-      // A clock that stands still sends no ticks: the story does.
+      // This task's clock stands still and sends no ticks: the story does.
       context: { codec: this.#codec, clock: new TestClock() },
     });
   }
@@ -51,7 +54,7 @@ export class Telling {
     this.#turn += 1;
   }
 
-  /** Proposes a call that the story goes on to speak of by its id, `named`. */
+  /** Proposes a call to which later steps of the story refer by its id. */
   call(
     id: string,
     conversationKey: ConversationKey,
@@ -73,7 +76,7 @@ export class Telling {
     return this.input("proposals", conversationKey, this.#codec.encodeProposal(proposal));
   }
 
-  /** The same proposal once more. */
+  /** Sends the same proposal again. */
   again(id: string): Promise<readonly GateEvent[]> {
     const proposal = this.#proposal(id);
     return this.input(
@@ -107,7 +110,7 @@ export class Telling {
     return this.input("results", makeConversationKey(result), this.#codec.encodeResult(result));
   }
 
-  /** Proposed, and it succeeded. */
+  /** Proposes a call and reports that it succeeded. */
   async done(
     id: string,
     conversationKey: ConversationKey,
@@ -119,7 +122,7 @@ export class Telling {
     await this.result(id, "succeeded", { output });
   }
 
-  /** A word on the call of that id; `given` says what else there is to say. */
+  /** Gives a verdict on the call of that id; `overrides` has its other members. */
   verdict(
     kind: VerdictInput["kind"],
     about: { readonly callId?: string; readonly conversationKey?: ConversationKey },
@@ -152,7 +155,7 @@ export class Telling {
     return this.input("verdicts", null, this.#codec.encodeTick());
   }
 
-  /** Any bytes; gives the events of their journal record. */
+  /** Appends any bytes and returns the events of their journal record. */
   async input(
     topic: InputTopic,
     key: string | null,
@@ -166,7 +169,7 @@ export class Telling {
     return events;
   }
 
-  /** Goes on until the last record of the journal has the hash of the state. */
+  /** Proposes reads until the last record of the journal has the hash of the state. */
   async toHashRecord(conversationKey: ConversationKey): Promise<void> {
     while (this.#inputs % HASH_EVERY !== 0) {
       await this.call(`last-${this.#inputs}`, conversationKey, "look", { n: this.#inputs });
@@ -213,7 +216,7 @@ export class Telling {
 
   #proposal(id: string): ProposalInput {
     const proposal = this.#calls.get(id);
-    if (proposal === undefined) throw new Error(`no call is named ${id}`);
+    if (proposal === undefined) throw new Error(`there is no call ${id}`);
     return proposal;
   }
 }
