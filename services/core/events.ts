@@ -2,9 +2,7 @@
  * Events: what the core decided or recorded, with every fact that `evolve` needs. `evolve` knows no
  * policy, so a journal can be replayed under any later one.
  */
-import type { Denial, RuleScope } from "./approval-facts.ts";
 import type { Decision, Evicted } from "./decision.ts";
-import type { IgnoredWhy } from "./ignored-why.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -274,4 +272,34 @@ export interface InputIgnored {
   readonly why: IgnoredWhy;
   /** The decision or hold it named, as far as it named one. */
   readonly id: string | null;
+}
+
+/** Why a result or a verdict changes nothing. */
+export type IgnoredWhy =
+  | "unknown_call"
+  | "unknown_approval"
+  | "already_decided"
+  | "already_reported"
+  | "reason_required"
+  | "approvals_required"
+  | "self_approval"
+  | "not_unknown"
+  | "wrong_call"
+  | "wrong_action"
+  | "wrong_rule"
+  | "unknown_conversation"
+  | "unknown_grant"
+  | "not_supported";
+
+/** The rule that a person is asked about, in words. */
+export interface RuleScope {
+  /** Name of its tier, and of the rule where several rules have that tier. */
+  readonly of: string;
+  /** Other rules of the tool under which its calls may wait for a person. */
+  readonly notOf: readonly string[];
+}
+
+/** A person's denial; the person is `approvedBy` of the decision. */
+export interface Denial {
+  readonly reason: string | null;
 }

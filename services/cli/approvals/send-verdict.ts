@@ -1,6 +1,5 @@
 /** Appends a verdict and waits for what the gate journals of it. */
-import type { GateEvent } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { conversationKey, partitionOf } from "../../runtime/partitioner.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";

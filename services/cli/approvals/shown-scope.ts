@@ -1,5 +1,5 @@
 /** Which rule further calls are given of, for whoever gives them. */
-import type { RuleScope } from "../../core/approval-facts.ts";
+import type { RuleScope } from "../../core/events.ts";
 import { revealed } from "../output/revealed.ts";
 
 const TEXT_CHARACTERS = 80;

@@ -2,7 +2,7 @@
  * What the next gate will make of a verdict on a hold, as far as it follows without the policy: the
  * rules of `decideVerdict`, which whoever says something has to know while no gate answers.
  */
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import type { IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { hasSpoken, isSameSpeaker } from "../../core/speaker.ts";
 import { isBlank } from "../../core/state/manual-grants.ts";

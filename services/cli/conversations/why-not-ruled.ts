@@ -1,6 +1,5 @@
 /** Whether a gate has done what a person ruled, by what it journaled. */
-import type { GateEvent } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import { IGNORED_SENTENCES } from "../approvals/send-verdict.ts";
 
 /** A dead letter is journaled without any event. */

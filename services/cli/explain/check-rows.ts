@@ -1,7 +1,7 @@
 /** The rows of `policy explain`: what is asked before the checks, then each check that has a row. */
 
-import { ENTRY_ROWS } from "../../core/checks/entry-rows.ts";
 import type { ExplainRow } from "../../core/checks/explain-row.ts";
+import { ENTRY_ROWS } from "../../core/checks/explain-row.ts";
 import { CHECKS } from "../../core/checks/order.ts";
 import { ENTRY_ORDER } from "../../core/reasons/gate-reasons.ts";
 import { REASON_CODES, REASONS, type ReasonCode } from "../../core/reasons/reasons.ts";

@@ -11,7 +11,7 @@ import type { ExclusiveEffect } from "../events.ts";
 import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE } from "../reasons/reasons.ts";
-import type { EffectHolder } from "../state/effect-holder.ts";
+import type { EffectHolder } from "../state/effect-index.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";

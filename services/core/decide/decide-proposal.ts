@@ -26,9 +26,9 @@ import { type ConversationState, initialState, type PriorCall } from "../state/s
 import { enterTurn } from "../state/turn.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
-import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
+import type { Approval } from "./draft-decision.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { makeRoomForName } from "./make-room.ts";

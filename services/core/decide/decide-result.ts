@@ -5,10 +5,9 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import { cutText } from "../cut-text.ts";
-import type { GateEvent, ResultRecorded } from "../events.ts";
+import type { GateEvent, IgnoredWhy, ResultRecorded } from "../events.ts";
 import { failureForm } from "../failure-forms.ts";
 import { sha256Hex } from "../hash.ts";
-import type { IgnoredWhy } from "../ignored-why.ts";
 import type {
   CallError,
   FailureEffect,

@@ -6,14 +6,13 @@
 import { trieEntries, trieGet } from "../../collections/trie.ts";
 import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
-import type { CallHeld, GateEvent, VerdictRuled } from "../events.ts";
+import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
 import { quoteText } from "../hidden-text.ts";
-import type { IgnoredWhy } from "../ignored-why.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
+import { toolOfCall } from "../policy/compiled.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
-import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
 import { hasSpoken, isSameSpeaker } from "../speaker.ts";
 import { findDoubt } from "../state/doubts.ts";

@@ -1,6 +1,5 @@
 /** Refuses a held call: one that was denied, cancelled or has expired. */
-import type { Denial } from "../approval-facts.ts";
-import type { CallHeld, CallRefused } from "../events.ts";
+import type { CallHeld, CallRefused, Denial } from "../events.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type DecisionDraft, draftDecision, type Proposed } from "./draft-decision.ts";

@@ -14,10 +14,10 @@ import {
   normalized,
 } from "./normalizer.ts";
 import { decimal, toInt, toNumber } from "./numbers.ts";
-import { e164 } from "./phone.ts";
 import {
   collapseSpace,
   convertToString,
+  e164,
   email,
   hash,
   nfc,

@@ -290,3 +290,11 @@ export interface CompiledEffect {
 
 /** The resource that a call names; null where a placeholder has no value in the arguments. */
 export type ResourceTemplate = (identity: Extract<IdentityResult, { ok: true }>) => string | null;
+
+/**
+ * The tool that a call is judged by; for a composite tool the variant that its arguments choose.
+ */
+export function toolOfCall(policy: CompiledPolicy, name: string, args: JsonObject): CompiledTool {
+  const tool = policy.tool(name);
+  return tool.variantOf === null ? tool : tool.variantOf(args);
+}

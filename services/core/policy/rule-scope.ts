@@ -2,7 +2,7 @@
  * The rule that a person is asked about, in words: further calls are granted for it and for no
  * other rule.
  */
-import type { RuleScope } from "../approval-facts.ts";
+import type { RuleScope } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledTool } from "./compiled.ts";
 

@@ -7,7 +7,7 @@ import { trieDelete, trieGet, trieSet } from "../../collections/trie.ts";
 import type { CallAllowed, CallStatus, ExclusiveEffect } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import type { EffectHolder } from "./effect-holder.ts";
+import type { EffectHolder } from "./effect-index.ts";
 import { reindexed } from "./effect-index.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 

@@ -22,7 +22,6 @@ import type {
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { addEffects } from "./active-effects.ts";
-import { addRecentCall, makeRecentCall } from "./add-recent-call.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
@@ -37,6 +36,7 @@ import {
   isForgotten,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
+import { addRecentCall, makeRecentCall } from "./recent-calls.ts";
 import { countCall, release, reserve } from "./reservation.ts";
 import { keepDecision } from "./retained-decision.ts";
 import {

@@ -5,7 +5,7 @@
  */
 
 import type { Execution, Strike } from "../events.ts";
-import type { EffectHolder } from "./effect-holder.ts";
+import type { EffectHolder } from "./effect-index.ts";
 import type { RetainedDecision } from "./retained-decision.ts";
 import type { AskedCall, LastWrites, OpenCall, PriorCall, RecentCall, Sketched } from "./state.ts";
 

@@ -15,7 +15,7 @@ import { emptyTrie, type Trie } from "../../collections/trie.ts";
 import type { CallFacts, CallHeld, CallStatus, Execution, Strike } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import type { RememberedDenial } from "./denials.ts";
-import type { EffectHolder } from "./effect-holder.ts";
+import type { EffectHolder } from "./effect-index.ts";
 import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { ManualGrant } from "./manual-grants.ts";

@@ -4,12 +4,14 @@ import {
   type Dropping,
   type DropQueue,
   EMPTY_QUEUE,
+  type Heap,
+  heapPop,
+  heapPush,
   queueFrom,
   queueHead,
   queuePop,
   queuePush,
 } from "../../../services/collections/drop-queue.ts";
-import { type Heap, heapPop, heapPush } from "../../../services/collections/heap.ts";
 
 const byEnd = (a: Dropping, b: Dropping): number => a.dropAt - b.dropAt || a.order - b.order;
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
+import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
 import type {
   CommandsDocument,
   PolicyDocument,
 } from "../../../../services/core/policy/document.ts";
-import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
 import { capabilities, compiled } from "../../../support/core/compile.ts";
 import { judge, TIERS, toolFor } from "../../../support/core/judge.ts";
 

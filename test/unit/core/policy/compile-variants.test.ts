@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../../../services/core/canonical/json-value.ts";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
+import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
 import type {
   PolicyDocument,
   ToolDocument,
   VariantsDocument,
 } from "../../../../services/core/policy/document.ts";
-import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
 import { capabilities, compiled } from "../../../support/core/compile.ts";
 import { MINUTE } from "../../../support/decider-spec.ts";
 
