@@ -5,7 +5,7 @@ export interface RequestParts {
   readonly method: string;
   /** With or without scheme and host; null where the tool has none. */
   readonly url: string | null;
-  /** As the call has them: an object, a list, a text. */
+  /** In the form that the call has: an object, a list, a text. */
   readonly headers: unknown;
   readonly body: unknown;
   /** All other arguments of the call, which are searched for overrides of the method. */

@@ -6,6 +6,7 @@
 import { ledgerHasAny } from "../../collections/ledger.ts";
 import { trieVisit } from "../../collections/trie.ts";
 import type { ResourceGraph } from "../policy/compiled.ts";
+import { isContained } from "../policy/resource-graph.ts";
 import type { ConversationState } from "../state/state.ts";
 import { changedSince } from "../state/writes.ts";
 import type { CallContext } from "./check.ts";
@@ -60,9 +61,6 @@ function connected(graph: ResourceGraph, resources: readonly string[]): IsAround
 }
 
 function nested(resources: readonly string[]): IsAround {
-  return (written) => resources.some((one) => lies(one, written) || lies(written, one));
-}
-
-function lies(part: string, whole: string): boolean {
-  return part.startsWith(whole) && part.charAt(whole.length) === "/";
+  return (written) =>
+    resources.some((one) => isContained(one, written) || isContained(written, one));
 }

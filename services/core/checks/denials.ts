@@ -1,6 +1,7 @@
 /**
- * What a person has denied. The same action is refused for the rest of the turn; another form of it
- * goes to a person, whatever its tier, and says what was denied. It runs before the tier.
+ * Remembers what a person has denied. The same action is refused for the rest of the turn; another
+ * form of it goes to a person, whatever its tier, and says what was denied. It runs before the
+ * tier.
  */
 import { cutText } from "../cut-text.ts";
 import { LIMITS } from "../limits.ts";

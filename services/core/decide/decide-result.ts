@@ -4,6 +4,7 @@ import { trieGet } from "../../collections/trie.ts";
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
+import { utf8Length } from "../canonical/utf8.ts";
 import { cutText } from "../cut-text.ts";
 import type { GateEvent, IgnoredWhy, ResultRecorded } from "../events.ts";
 import { failureForm } from "../failure-forms.ts";
@@ -23,9 +24,6 @@ import { findDoubt } from "../state/doubts.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { makeRoomForOutput } from "./make-room.ts";
 import { nameEffects } from "./name-effects.ts";
-
-/** Called as a function in loops: see docs/style.md, "Loops over texts". */
-const { charCodeAt } = String.prototype;
 
 export function decideResult(
   state: ConversationState | undefined,
@@ -80,7 +78,7 @@ function recorded(
 ): ResultRecorded {
   const tool = policy.tool(open.tool);
   const output = input.status === "started" ? null : input.output;
-  const bytes = input.outputBytes ?? utf8Bytes(output);
+  const bytes = input.outputBytes ?? utf8Length(output ?? "");
   const error = judgedError(tool, input);
   const failed = error !== null;
   const keeps = bytes <= policy.outputBytes && isWhole(output, bytes);
@@ -114,7 +112,7 @@ function recorded(
 
 /** Whether the output is complete, as far as the report says. */
 function isWhole(output: string | null, bytes: number): output is string {
-  return output !== null && utf8Bytes(output) >= bytes;
+  return output !== null && utf8Length(output) >= bytes;
 }
 
 function mayHaveActed(status: ResultStatus, effect: FailureEffect | null): boolean {
@@ -179,14 +177,4 @@ function withoutMember(value: JsonValue, path: readonly string[]): JsonValue {
   const { [head]: member, ...others } = value;
   if (rest.length === 0) return others as JsonObject;
   return { ...others, [head]: withoutMember(member as JsonValue, rest) };
-}
-
-function utf8Bytes(text: string | null): number {
-  if (text === null) return 0;
-  let bytes = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const unit = charCodeAt.call(text, i);
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
-  }
-  return bytes;
 }

@@ -19,7 +19,7 @@ const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
 
 const NOT_DECLARED: ResourceTemplate = () => null;
 
-/** Where the policy does not say, the kind determines whether the effect may happen once only. */
+/** Where the policy does not say, the kind decides whether the effect may happen only once. */
 export function isExclusive({ exclusive, kind }: DeclaredEffect): boolean {
   return exclusive ?? EXCLUSIVE.has(kind);
 }

@@ -1,4 +1,4 @@
-/** What makes two calls the same: the identity of a tool's arguments. */
+/** The identity of a tool's arguments, which makes two calls the same. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema, SchemaProblem, ValueCapabilities } from "../capabilities.ts";

@@ -1,6 +1,7 @@
 /** Which reads show what a tool changes: suggested after a refusal. */
 import type { CompiledTool } from "./compiled.ts";
 import type { PolicyDocument, ToolDocument } from "./document.ts";
+import { isContained } from "./resource-graph.ts";
 
 const NONE: readonly string[] = [];
 
@@ -51,5 +52,5 @@ function shapeOf(resource: string): string {
 
 /** Whether they are equal or one contains the other. */
 function related(a: string, b: string): boolean {
-  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+  return a === b || isContained(a, b) || isContained(b, a);
 }

@@ -16,15 +16,15 @@ export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatch
   return (name) => {
     if (matchesAny(whole, name)) return true;
     if (endingGlobs.length === 0) return false;
-    return endings(name).some((ending) => matchesAny(endingGlobs, ending));
+    return endings(name, "/.:").some((ending) => matchesAny(endingGlobs, ending));
   };
 }
 
-/** The remainder after each separator, the longest first. */
-function endings(name: string): readonly string[] {
+/** The remainder after `__` and each character of `separators`, the longest first. */
+export function endings(name: string, separators: string): readonly string[] {
   const suffixes: string[] = [];
   for (let at = 0; at < name.length; at += 1) {
-    if ("/.:".includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
+    if (separators.includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
     else if (name.startsWith("__", at)) suffixes.push(name.slice(at + 2));
   }
   return suffixes;

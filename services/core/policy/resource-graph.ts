@@ -174,3 +174,8 @@ function pathTo(resource: string, other: string, rewrites: readonly Rewrite[]): 
   }
   return [resource, ...path];
 }
+
+/** Whether one resource is contained in another by its path alone. */
+export function isContained(part: string, ancestor: string): boolean {
+  return part.startsWith(ancestor) && part.charAt(ancestor.length) === "/";
+}

@@ -12,7 +12,7 @@
  * A pattern that allows is compared by case alone: a name that only looks like an allowed one is
  * not allowed by it.
  */
-import { compileGlobs, type GlobMatcher } from "./glob.ts";
+import { compileGlobs, endings, type GlobMatcher } from "./glob.ts";
 
 export function compileToolGlobs(pattern: string, restricts: boolean): GlobMatcher {
   if (!restricts) {
@@ -25,7 +25,7 @@ export function compileToolGlobs(pattern: string, restricts: boolean): GlobMatch
   const part = endingGlobs.length === 0 ? null : compileGlobs(endingGlobs.join("|"), false);
   return (name) => {
     if (formsOf(name).some(whole)) return true;
-    return part !== null && endings(name).flatMap(formsOf).some(part);
+    return part !== null && endings(name, "/.:-").flatMap(formsOf).some(part);
   };
 }
 
@@ -43,14 +43,4 @@ function formsOf(text: string): readonly string[] {
 
 function unified(text: string): string {
   return text.toLowerCase().replaceAll(/[\s/.:_-]+/g, "_");
-}
-
-/** GLOB-3: each remainder after `/`, `.`, `:`, `-` and `__`, the longest first. */
-function endings(name: string): readonly string[] {
-  const suffixes: string[] = [];
-  for (let at = 0; at < name.length; at += 1) {
-    if ("/.:-".includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
-    else if (name.startsWith("__", at)) suffixes.push(name.slice(at + 2));
-  }
-  return suffixes;
 }
