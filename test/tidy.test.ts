@@ -32,7 +32,7 @@ function findUses(paths: readonly string[], names: RegExp, allowed?: RegExp): re
     );
 }
 
-test("the files are found", () => {
+test("finds the files of the repository", () => {
   expect(shipped.length).toBeGreaterThan(20);
   expect(files).toEqual(expect.arrayContaining(["package.json", ".ci/run", "test/tidy.test.ts"]));
 });
@@ -46,7 +46,7 @@ describe("code", () => {
     expect(long).toEqual([]);
   });
 
-  test("is finished and typed", () => {
+  test("has no open tasks and no untyped escapes", () => {
     expect(findLines(code, /\bTO[D]O\b|\bFIX[M]E\b|\bX[X]X\b/)).toEqual([]);
     expect(findLines(code, /\bas an[y]\b(?! \w)|<an[y]>|@ts-(ignor[e]|nochec[k])/)).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe("code", () => {
     expect(shipped.filter((path) => names.test(readText(path)))).toEqual([]);
   });
 
-  test("of core, commands and collections has no clock, no chance, no locale and no process", () => {
+  test("of core, commands and collections uses no clock, randomness, locale or process", () => {
     const banned =
       /^(Math\.random|Date|globalThis|Intl|process|performance|localeCompare|toLocale\w+)$/;
     expect(pure.length).toBeGreaterThan(150);
@@ -101,7 +101,7 @@ describe("tests", () => {
     expect(findLines(tests, /\b(test|it|describe)\.(onl[y]|tod[o]|ski[p])\b/)).toEqual([]);
   });
 
-  test("have a minimum for the modules seen that is near what there is", () => {
+  test("have a minimum of parsed modules that is near their number", () => {
     const modules = shipped.filter((path) => !path.endsWith(".d.ts")).length;
     expect(minimumCounts.modules).toBeGreaterThan(modules / 3);
     expect(minimumCounts.modules).toBeLessThanOrEqual(modules);
@@ -126,19 +126,19 @@ describe("packages", () => {
     expect(ruled.sort()).toEqual(Object.keys(needed).sort());
   });
 
-  test("are all in the lock, also those for other platforms", () => {
+  test("are all in the lock, including those for other platforms", () => {
     const lock = JSON.parse(readText("package-lock.json"));
     expect(findHoles(lock.packages)).toEqual([]);
   });
 
-  test("come from whatever registry the machine uses", () => {
+  test("come from the registry that the machine uses", () => {
     expect(findLines(["package-lock.json"], /"resolved"/)).toEqual([]);
     expect(findLines([".npmrc"], /registry\s*=|_auth|:_password/)).toEqual([]);
   });
 });
 
 describe("the repository", () => {
-  test("names no machine's paths and no registry's host", () => {
+  test("contains no paths of a machine and no host of a registry", () => {
     const machinePaths = /(?<![\w.])\/(wor[k]|roo[t]|home\/[a-z]+|tmp\/c[g])\//;
     expect(findLines(written, machinePaths)).toEqual([]);
     // After a scheme, or with a domain that hosts end in: `registry.schemas.set` is code.
@@ -147,7 +147,7 @@ describe("the repository", () => {
     expect(findLines(written, host)).toEqual([]);
   });
 
-  test("speaks of itself alone", () => {
+  test("names no author and no plan", () => {
     const authorship = /co-authored-b[y]|signed-off-b[y]|@autho[r]\b|\bmileston[e]s?\b/i;
     expect(findLines(written, authorship)).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe("the repository", () => {
     expect(bad).toEqual([]);
   });
 
-  test("has links in its documents that lead somewhere", () => {
+  test("has only links that lead somewhere", () => {
     const isThere = (target: string) =>
       files.includes(target) ||
       files.some((file) => file.startsWith(`${target}/`)) ||

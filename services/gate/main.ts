@@ -124,7 +124,7 @@ function readiness(host: GateHost) {
 function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { log }: Config): void {
   metrics.watch(
     "partition_state",
-    "1 for the state that a partition is in",
+    "1 for the current state of a partition",
     ["partition", "state"],
     () =>
       host.status().partitions.map(({ partition, state }) => ({

@@ -1,4 +1,4 @@
-/** `callgate token make`: what a platform vouches for in one turn of an agent. */
+/** `callgate token make`: signs what a platform vouches for in one turn of an agent. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../adapters/system/clock.ts";

@@ -66,7 +66,7 @@ export function decideProposal(
   if (unread !== null) return refuseText(state, proposal, draft, unread, policy, nowMs);
   const asked = state && askedAgain(state, proposal, draft);
   if (asked !== undefined) return redeliver(asked);
-  const args = (clear ?? identifiedCall.parsed) as LazyArguments;
+  const args = clear ?? new TextArguments(draft.arguments.text);
   return decideParsed(state, proposal, draft, args, policy, nowMs, null);
 }
 
@@ -116,13 +116,13 @@ function askedAgain(
 }
 
 /** What is wrong with the envelope or the text of the arguments; null: both can be read. */
-function unreadable({ rejected }: ProposalInput, { parsed }: IdentifiedCall): PlainRefusal | null {
+function unreadable({ rejected }: ProposalInput, { read }: IdentifiedCall): PlainRefusal | null {
   const plain = { rule: "gate", disposition: "change_approach" } as const;
   if (rejected !== null) {
     return { ...plain, reason: rejected.reason, detail: sentence(rejected.message) };
   }
-  if (!parsed.ok) return { ...plain, reason: parsed.reason, detail: sentence(parsed.message) };
-  if (parsed.text.startsWith("{")) return null;
+  if (!read.ok) return { ...plain, reason: read.reason, detail: sentence(read.message) };
+  if (read.text.startsWith("{")) return null;
   const detail = 'The arguments are not a JSON object: send `{"name": value}`.';
   return { ...plain, reason: "malformed", detail };
 }
@@ -165,6 +165,21 @@ function refuseText(
 /** A call's arguments, which are built when something reads them. */
 export interface LazyArguments {
   readonly value: JsonObject;
+}
+
+/** Arguments of a canonical text. */
+class TextArguments implements LazyArguments {
+  readonly #text: string;
+  #value: JsonObject | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get value(): JsonObject {
+    this.#value ??= JSON.parse(this.#text) as JsonObject;
+    return this.#value;
+  }
 }
 
 /**

@@ -25,8 +25,7 @@ export interface PlainRefusal {
 /** A refusal that names no earlier call. */
 export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRefused {
   const row = REASONS[plain.reason];
-  return {
-    ...draft,
+  return Object.assign(draft, {
     type: "refused",
     refusal: {
       reason: plain.reason,
@@ -53,7 +52,7 @@ export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRe
     counted: false,
     denial: null,
     answered: null,
-  };
+  } as const);
 }
 
 /** Problems as a model may see them: hidden characters are escaped. */

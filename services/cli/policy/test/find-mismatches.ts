@@ -1,4 +1,4 @@
-/** What a case expected of a call and what was decided, compared. */
+/** Compares what a case expected of a call with the decision. */
 import type { Expected } from "../../../adapters/policy/read-cases.ts";
 import type { Notice } from "../../../core/decision.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
@@ -6,7 +6,7 @@ import type { DecidedCaseCall } from "./run-case.ts";
 
 export type Mismatch = {
   readonly what: "outcome" | "reason" | "warnings" | "shadow" | "level" | "answered" | "verdict";
-  /** Of the decision after the verdict. */
+  /** Whether this is the decision after the verdict. */
   readonly afterVerdict: boolean;
   readonly expected: string;
   readonly actual: string;
@@ -14,7 +14,7 @@ export type Mismatch = {
 
 export function findMismatches({ call, decision, final }: DecidedCaseCall): readonly Mismatch[] {
   const mismatches = compare(call.expect, decision, false);
-  // Where it was expected to be held, the outcome says so already.
+  // If the case expected a hold, the outcome mismatch already says so.
   if (call.verdict !== null && decision.type !== "held" && call.expect.outcome !== "held") {
     const [expected, actual] = ["held", decision.type];
     mismatches.push({ what: "verdict", afterVerdict: false, expected, actual });
@@ -31,7 +31,7 @@ function compare(expected: Expected, decision: DecisionEvent, afterVerdict: bool
     mismatches.push({ what, afterVerdict, expected: expectedText, actual });
   };
   check("outcome", expected.outcome, outcomeText(expected, decision));
-  // Where the outcome is another, its reason says nothing new.
+  // If the outcome differs, its reason adds nothing.
   if (mismatches.length === 0) check("reason", expected.reason, reasonOf(decision));
   const { warnings, shadow } = expected;
   check("warnings", warnings && listed(warnings), noticed(decision.notices.warnings));
@@ -46,7 +46,7 @@ function compare(expected: Expected, decision: DecisionEvent, afterVerdict: bool
   return mismatches;
 }
 
-/** The outcome, and its reason where it is not the expected one. */
+/** The outcome, and its reason if it is not the expected one. */
 function outcomeText(expected: Expected, decision: DecisionEvent): string {
   if (expected.outcome === decision.type) return decision.type;
   const reason = reasonOf(decision);

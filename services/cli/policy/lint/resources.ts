@@ -1,11 +1,14 @@
-/** Tools that name one thing by arguments which the policy brings into different forms. */
+/**
+ * Resources: tools that refer to one resource by arguments that the policy normalizes differently,
+ * and relations between resources that no tool touches. A tool touches everything contained in its
+ * resources.
+ */
 import { aliasesOf } from "../../../core/policy/compile-aliases.ts";
-import type { PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
+import type { PolicyDocument, ToolDocument, VariantKeys } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
-import { PLACEHOLDER, shapeOf } from "./resource-shape.ts";
 
-/** What a placeholder is filled with. */
+/** How a placeholder is filled. */
 type Filling = {
   readonly argument: string;
   readonly chain: string;
@@ -13,25 +16,28 @@ type Filling = {
   readonly kind: Kind;
 };
 
-/** What a chain makes of a value; `any`: nothing is said of it. */
+/** What a normalizer chain returns; `any`: it does not say. */
 type Kind = "any" | "text" | "number" | (typeof FORMATS)[number];
 
 const NUMBERS = new Set(["to_int", "to_number", "decimal", "minor_units"]);
 const LISTS = new Set(["sort", "unique"]);
-/** Their values are of one form, and others are refused. */
+/** Normalizers that return one form and refuse other values. */
 const FORMATS = ["to_bool", "e164", "email", "url", "path", "date", "datetime", "json"] as const;
 
-/** A resource as a tool names it. */
+/** A tool's reference to a resource. */
 type ResourceUse = {
   readonly tool: string;
   readonly isWritten: boolean;
-  /** With placeholders that have no names. */
+  /** With unnamed placeholders. */
   readonly shape: string;
   readonly fillings: readonly Filling[];
   readonly path: readonly PathSegment[];
 };
 
-/** A write under one spelling leaves what was read under another in memory, and runs beside its like. */
+/**
+ * A write under one spelling does not invalidate a read under another, and runs beside its
+ * duplicate.
+ */
 export const lintOneThing: LintRule = (document, report) => {
   if (document.deduplication?.strategy === "byte_hash") return;
   const all = Object.entries(document.tool_schemas ?? {}).flatMap(([name, tool]) =>
@@ -91,7 +97,9 @@ function kindOf(names: readonly string[]): Kind {
   return names.some((one) => NUMBERS.has(one)) ? "number" : "text";
 }
 
-/** Whether one chain could stand in place of the other: an email in place of a number refuses every call. */
+/**
+ * Whether one chain could replace the other: an email in place of a number would refuse every call.
+ */
 function areAlike(one: Filling, other: Filling): boolean {
   if (one.kind === other.kind) return true;
   if (one.kind !== "any" && other.kind !== "any") return false;
@@ -129,4 +137,48 @@ function compareFillings(
     const remedy = `write \`normalizers: { ${less.argument}: [${more.chain}] }\` for \`${lacking.tool}\`, too`;
     report("warning", "two-forms", lacking.path, message, remedy);
   });
+}
+
+/**
+ * `derives` needs the two resources themselves; `contains` also counts resources contained in a
+ * part.
+ */
+export const lintEdges: LintRule = (document, report) => {
+  const derives = document.edges?.derives ?? [];
+  if (derives.length === 0) return;
+  const resources = [
+    ...new Set(Object.keys(document.tool_schemas ?? {}).flatMap(namesOf(document))),
+  ];
+  derives.forEach((sides, index) => {
+    sides.forEach((side, at) => {
+      const shape = shapeOf(side);
+      const inner = resources.find((one) => shapeOf(one).startsWith(`${shape}/`));
+      if (inner === undefined || resources.some((one) => shapeOf(one) === shape)) return;
+      const message = `no tool acts on \`${side}\` itself, only on what lies in it, such as \`${inner}\`, for which the edge does not hold`;
+      const remedy = "name what the tools act on, on both sides";
+      report("warning", "idle-edge", ["edges", "derives", index, at], message, remedy);
+    });
+  });
+};
+
+/** Resources that the tool changes or reads, in any of its variants. */
+function namesOf(document: PolicyDocument): (tool: string) => readonly string[] {
+  return (tool) => {
+    const entry = document.tool_schemas?.[tool] ?? {};
+    const { rules = [], otherwise = {} } = entry.variants ?? {};
+    const ofCommands = entry.commands?.rules ?? [];
+    const all: readonly VariantKeys[] = [entry, ...rules, ...ofCommands, otherwise];
+    const written = all.flatMap(({ effects = [], reads = [] }) => [
+      ...effects.map(({ resource }) => resource),
+      ...reads,
+    ]);
+    return written.map(aliasesOf(document.aliases, tool));
+  };
+}
+
+export const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+/** The template with unnamed placeholders: tools name the arguments of one resource differently. */
+function shapeOf(resource: string): string {
+  return resource.replace(PLACEHOLDER, "{}");
 }

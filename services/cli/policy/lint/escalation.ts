@@ -1,11 +1,11 @@
-/** The ladder: rungs that can never be reached, and refusals that never stop anything. */
+/** Escalation: levels that can never be reached, and refusals that never stop anything. */
 import type { EscalationBlock, PolicyDocument, Threshold } from "../../../core/policy/document.ts";
 import { REASON_CODES, REASONS } from "../../../core/reasons/reasons.ts";
 import type { LintRule, Report } from "./finding.ts";
 
 type EscalationLevel = { readonly name: keyof EscalationBlock; readonly at: number | null };
 
-/** Rungs where nothing is written (docs/policy.md, presets). */
+/** The default levels (docs/policy.md, presets). */
 const BALANCED: readonly EscalationLevel[] = [
   { name: "ask", at: 1 },
   { name: "options", at: 2 },
@@ -20,15 +20,15 @@ const STRICT: readonly EscalationLevel[] = [
   { name: "end", at: 4 },
 ];
 
-export const lintLadder: LintRule = (document, report) => {
-  const levels = ladderOf(document);
+export const lintEscalation: LintRule = (document, report) => {
+  const levels = levelsOf(document);
   lintOrder(document, levels, report);
   lintStop(document, levels, report);
   lintTurns(document, levels, report);
   lintAcknowledgement(document, levels, report);
 };
 
-function ladderOf(document: PolicyDocument): readonly EscalationLevel[] {
+function levelsOf(document: PolicyDocument): readonly EscalationLevel[] {
   const written = document.escalation ?? {};
   const off = document.preset === "observe";
   return (document.preset === "strict" ? STRICT : BALANCED).map(({ name, at }) => {
@@ -38,7 +38,10 @@ function ladderOf(document: PolicyDocument): readonly EscalationLevel[] {
   });
 }
 
-/** At a strike the highest rung reached speaks; a rung that a higher one reaches first is silent. */
+/**
+ * A strike answers with the highest level reached, so a level that a higher one precedes never
+ * answers.
+ */
 function lintOrder(
   document: PolicyDocument,
   levels: readonly EscalationLevel[],
@@ -49,14 +52,14 @@ function lintOrder(
     const { at } = level;
     const over = levels.slice(index + 1).find((higher) => higher.at !== null && higher.at <= at);
     if (over === undefined) return;
-    // A rung that only the preset has was perhaps meant to be skipped.
+    // The author may have skipped a level on purpose if only the preset has it.
     const written = document.escalation?.[level.name] !== undefined;
     report(
       written ? "error" : "warning",
-      "unreachable-rung",
+      "unreachable-level",
       ["escalation", written ? level.name : over.name],
-      `the rung \`${level.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
-      "give each rung a higher strike than the one before, or switch it off",
+      `the level \`${level.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
+      "give each level a higher strike than the one before, or write `off`",
     );
   });
 }
@@ -74,7 +77,7 @@ function lintStop(
     "error",
     "block-without-stop",
     ["escalation"],
-    "repeated calls are refused and nothing ever stops them: an agent can go on for ever",
+    "repeated calls are refused and nothing ever stops them: an agent can continue forever",
     "give `user_input` or `end` a strike",
   );
 }
@@ -87,7 +90,7 @@ function enforcesStrikes(document: PolicyDocument): boolean {
   );
 }
 
-/** Rungs 3 and 4, and what is counted per turn, depend on proposals that say where a turn begins. */
+/** Levels 3 and 4, and everything counted per turn, need proposals that identify the turn. */
 function lintTurns(
   document: PolicyDocument,
   levels: readonly EscalationLevel[],
@@ -115,6 +118,6 @@ function lintAcknowledgement(
   const mode = document.acknowledgement?.mode;
   if (mode === undefined || mode === "off") return;
   if (levels.find(({ name }) => name === "options")?.at !== null) return;
-  const message = "is never asked for: the rung `options`, which asks for it, is off";
+  const message = "is never asked for: the level `options`, which asks for it, is off";
   report("warning", "idle-key", ["acknowledgement"], message, "give `options` a strike");
 }
