@@ -1,6 +1,6 @@
-// `npm run test:mutants [parts of paths]`: switches off each check and turns each bound of the engine by
-// one, one at a time, in a copy of the tree, and runs the tests of the core that come by it. A change
-// that no test notices is a gap in the tests. Exit codes: 1 one survives, 3 something is missing.
+// `npm run test:mutants [parts of paths]`: switches off each check and changes each bound of the engine by
+// one, one change at a time, in a copy of the tree, and runs the tests of the core that reach it. A change
+// that no test notices is a gap in the tests. Exit codes: 1 a change survives, 3 something is missing.
 import {
   cpSync,
   existsSync,
@@ -26,7 +26,7 @@ import { ensureInstalled, ROOT } from "./ensure-installed.js";
 
 const CORE = "services/core";
 const EQUIVALENT = "test/mutants/equivalent.json";
-/** No property tests: they draw other cases each time, so what they notice today may survive tomorrow. */
+/** No property tests: they draw new cases each time, so a change that they notice today may survive tomorrow. */
 const TESTS = ["test/unit/core", "test/conformance/core/normalizers.test.ts"];
 const COPIED = [
   "services",

@@ -1,5 +1,5 @@
-// `npm run language`: lowers the numbers of test/language-debt.json to the uses that are left, and lists
-// them with `-- WORD`. It raises no number.
+// `npm run language`: lowers the numbers of test/language-debt.json to the remaining uses, and never raises
+// one. `-- WORD` lists the uses of a word.
 import { readFileSync, writeFileSync } from "node:fs";
 import { BANNED_WORDS } from "../test/support/language/banned-words.ts";
 import { listWordUses } from "../test/support/language/count-words.ts";

@@ -42,7 +42,7 @@ function listNewCommits(): readonly (readonly [hash: string, subject: string])[]
 const obstacle = findObstacle();
 if (obstacle !== "") saySkipped("git", `the subjects of commits are not checked: ${obstacle}`);
 
-test.skipIf(obstacle !== "")("every new commit has a subject in the form that we use", () => {
+test.skipIf(obstacle !== "")("every new commit has a subject in our form", () => {
   // Exempt is what came onto main before this test did; nothing is added there.
   const commits = listNewCommits().filter(
     ([hash]) => !base.exempt.some((exempt) => exempt.startsWith(hash)),
@@ -63,7 +63,7 @@ describe("a subject", () => {
     "fix(shell): remove quadratic parsing",
     "refactor(core)!: nest the decision once",
     "docs(cli): need no more words, pass fewer",
-  ])("may be %s", (subject) => {
+  ])("is accepted: %s", (subject) => {
     expect(findSubjectFaults(subject, TYPES)).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe("a subject", () => {
     ["fix(core): no more of it", "begins with `no`, which is no order"],
     ["fix(core): remove it.", "ends with a full stop"],
     [`fix(core): remove ${"it".repeat(30)}`, "has more than 72 characters"],
-  ])("may not be %s", (subject, fault) => {
+  ])("is refused: %s", (subject, fault) => {
     expect(findSubjectFaults(subject, TYPES)).toEqual([fault]);
   });
 });

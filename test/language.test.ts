@@ -11,7 +11,7 @@ const allowed: Readonly<Record<string, number>> = debt;
 const wordsIn = (where: "everywhere" | "names", text: string) =>
   findWords(where, text).map(([word]) => word);
 
-test("a word is found in every spelling", () => {
+test("finds a word in every spelling", () => {
   for (const text of ["findTwin", "FIND_TWINS", "a-twin.test.ts", "// The twin's call", "Twins"]) {
     expect([text, wordsIn("everywhere", text)]).toEqual([text, ["twin"]]);
   }
@@ -24,7 +24,7 @@ test("a word is found in every spelling", () => {
   expect(wordsIn("names", "isKnown unknown foundation knownNames")).toEqual(["known", "known"]);
 });
 
-test("no invented word is used more often than before", { timeout: 120_000 }, () => {
+test("uses no invented word more often than before", { timeout: 120_000 }, () => {
   const uses = listWordUses();
   const offenders = BANNED_WORDS.flatMap(({ word, instead }) => {
     const found = uses.filter((use) => use.word === word);
@@ -36,7 +36,7 @@ test("no invented word is used more often than before", { timeout: 120_000 }, ()
   expect(offenders).toEqual([]);
 });
 
-test("the debt names words that are banned, and numbers above zero", () => {
+test("has debt only for banned words, with numbers above zero", () => {
   const words = new Set(BANNED_WORDS.map(({ word }) => word));
   const wrong = Object.entries(allowed).filter(([word, count]) => !words.has(word) || count < 1);
   expect(wrong).toEqual([]);

@@ -2,9 +2,9 @@
  * The entries of a ledger that has many: found by key, and the one that goes first at the head of a
  * queue.
  *
- * X1 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
+ * INDEX-1 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
  *    head skips them. Looking up whether the next head has one is left until it is asked for.
- * X2 an entry without an end (`NO_END`) is in no queue: nothing drops it.
+ * INDEX-2 an entry without an end (`NO_END`) is in no queue: nothing drops it.
  */
 import {
   type Dropping,

@@ -2,11 +2,11 @@
  * An immutable map whose entries end at a time. An entry past its `dropAt` counts as absent whether
  * it has been freed or not; freeing it is no event.
  *
- * L1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then compare.
- * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
- * L3 up to `FEW` entries stand in a chain, as most conversations never have more; more in an index.
- * L4 an entry without an end (`NO_END`) is dropped by nothing, and never goes to make room.
- * L5 a key of which a mark lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
+ * LEDGER-1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then compare.
+ * LEDGER-2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
+ * LEDGER-3 up to `FEW` entries stand in a chain, as most conversations never have more; more in an index.
+ * LEDGER-4 an entry without an end (`NO_END`) is dropped by nothing, and never goes to make room.
+ * LEDGER-5 a key of which a mark lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
  *    that was not met for a while lie outside the processor's caches, each a wait of its own.
  */
 
@@ -211,13 +211,13 @@ function purgedChain<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   return { size, bytes, nextOrder, firstEnd, chain, index: undefined, ...marksOf(chain) };
 }
 
-/** The key that goes first (L2), or undefined where none can go (L4). */
+/** The key that goes first (LEDGER-2), or undefined where none can go (LEDGER-4). */
 export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
   return indexFirst(indexed(ledger))?.key;
 }
 
 /**
- * The keys that must go for one more entry to fit, first ones first (L2): until fewer than `sizeMost`
+ * The keys that must go for one more entry to fit, first ones first (LEDGER-2): until fewer than `sizeMost`
  * entries and `bytesMost` bytes are left. Those whose end has come count as gone and are not named; those of which
  * `stays` is true are passed over.
  */
@@ -264,7 +264,7 @@ export function ledgerIsFull<V>(
   return size >= sizeMost || bytes >= bytesMost;
 }
 
-/** Entries in the order in which they were put (L2): for snapshots. */
+/** Entries in the order in which they were put (LEDGER-2): for snapshots. */
 export function ledgerEntries<V>(ledger: Ledger<V>): readonly StoredEntry<V>[] {
   return entriesOf(ledger).sort((a, b) => a.order - b.order);
 }

@@ -4,12 +4,12 @@
  * (rerooting, Baker 1978). Reading the latest version costs a lookup, whatever its size; going back
  * and forth between versions costs as many steps as there are changes between them.
  *
- * B1 a version's content never changes, whichever version holds the map.
- * B2 a later version keeps no earlier one alive, unless that was read after it was made.
+ * TABLE-1 a version's content never changes, whichever version holds the map.
+ * TABLE-2 a later version keeps no earlier one alive, unless that was read after it was made.
  */
 export interface Table<V> {
   readonly size: number;
-  // The members below belong to this file: how a version finds its content changes (B1 does not).
+  // The members below belong to this file: how a version finds its content changes (TABLE-1 does not).
   /** Of the version that was made or read last; the others are changes away from it. */
   map: Map<string, V> | undefined;
   next: Table<V> | undefined;

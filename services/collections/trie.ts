@@ -2,8 +2,8 @@
  * An immutable map from strings to values: the first few side by side, more in a hash trie of 16-way nodes. `trieSet`
  * copies the path it changes and shares the rest, so that keeping an earlier state is keeping a reference.
  *
- * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
- * T2 a key of which the first few lack a mark is none of them: see bloom-filter.ts.
+ * TRIE-1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
+ * TRIE-2 a key of which the first few lack a mark is none of them: see bloom-filter.ts.
  */
 import { type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./bloom-filter.ts";
 
@@ -71,7 +71,7 @@ export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
   return at < 0 ? undefined : (few[at + 1] as V);
 }
 
-/** Where a key stands among the first few; -1: nowhere (T2). */
+/** Where a key stands among the first few; -1: nowhere (TRIE-2). */
 function findFewIndex<V>(trie: Trie<V>, few: Few<V>, key: string): number {
   if (!mayHold(trie, tagOf(key))) return -1;
   for (let at = 0; at < few.length; at += STRIDE) if (few[at] === key) return at;
@@ -229,7 +229,7 @@ function remove<V>(
   return rest === undefined && slots.every((slot) => slot === undefined) ? undefined : { slots };
 }
 
-/** Visits all entries, in no particular order (T1), until a visit gives true. */
+/** Visits all entries, in no particular order (TRIE-1), until a visit gives true. */
 export function trieVisit<V>(
   { few, root }: Trie<V>,
   visit: (value: V, key: string) => boolean,
@@ -254,7 +254,7 @@ function visited<V>(node: TrieNode<V>, visit: (value: V, key: string) => boolean
   return false;
 }
 
-/** All entries, in no particular order (T1). Slower than a visit. */
+/** All entries, in no particular order (TRIE-1). Slower than a visit. */
 export function* trieEntries<V>({ few, root }: Trie<V>): Generator<readonly [string, V]> {
   for (let at = 0; few !== undefined && at < few.length; at += STRIDE) {
     yield [few[at] as string, few[at + 1] as V];

@@ -96,7 +96,7 @@ export interface ConversationChange {
 export interface Evicted {
   readonly reads: readonly string[];
   readonly names: readonly string[];
-  /** Twins of writes and resources whose window is over. */
+  /** Prior calls that are writes, and resources, whose window is over. */
   readonly writes: readonly string[];
   readonly resources: readonly string[];
 }

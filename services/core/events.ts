@@ -73,7 +73,7 @@ export interface CallFacts {
   readonly exclusive: readonly ExclusiveEffect[];
   /** Until when a repeat is a duplicate (writes) or answered from memory (reads). */
   readonly windowUntilMs: number;
-  /** Until when the twin, and the resources it wrote, are remembered. */
+  /** Until when the call, as a prior call, and the resources it wrote are remembered. */
   readonly dropAtMs: number;
   readonly recentCallsMax: number;
   /** The n-th allowed repeat in a row; 0: not a repeat. */
@@ -119,7 +119,7 @@ export interface ExclusiveEffect {
   readonly resource: string;
   readonly kind: string;
   readonly rule: string;
-  /** What the resource lies in by `contains` edges; null: its path alone says it. */
+  /** The ancestors of the resource by `contains` edges; null: its path alone says it. */
   readonly ancestors: readonly string[] | null;
   readonly onFailure: OnFailure;
 }
@@ -137,7 +137,7 @@ export interface CallRefused extends Decision {
   readonly counted: boolean;
   /** A person has said no: it is remembered; null: nobody has, or the call was withdrawn. */
   readonly denial: Denial | null;
-  /** A read answered from memory stands in the ring as its twin would. */
+  /** A read answered from memory counts among the recent calls as its prior call does. */
   readonly answered: { readonly facts: CallFacts; readonly outputDigest: string | null } | null;
 }
 

@@ -3,8 +3,8 @@
  * `guard`, the executor, recordings and every other way in. A form is a matter of structure; what an
  * output's words say is no form.
  *
- * F1 a form says `failed` and never more than that: the call may have taken effect.
- * F2 that a call had no effect is said by whoever throws (`callgateEffect`), or by an HTTP status of
+ * FORM-1 a form says `failed` and never more than that: the call may have taken effect.
+ * FORM-2 that a call had no effect is said by whoever throws (`callgateEffect`), or by an HTTP status of
  *    the 4xx class in an error object, which the server answers before it acts.
  */
 import { cutText } from "./cut-text.ts";

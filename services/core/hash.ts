@@ -1,9 +1,9 @@
 /**
  * Every digest and sealed text the gate makes. The one file of the core that imports from the platform.
  *
- * H1 What is hashed is unambiguous: a tag that no other use has, a line feed, and the parts as JSON, in which a string
+ * HASH-1 What is hashed is unambiguous: a tag that no other use has, a line feed, and the parts as JSON, in which a string
  *    cannot end early; one part may stand last as it is. So no two lists of parts share their bytes.
- * H2 Strings are hashed as UTF-8 after JSON has escaped lone surrogates, which an encoder would make all one.
+ * HASH-2 Strings are hashed as UTF-8 after JSON has escaped lone surrogates, which an encoder would make all one.
  */
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, hash } from "node:crypto";

@@ -11,11 +11,11 @@ export const LIMITS = {
   forgottenNames: 32_768,
   /** How long a call is remembered after its deadline at least, in ms of gate time, so that a tick finds it. */
   lateTickMs: 3_600_000,
-  /** Twins of reads: the least recently used goes first. */
+  /** Prior calls that are reads: the least recently used goes first. */
   priorReads: 1_024,
   /** Bytes of kept outputs of reads, a conversation. */
   priorReadBytes: 4 * 1024 * 1024,
-  /** Twins of writes: new writes are refused (`history_full`) beyond this. */
+  /** Prior calls that are writes: new writes are refused (`history_full`) beyond this. */
   priorWrites: 2_048,
   /** Bytes of kept outputs of writes, a conversation; beyond it only their digest is kept. */
   priorWriteBytes: 4 * 1024 * 1024,

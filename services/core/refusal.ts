@@ -11,7 +11,7 @@ export interface Refusal {
   readonly duplicate: boolean;
   readonly note: string | null;
   readonly rule: string;
-  /** Rung of the ladder, 0: none. */
+  /** Level of the ladder, 0: none. */
   readonly level: number;
   readonly count: number;
   readonly retryable: boolean;

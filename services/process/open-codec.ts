@@ -1,4 +1,6 @@
-/** The codec of a process on a cluster: with a registry's ids where there is one. */
+/**
+ * Opens the codec of a process on a cluster, with the ids of a registry where one is configured.
+ */
 
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
@@ -8,16 +10,16 @@ import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts"
 import { systemClock } from "../adapters/system/clock.ts";
 import { TOPICS } from "../runtime/topics.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
-import { readSchemaFiles, type SchemaName } from "../wire/schema-files.ts";
-import { TOPIC_SCHEMAS } from "../wire/schema-topics.ts";
+import { readSchemaFiles, type SchemaName, TOPIC_SCHEMAS } from "../wire/schema-files.ts";
 import { readProblem } from "../wire/writer-schemas.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 export type OpenedCodec = { readonly codec: AvroCodec; close(): void };
 
 /**
- * @param secrets what idempotency keys are made with, by key id; may be empty where none are made.
- * @throws RetryableError where the registry does not answer; FatalError where it does not fit.
+ * @param secrets secrets for idempotency keys, by key id; may be empty where none are made.
+ * @throws RetryableError where the registry does not answer; FatalError where its schemas are
+ *   incompatible.
  */
 export async function openCodec(
   config: Config,
@@ -47,7 +49,7 @@ export async function openCodec(
   }
 }
 
-/** The registry's API, as it is configured. */
+/** A client of the registry's API, as configured. */
 export function openRegistryClient(
   registry: NonNullable<Config["registry"]>,
   clientId: string,

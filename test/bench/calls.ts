@@ -1,4 +1,4 @@
-/** Seeded tool calls with arguments of about 240 bytes, ten tools in equal shares, and a policy. */
+/** Seeded tool calls with arguments of about 240 bytes of five tools that read and five that write, and a policy. */
 import type { ProposalInput } from "../../services/core/inputs.ts";
 
 const WORDS =
@@ -6,9 +6,9 @@ const WORDS =
     " ",
   );
 
-const SHAPES: Readonly<
-  Record<string, (n: (most: number) => number, text: (words: number) => string) => object>
-> = {
+type Shape = (n: (most: number) => number, text: (words: number) => string) => object;
+
+const READS: Readonly<Record<string, Shape>> = {
   search_docs: (n, text) => ({
     query: text(8),
     filters: { section: "billing", locale: "en-GB" },
@@ -34,6 +34,15 @@ const SHAPES: Readonly<
     include: ["orders", "addresses", "notes"],
     note: text(20),
   }),
+  run_query: (n, text) => ({
+    database: "analytics",
+    statement: `SELECT id, total FROM orders WHERE customer_id = ${n(1e9)} AND total > ${n(900)}`,
+    timeoutMs: 5000,
+    note: text(12),
+  }),
+};
+
+const WRITES: Readonly<Record<string, Shape>> = {
   create_ticket: (n, text) => ({
     title: text(5),
     priority: "high",
@@ -48,12 +57,6 @@ const SHAPES: Readonly<
     ifVersion: n(50),
     notify: true,
     note: text(14),
-  }),
-  run_query: (n, text) => ({
-    database: "analytics",
-    statement: `SELECT id, total FROM orders WHERE customer_id = ${n(1e9)} AND total > ${n(900)}`,
-    timeoutMs: 5000,
-    note: text(12),
   }),
   send_email: (n, text) => ({
     to: `user${n(1e6)}@example.com`,
@@ -75,7 +78,8 @@ const SHAPES: Readonly<
   }),
 };
 
-const TOOLS = Object.keys(SHAPES);
+/** Two reads to a write: of a conversation of 100,000 calls no more writes are remembered, and later ones refused. */
+const SHAPES = [READS, WRITES, READS].flatMap((shapes) => Object.entries(shapes));
 
 export const BENCH_POLICY = {
   preset: "balanced",
@@ -116,8 +120,8 @@ export function seededArguments() {
 export function benchCalls(length: number): (at: number, round: number) => ProposalInput {
   const { n, text } = seededArguments();
   const texts = Array.from({ length: Math.max(Math.min(length, 100_000), 10) }, (_, i) => {
-    const tool = TOOLS[i % TOOLS.length] as string;
-    return { tool, arguments: JSON.stringify(SHAPES[tool]?.(n, text)) };
+    const [tool, shape] = SHAPES[i % SHAPES.length] as (typeof SHAPES)[number];
+    return { tool, arguments: JSON.stringify(shape(n, text)) };
   });
   return (at, round) => {
     const call = texts[at % texts.length] as { tool: string; arguments: string };

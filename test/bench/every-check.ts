@@ -189,15 +189,28 @@ interface Call {
   readonly arguments: object;
 }
 
-/** Twelve calls, of which the two mails follow one another: only then are their texts compared. */
+/**
+ * Eighteen calls, of which the two mails follow one another: only then are their texts compared. A third of them writes:
+ * of a conversation of 100,000 calls no more writes are remembered, and later ones refused.
+ */
 function cycle(at: number, { n, text }: ReturnType<typeof seededArguments>): readonly Call[] {
   const file = (index: number) => ({ folder: `reports-${index % 4}`, name: `${index % FILES}.md` });
   const mail = (to: string) => ({ to, subject: text(4), body: text(20) });
   const to = `user${n(1e6)}@example.com`;
   const customerId = `cus_${n(1e9)}`;
   const orderId = `ord_${n(1e9)}`;
+  const search = (limit: number) => {
+    return { tool: "search_docs", arguments: { query: text(8), limit, note: text(18) } };
+  };
+  const read = () => {
+    return { tool: "read_file", arguments: { ...file(n(FILES)), note: text(24) } };
+  };
+  const customer = () => {
+    const args = { customerId: `cus_${n(1e9)}`, include: ["orders"], note: text(20) };
+    return { tool: "get_customer", arguments: args };
+  };
   return [
-    { tool: "search_docs", arguments: { query: text(8), limit: 10, note: text(18) } },
+    search(10),
     { tool: "get_customer", arguments: { customerId, include: ["orders"], note: text(20) } },
     {
       tool: "list_orders",
@@ -210,7 +223,7 @@ function cycle(at: number, { n, text }: ReturnType<typeof seededArguments>): rea
     },
     { tool: "send_email", arguments: mail(to) },
     { tool: "send_email", arguments: mail(to) },
-    { tool: "read_file", arguments: { ...file(n(FILES)), note: text(24) } },
+    read(),
     { tool: "create_file", arguments: { ...file(at), content: text(24) } },
     {
       tool: "run_query",
@@ -220,7 +233,11 @@ function cycle(at: number, { n, text }: ReturnType<typeof seededArguments>): rea
         note: text(12),
       },
     },
+    customer(),
+    search(15),
     { tool: "update_order", arguments: { orderId, quantity: 1 + n(9), note: text(20) } },
+    read(),
+    customer(),
     {
       tool: "charge_card",
       arguments: {
@@ -232,7 +249,9 @@ function cycle(at: number, { n, text }: ReturnType<typeof seededArguments>): rea
       },
     },
     { tool: "delete_file", arguments: { ...file(at + FILES / 2), reason: text(18) } },
-    { tool: "search_docs", arguments: { query: text(8), limit: 20, note: text(18) } },
+    customer(),
+    read(),
+    search(20),
   ];
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findWordUses } from "../support/language/count-words.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -21,7 +22,7 @@ const PARTS = [
   "vitest.config.ts",
 ];
 
-const CHECK = `/** Check 6: an agent that the policy does not list may call nothing. */
+const CHECK = `/** An agent that the policy does not list may only repeat a call that was allowed before. */
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 
 type Settings = readonly string[] | null;
@@ -35,8 +36,10 @@ export const listedAgentsCheck = defineCheck<Settings>("listed_agents", {
   },
 });
 
-function findUnlisted({ proposal }: CallContext, agents: Settings): readonly Finding[] {
+function findUnlisted(call: CallContext, agents: Settings): readonly Finding[] {
+  const { proposal, priorCall } = call;
   if (agents === null || agents.includes(proposal.agentId ?? "")) return NOTHING;
+  if (priorCall?.status === "succeeded") return NOTHING;
   return [finding({ reason: "agent_not_listed", rule: "agents", disposition: "stop" })];
 }
 `;
@@ -45,7 +48,7 @@ const ROW = `  agent_not_listed: {
     check: "listed_agents",
     mode: "enforce",
     group: "permission",
-    model: "This call was not run because you are not on the list of agents here. Stop calling tools; tell the user.",
+    modelText: "This call was not run because you are not on the list of agents here. Stop calling tools; tell the user.",
     cause: "The policy has \`agents\`, and the agent of the call is not among them.",
     remedy: "Add the agent to \`agents\`.",
   },
@@ -64,7 +67,7 @@ export const examples: CheckExamples = {
       key: "agents",
       values: [["a"], undefined],
       base: { tool_schemas: { t: {} } },
-      steps: [{ tool: "t", given: { agentId: "b" } }],
+      steps: [{ tool: "t", overrides: { agentId: "b" } }],
     },
   ],
 };
@@ -122,6 +125,13 @@ function callgate(...args: readonly string[]): string {
 
 test("are five files", () => {
   expect(Object.keys(FILES)).toHaveLength(5);
+});
+
+test("use no word that the repository bans", () => {
+  const uses = Object.entries(FILES).flatMap(([path, written]) =>
+    findWordUses(path, typeof written === "string" ? written : written[1]),
+  );
+  expect(uses).toEqual([]);
 });
 
 test("are all that the compiler asks for", () => {

@@ -72,7 +72,7 @@ test("no backup is made of what is no data directory, nor over anything", async 
     join(directory, "none"),
   ]);
   expect(nothing.code).toBe(3);
-  expect(nothing.stderr).toContain("holds no gate's data");
+  expect(nothing.stderr).toContain("holds no data of a gate");
   const over = await runCallgate(["backup", dataDir, "-d", dataDir]);
   expect(over).toMatchObject({ code: 2 });
   expect(over.stderr).toContain("is not empty");

@@ -2,10 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { importTools } from "../../services/cli/policy/import/import-tools.ts";
 import { decisionLine } from "../../services/cli/replay/decision-line.ts";
-import { replayConversation } from "../../services/cli/replay/replay-conversation.ts";
+import { replayConversation, replayPolicy } from "../../services/cli/replay/replay-conversation.ts";
 import { replayFiles } from "../../services/cli/replay/replay-files.ts";
-import { replayPolicy } from "../../services/cli/replay/replay-policy.ts";
-import { openPolicy } from "../../services/gate/open-policy.ts";
+import { openPolicy } from "../../services/gate/gate-policy.ts";
 import { type Case, findCases, type RepeatedReads } from "./find-cases.ts";
 import type { Source } from "./sources.ts";
 

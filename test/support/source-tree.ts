@@ -54,13 +54,13 @@ const usesByPath = new Map<string, readonly Use[]>();
 
 /** Every identifier and every `a.b` of a file's code; comments and strings are not code. */
 export function listUses(path: string): readonly Use[] {
-  const uses = usesByPath.get(path) ?? parseUses(path);
+  const uses = usesByPath.get(path) ?? parseUses(path, readText(path));
   usesByPath.set(path, uses);
   return uses;
 }
 
-function parseUses(path: string): readonly Use[] {
-  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, false);
+export function parseUses(path: string, text: string): readonly Use[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false);
   const uses: Use[] = [];
   const visit = (node: ts.Node): void => {
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;

@@ -7,7 +7,7 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 export type SchemaMeasure =
-  | { readonly ok: true; readonly depthMax: number | null }
+  | { readonly ok: true; readonly depthMax: number | null; readonly isRecursive: boolean }
   | { readonly ok: false; readonly problem: string };
 
 /** Bounds of one schema. The largest of 552 recorded tools has 46 nodes in 7 levels. */
@@ -31,9 +31,10 @@ export function measureSchema(schema: Schema): SchemaMeasure {
   const walk: Walk = { root: schema, open: new Map(), returns: new Map(), nodes: 0, problem: null };
   visit(schema, "", 1, walk);
   if (walk.problem !== null) return { ok: false, problem: walk.problem };
+  const isRecursive = walk.returns.size > 0;
   const branches = Math.max(1, ...walk.returns.values());
-  if (branches === 1) return { ok: true, depthMax: null };
-  return { ok: true, depthMax: Math.floor(Math.log(VISITS_MAX) / Math.log(branches)) };
+  const depthMax = branches === 1 ? null : Math.floor(Math.log(VISITS_MAX) / Math.log(branches));
+  return { ok: true, depthMax, isRecursive };
 }
 
 /** Keywords that apply to parts of the value; the others apply to the value itself. */
@@ -91,7 +92,7 @@ function resolveReference(reference: unknown, root: Schema): unknown {
 }
 
 /** Finds the value at a JSON pointer such as `#/$defs/item`; undefined where none is there. */
-export function followPointer(pointer: string, root: unknown): unknown {
+function followPointer(pointer: string, root: unknown): unknown {
   let target = root;
   for (const raw of pointer.split("/").slice(1)) {
     const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -1,6 +1,6 @@
 /**
- * `callgate approvals approve|deny|cancel`: appends the verdict to the log. The gate that runs there
- * takes it; where none runs, the next one does.
+ * `callgate approvals approve|deny|cancel`: appends the verdict to the log. The running gate
+ * processes it; if none runs, the next one does.
  */
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
@@ -10,32 +10,39 @@ import { speakerProblem } from "../../core/speaker.ts";
 import type { ExitCode } from "../../process/exit-error.ts";
 import { usageError } from "../../process/exit-error.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
-import { revealed } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { decidedSentence, findDecided } from "./find-decided.ts";
-import { findHolds } from "./find-holds.ts";
+import { revealed } from "../output/text.ts";
+import { decidedSentence, findDecided, findHolds } from "./find-holds.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
+import { isDecided, whyIgnored } from "./hold.ts";
 import { sendVerdict, verdictFrom } from "./send-verdict.ts";
-import { shownSpeaker } from "./shown-speaker.ts";
+import { shownSpeaker } from "./shown-names.ts";
 import { outcomeOf, reopening, tellVerdict } from "./tell-verdict.ts";
-import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 const TEXT_CHARACTERS = 80;
 
-/** As much of an id as tells it from others; an empty one, of a script, would be that of any call. */
+/**
+ * Enough of an id to be unambiguous. An empty id, from a script's empty variable, would match every
+ * call.
+ */
 const ID_CHARACTERS_MIN = 6;
 
 export interface VerdictCommand extends SourceOptions {
   readonly kind: HoldVerdict;
-  /** The approval id, or the beginning of one. */
+  /** The approval id, or its beginning. */
   readonly id: string;
   readonly by: string | undefined;
   readonly reason: string | undefined;
-  /** approve: so many further calls of the tool in the conversation; undefined: of this call alone. */
+  /**
+   * With approve: how many further calls of the tool to grant in the conversation; undefined: none.
+   */
   readonly calls: number | "any" | undefined;
-  /** For so long. */
+  /** How long the grant lasts. */
   readonly forMs: number | undefined;
-  /** What was looked at: of another call, action or rule nothing is sent. Digests may be cut. */
+  /**
+   * What the person has reviewed: if the call, action or rule is another one, no verdict is sent.
+   * Digests may be shortened.
+   */
   readonly about: Readonly<Partial<VerdictSubject>>;
   readonly json: boolean;
 }
@@ -83,7 +90,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   }
 }
 
-/** @throws ExitError where the name is empty, or has characters that nobody sees: no gate would take it. */
+/** @throws ExitError if the name is empty or has invisible characters: no gate would accept it. */
 export function speakerOf({ by }: { readonly by: string | undefined }): string {
   if (by !== undefined && by.trim() === "") throw usageError("--by: give the approver's name");
   const name = by ?? userInfo().username;
@@ -93,9 +100,9 @@ export function speakerOf({ by }: { readonly by: string | undefined }): string {
 }
 
 /**
- * A script whose variable is empty would bind to nothing.
+ * Rejects short values, because an empty variable of a script would match everything.
  *
- * @throws ExitError where what was looked at is named by too few characters.
+ * @throws ExitError if a value that identifies the reviewed call is too short.
  */
 function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["about"]): void {
   if (callId === "") throw usageError("--call: give the id of the call that was looked at");
@@ -110,7 +117,10 @@ function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["abo
   }
 }
 
-/** @throws ExitError where no hold, or several, begin so; where it is decided, how and by whom. */
+/**
+ * @throws ExitError if no hold, or several, match the id; if the hold was decided, the error says
+ *   how and by whom.
+ */
 export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (id.length < ID_CHARACTERS_MIN) {
     throw usageError(`\`${id}\`: give at least ${ID_CHARACTERS_MIN} characters of the approval id`);
@@ -132,7 +142,7 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
 
-/** @throws ExitError that says what differs from what was looked at. */
+/** @throws ExitError that says how the call differs from the reviewed one. */
 function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
   const {
     call: { callId },
@@ -150,8 +160,8 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
 }
 
 /**
- * What came after a verdict that decides, or after the hold's end, would be recorded and change nothing; an approval
- * of a call whose conversation has ended would let it be refused for good.
+ * After a terminal verdict, or after the hold's end, a further verdict would be recorded and change
+ * nothing; approving a call of an ended conversation would refuse it for good.
  *
  * @throws ExitError that says what decides instead.
  */
@@ -181,7 +191,7 @@ function differs(what: string, seen: string | null | undefined, is: string, begi
   return `the ${what} that waits is ${revealed(is, TEXT_CHARACTERS)}, not ${revealed(seen, TEXT_CHARACTERS)}`;
 }
 
-/** Where the policy wants one and a person is there, it is asked for. */
+/** Prompts for a reason if the policy requires one and a person is at the terminal. */
 async function reasonOf(
   { kind, reason }: VerdictCommand,
   { held }: Hold,

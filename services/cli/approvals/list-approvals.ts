@@ -1,15 +1,14 @@
 /** `callgate approvals list`. */
-
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { revealed, revealedJson } from "../output/revealed.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { revealed, revealedJson } from "../output/text.ts";
 import { findHolds } from "./find-holds.ts";
 import type { Hold } from "./hold.ts";
-import { shownSpeaker } from "./shown-speaker.ts";
+import { shownSpeaker } from "./shown-names.ts";
 
 const TEXT_CHARACTERS = 40;
 const MS_PER_MINUTE = 60_000;

@@ -1,4 +1,4 @@
-/** Appends a verdict and waits for what the gate journals of it. */
+/** Appends a verdict and waits until the gate journals its effect. */
 import type { GateEvent } from "../../core/events.ts";
 import type { IgnoredWhy } from "../../core/ignored-why.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
@@ -7,17 +7,19 @@ import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { readJournaled } from "../cluster/journal-records.ts";
 import type { Source } from "../cluster/open-source.ts";
 
-/** How long to wait for a gate to take the verdict. */
+/** How long to wait for a gate to process the verdict. */
 const WAIT_MS = 3_000;
 
-/** What is known of a verdict without an answer: a gate may run and be slow, or own other partitions. */
+/**
+ * The message for a verdict without an answer: a gate may run and be slow, or own other partitions.
+ */
 export const NOT_TAKEN = `no gate has taken it within ${WAIT_MS / 1_000} s; the gate of its partition does, once it runs`;
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 16 * 1024 * 1024 };
 
 export type VerdictFields = Pick<VerdictInput, "kind" | "tenantId" | "conversationId" | "by"> &
   Partial<VerdictInput>;
 
-/** What the gate made of it; null where none took it in time: the next one does. */
+/** The events that the verdict caused; null if no gate processed it in time: the next one does. */
 export async function sendVerdict(
   fields: VerdictFields,
   source: Source,

@@ -1,17 +1,17 @@
-/** What the gate made of a verdict on a hold, for whoever gave it. */
+/** Tells the person who gave a verdict what the gate made of it. */
 import type { GateEvent } from "../../core/events.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { counted } from "../output/counted.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";
-import { shownScope } from "./shown-scope.ts";
+import { shownScope } from "./shown-names.ts";
 
 export interface VerdictOutcome {
   readonly outcome?: "allowed" | "refused" | "held" | "counted";
   readonly reason?: string;
-  /** held: the id under which the call waits now. */
+  /** If still held: the id under which the call waits now. */
   readonly heldAs?: string;
   /** Why the verdict changed nothing. */
   readonly ignored?: keyof typeof IGNORED_SENTENCES;
@@ -21,7 +21,7 @@ type VerdictReport = {
   readonly kind: HoldVerdict;
   readonly json: boolean;
   readonly hold: Hold;
-  /** Null: no gate has taken it. */
+  /** Null: no gate has processed it. */
   readonly events: readonly GateEvent[] | null;
   readonly outcome: VerdictOutcome;
 };
@@ -98,7 +98,7 @@ function sentence({
   return reason === "conversation_ended" ? `${why}; ${reopening(hold)}` : why;
 }
 
-/** How a call of a conversation that has ended can run after all. */
+/** How a call of an ended conversation can still run. */
 export function reopening({ held }: Hold): string {
   const name = JSON.stringify(conversationName(held));
   return `callgate conversations reopen ${name} lets its calls be decided again`;

@@ -1,4 +1,4 @@
-/** `callgate backup`: a copy of a data directory, also while a gate runs on it. */
+/** `callgate backup`: copies a data directory, even while a gate runs on it. */
 import { backUpDirectory } from "../../process/directory/back-up-directory.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import type { Terminal } from "../output/terminal.ts";

@@ -1,10 +1,10 @@
-/** What `callgate doctor` says of the topics: what keeps a process from its work, and what may lose something. */
+/** What `callgate doctor` reports about topics: what stops a process, and what may lose data. */
 import { checkTopics } from "../../gate/start-checks.ts";
-import type { TopicFacts } from "../../runtime/topic-facts.ts";
+import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
-import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
+import { JOURNAL_KEEP_MS } from "./plan-topics.ts";
 
-/** What the gate refuses to start on, and what the other processes do. @param keepMs see `neededKeepMs`. */
+/** What the gate and the other processes refuse to start on. @param keepMs see `neededKeepMs`. */
 export function topicProblems(
   facts: readonly TopicFacts[],
   keepMs: number | null,
@@ -16,7 +16,7 @@ export function topicProblems(
   ];
 }
 
-/** The gate has no use for the alerts; executors, analytics and clients open all topics. */
+/** The gate does not use the alerts topic, but executors, analytics and clients open all topics. */
 function alertsProblem(
   { topic, name, partitions }: TopicFacts,
   facts: readonly TopicFacts[],
@@ -34,8 +34,8 @@ function alertsProblem(
 }
 
 /**
- * A journal that is cut off by size is no matter of a warning: the gate does not start on it. @param keepMs see
- * `neededKeepMs`.
+ * A journal that is limited by size is not a warning: the gate refuses to start on it. @param
+ * keepMs see `neededKeepMs`.
  */
 export function topicWarnings(
   facts: readonly TopicFacts[],

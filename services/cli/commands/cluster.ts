@@ -1,4 +1,4 @@
-/** Commands for who runs the gate: topics, schemas, the journal, the dead letters. */
+/** Commands for operators: topics, schemas, the journal, the dead letters. */
 import { type Command, InvalidArgumentError } from "commander";
 import { usageError } from "../../process/exit-error.ts";
 import type { TailOptions } from "../cluster/tail.ts";

@@ -1,10 +1,14 @@
 import { Argument, type Command } from "commander";
 import { EXIT_OK } from "../../process/exit-error.ts";
-import { commandTree } from "../completion/command-tree.ts";
-import { renderCompletion, SHELLS, type Shell } from "../completion/render-completion.ts";
+import {
+  commandTree,
+  renderCompletion,
+  SHELLS,
+  type Shell,
+} from "../completion/render-completion.ts";
 import type { Cli } from "./cli.ts";
 
-/** To be added last: it tells of all that are there. */
+/** Add it last: it describes all commands that exist by then. */
 export function addCompletion(program: Command, cli: Cli): void {
   program
     .command("completion")

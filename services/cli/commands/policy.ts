@@ -1,7 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { ImportFormat } from "../policy/import/import-tools.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
-import { addPolicyTest } from "./policy-test.ts";
 
 const FORMATS = [
   "tools",
@@ -83,7 +82,7 @@ function addGraph(policy: Command, cli: Cli): void {
     .addOption(format.default("text", "text"))
     .option("-o, --out <file>", "write it to a file");
   addPolicyOption(command).action(async ({ policy: paths, format: as, out }: GraphOptions) => {
-    const { runGraph } = await import("../policy/run-graph.ts");
+    const { runGraph } = await import("../policy/graph.ts");
     cli.end(await runGraph(paths, as, out, cli.terminal));
   });
 }
@@ -139,5 +138,37 @@ function addExplain(policy: Command, cli: Cli): void {
     const { runExplain } = await import("../explain/run-explain.ts");
     const json = options.json === true;
     cli.end(await runExplain({ policy: paths, call, conversation, json }, cli.terminal));
+  });
+}
+
+interface Options {
+  readonly policy: readonly string[];
+  readonly requireCoverage?: true;
+  readonly json?: true;
+}
+
+const HELP = `
+Without FILE: the cases beside the policy, payments.test.yaml for payments.yaml. A file holds
+
+  cases:
+    - name: an order is charged once
+      calls:
+        - { tool: charge_card, args: { order_id: 7 }, result: paid }
+        - { tool: charge_card, args: { order_id: "7" }, after: 10s, expect: duplicate_call }
+
+docs/policy-testing.md lists the keys. Exit codes: 0 all as expected, 1 a case failed, 2 a file is wrong.`;
+
+function addPolicyTest(policy: Command, cli: Cli): void {
+  const command = policy
+    .command("test")
+    .description("run the test cases of a policy, and list rules that no case reaches")
+    .argument("[file...]", "case files")
+    .option("--require-coverage", "fail if a rule is reached by no case")
+    .addHelpText("after", HELP);
+  addJsonOption(addPolicyOption(command)).action(async (files: string[], options: Options) => {
+    const { runTest } = await import("../policy/test/run-test.ts");
+    const { policy: paths, requireCoverage, json } = options;
+    const wishes = { requireCoverage: requireCoverage === true, json: json === true };
+    cli.end(await runTest({ policy: paths, files, ...wishes }, cli.terminal));
   });
 }

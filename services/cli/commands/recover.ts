@@ -1,4 +1,4 @@
-/** Commands for state that may get lost: copies of it, and going on without it. */
+/** Commands that back up state, and that continue after losing it. */
 import type { Command } from "commander";
 import {
   addConfigOption,

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { usageError } from "../../process/exit-error.ts";
-import { REPLAY_FORMATS, type ReplayFormat } from "../replay/formats.ts";
+import { REPLAY_FORMATS, type ReplayFormat } from "../replay/run-replay.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
 interface Options {
@@ -52,7 +52,7 @@ export function addReplay(program: Command, cli: Cli): void {
   });
 }
 
-/** `--json` is `--format json`, and the same as `--format jsonl` in nothing but being JSON. */
+/** `--json` is a short form of `--format json`. */
 function formatOf({ format, json }: Options): ReplayFormat {
   if (json === true && format === "table") {
     throw usageError("--json and --format table contradict each other; leave one of them out");

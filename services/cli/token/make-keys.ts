@@ -1,9 +1,9 @@
-/** `callgate token keygen`: a key for the platform, and its public half for the gate. */
+/** `callgate token keygen`: makes a key for the platform, and its public half for the gate. */
 import { writeFileSync } from "node:fs";
 import { makeTokenKey, type PlainJwk } from "../../adapters/tokens/token-keys.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
-import { refuseExisting } from "../output/refuse-overwriting.ts";
+import { fileError } from "../../process/text-files.ts";
+import { refuseExisting } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export interface KeygenOptions {

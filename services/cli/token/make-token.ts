@@ -1,4 +1,4 @@
-/** `callgate token make`: what a platform vouches for in one turn of an agent. */
+/** `callgate token make`: signs what a platform vouches for in one turn of an agent. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../adapters/system/clock.ts";
@@ -8,7 +8,7 @@ import type { JsonObject } from "../../core/canonical/json-value.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { actionDigest } from "../../core/hash.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export interface MakeOptions {

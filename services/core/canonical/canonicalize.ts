@@ -12,6 +12,7 @@ import { createReader, type Reader, skipSpace, stop, stopUnexpected } from "./re
 
 export type CanonicalText = {
   readonly ok: true;
+  /** RFC 8785 text of the value; its UTF-8 bytes are what is hashed. */
   readonly text: string;
   readonly keyCount: number;
   readonly depth: number;

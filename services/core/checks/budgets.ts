@@ -1,4 +1,4 @@
-/** Check 6: calls, steps, seconds and money, per turn, conversation and tool. Refused calls use up nothing. */
+/** Budgets of calls, steps, seconds and money, per turn, conversation and tool. Most refused calls use up nothing. */
 
 import { trieGet } from "../../collections/trie.ts";
 import type { EarlierResult } from "../events.ts";

@@ -1,6 +1,6 @@
 /**
  * Whether a call may see or do something else than an earlier one: by what was written to the resources
- * that it names; of a read, also to what they lie in, what lies in them, and what stands for them.
+ * that it names; of a read, also to their ancestors, to what they contain, and to their other names.
  */
 import { ledgerHasAny } from "../../collections/ledger.ts";
 import { trieVisit } from "../../collections/trie.ts";

@@ -51,7 +51,7 @@ export interface Finding {
   readonly previous: PriorCall | null;
   /** An earlier call of other arguments or another tool, which the refusal names alone. */
   readonly earlier: PreviousCall | null;
-  /** A read that is answered from memory: no strike, and it stands in the ring. */
+  /** A read that is answered from memory: no strike, and it counts among the recent calls. */
   readonly answered: boolean;
   readonly conflict: Conflict | null;
   /** Action keys that are refused from now on. */
@@ -79,7 +79,12 @@ export function strikeKeyOf({ tool }: Pick<CallContext, "tool">, reason: ReasonC
 export interface Check {
   readonly name: CheckName;
   readonly find: (call: CallContext) => readonly Finding[];
-  /** What the check reads of the document and of the tool's entry, compiled once; null: nothing. */
+  /**
+   * What the check reads of the document and of the tool's entry; null: nothing. It is compiled once for
+   * a tool, and once for each variant and each rule of `commands`, whose keys are merged into the entry.
+   * Of a call of several parts the settings of one part count: of the strictest, or of one that writes
+   * where the strictest only reads (`policy/merge-variants.ts`).
+   */
   readonly compile: (document: PolicyDocument, entry: ToolDocument) => unknown;
   /** What `policy explain` shows of it; null: a further pass of a check that has a row. */
   readonly row: ExplainRow | null;

@@ -1,4 +1,4 @@
-/** Check 5: what the ladder (or an operator) has switched on for the conversation. */
+/** Refuses calls of a conversation that the ladder or an operator has stopped. */
 import { NO_FLAGS } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import type { ExplainedCall } from "./explain-row.ts";

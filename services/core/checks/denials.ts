@@ -1,6 +1,6 @@
 /**
- * Check 11, before the tier: what a person has denied. The same action is not asked again in the same turn; another form
- * of it goes to a person, whatever its tier, and says what was denied.
+ * What a person has denied. The same action is refused for the rest of the turn; another form of it
+ * goes to a person, whatever its tier, and says what was denied. It runs before the tier.
  */
 import { cutText } from "../cut-text.ts";
 import { LIMITS } from "../limits.ts";

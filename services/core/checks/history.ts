@@ -1,6 +1,6 @@
 /**
- * Check 7, its bound: what must not be forgotten has filled its place, so a new write could not be
- * told from a repeat. Reads make room instead (`decide/make-room.ts`).
+ * The bound of what duplicates are compared with: writes that must not be forgotten have filled it, so
+ * a new write could not be told from a repeat. Reads make room instead (`decide/make-room.ts`).
  */
 
 import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../../collections/ledger.ts";

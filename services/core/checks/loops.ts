@@ -1,6 +1,6 @@
 /**
- * Check 10: the same again without anything new. All over the ring of recent calls; refused calls
- * are not in it, so the gate's own refusals are neither progress nor failure.
+ * Finds repetition without anything new, in the recent calls of the conversation. Refused calls are
+ * not among those, so the gate's own refusals are neither progress nor failure.
  */
 
 import { trieGet } from "../../collections/trie.ts";

@@ -1,6 +1,6 @@
 /**
- * Check 8: a call that is almost one of this turn, by the fields that the tool's `similarity` block
- * declares. The same call again is the duplicate check's question.
+ * Finds a call that is almost one of this turn, by the fields that the tool's `similarity` block
+ * declares. The check `duplicate` looks for the very same call.
  */
 
 import { ledgerGet } from "../../collections/ledger.ts";

@@ -1,6 +1,7 @@
 /**
- * Check 7, its failed twins: where `retries` is written, this is the one place that says whether and
- * when a failed call may be tried again. Without it only `failure_streak` decides.
+ * The part of the check `duplicate` for a prior call that failed: where the policy has `retries`, it
+ * alone says whether and when a failed call may be tried again. Without `retries`, only
+ * `failure_streak` bounds repeats.
  */
 import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
 import { looksTransient } from "../policy/failure-text.ts";

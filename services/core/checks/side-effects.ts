@@ -1,6 +1,6 @@
 /**
- * Check 9: an exclusive effect that stands already, whichever tool had it: on the same resource, on
- * one that stands for the same thing, and, of a delete or transfer, on what holds it or lies in it.
+ * Finds an exclusive effect that is in force already, whichever tool had it: on the same resource, on
+ * one that names the same thing, and, of a delete or transfer, on its ancestors and what it contains.
  * Only declared exclusive effects conflict: writing one thing through several tools is ordinary work.
  * An effect of a call that failed and may have had it conflicts or warns as its `on_failure` says.
  */
@@ -120,7 +120,7 @@ function onParts(asked: Asked): Finding | null {
   return conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
 }
 
-/** What an effect there conflicts with; `tree`: it holds the other resource, or lies in it. */
+/** What an effect there conflicts with; `tree`: it is an ancestor of the other resource, or contained in it. */
 function findHolder(asked: Asked, resource: string, tree: boolean): EffectHolder | null {
   const { call, effect } = asked;
   const { effects, effectIndex } = call.state;
@@ -153,7 +153,7 @@ function counts(effect: ExclusiveEffect, holder: EffectHolder, tree: boolean): b
   return !tree || removes(effect.kind) || removes(holder.kind);
 }
 
-/** Of these a whole does not survive, nor does what lies in it. */
+/** Kinds that neither the resource survives nor what it contains. */
 function removes(kind: string): boolean {
   return kind === "delete" || kind === "transfer";
 }

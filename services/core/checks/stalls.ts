@@ -1,6 +1,6 @@
 /**
- * Check 10, its wider loops: not the same call again, but calls that bring nothing new. They count
- * within the turn. A new call is never harmless to refuse, so `balanced` only warns of them.
+ * The wider loops of the check `loops`: different calls that bring nothing new. They count within the
+ * turn. A new call is never harmless to refuse, so `balanced` only warns of them.
  */
 import { settledAtMost } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";

@@ -1,4 +1,4 @@
-/** Check 11: what the tier of the tool asks for. Last, so that no human is asked in vain. */
+/** What the tier of the tool asks for. It runs late, so that no person is asked in vain. */
 import { trieGet } from "../../collections/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";

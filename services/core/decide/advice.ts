@@ -16,8 +16,8 @@ export class Advice {
     if (mode !== "warn" && mode !== "shadow") return;
     const list = mode === "warn" ? this.notices.warnings : this.notices.shadow;
     if (list.length >= LIMITS.noticesPerDecision) return;
-    const { model } = REASONS[reason];
-    const message = joinSentences([mode === "warn" ? RUNS : null, model, detail]);
+    const { modelText } = REASONS[reason];
+    const message = joinSentences([mode === "warn" ? RUNS : null, modelText, detail]);
     const longer = [...list, { reason, rule, message }];
     this.notices = { ...this.notices, [mode === "warn" ? "warnings" : "shadow"]: longer };
   }

@@ -15,7 +15,7 @@ import { findExecution } from "./execution.ts";
 import { runningFacts } from "./facts.ts";
 import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
-import { refusalOf } from "./refusal.ts";
+import { writeRefusal } from "./write-refusal.ts";
 
 export function conclude(
   call: CallContext,
@@ -43,14 +43,27 @@ function holdsBefore({ state }: CallContext, draft: DecisionDraft): number {
   return trieGet(state.open, draft.decisionId)?.held?.holdNumber ?? 0;
 }
 
+/**
+ * Field by field. A spread of the draft with other members behind it takes longer than all checks, see
+ * docs/performance.md; the rarer decisions take their members into the draft.
+ */
 function allow(call: CallContext, draft: DecisionDraft): CallAllowed {
   const { policy, tool } = call;
   const execution = findExecution(call);
   draft.conversation.evicted = makeRoom(call, tool.isRead ? "read" : "write");
   draft.arguments.sealed = sealValues(draft, call.proposal.clear, policy);
   return {
-    ...draft,
     type: "allowed",
+    decisionId: draft.decisionId,
+    tenantId: draft.tenantId,
+    conversationId: draft.conversationId,
+    call: draft.call,
+    arguments: draft.arguments,
+    policy: draft.policy,
+    notices: draft.notices,
+    times: draft.times,
+    conversation: draft.conversation,
+    approval: draft.approval,
     keyId: keyIdOf(call, execution, policy.keyId),
     execution,
     notAfterMs: draft.times.atMs + tool.startWithinMs,
@@ -76,17 +89,16 @@ function refuse(call: CallContext, draft: DecisionDraft, finding: Finding): Call
         }
       : null;
   draft.conversation.evicted = makeRoom(call, "refusal");
-  return {
-    ...draft,
+  return Object.assign(draft, {
     type: "refused",
-    refusal: refusalOf(call, draft, finding, escalation),
+    refusal: writeRefusal(call, draft, finding, escalation),
     strike: escalation.strike,
     raised: escalation.raised,
     cycle: finding.cycle,
     counted: REASONS[finding.reason].usesBudget === true && !call.wasHeld,
     denial: null,
     answered,
-  };
+  } as const);
 }
 
 function hold(
@@ -96,11 +108,10 @@ function hold(
   terms: NonNullable<Finding["hold"]> & { readonly number: number },
 ): CallHeld {
   const { policy, tool } = call;
-  const { model } = REASONS.approval_required;
+  const { modelText } = REASONS.approval_required;
   draft.conversation.evicted = makeRoom(call, "write");
   draft.arguments.sealed = sealValues(draft, call.proposal.clear, policy);
-  return {
-    ...draft,
+  return Object.assign(draft, {
     type: "held",
     holdId: approvalIdOf(draft.decisionId, tool.ruleDigest, terms.number),
     expiresAtMs: draft.times.atMs + terms.expiresMs,
@@ -109,8 +120,8 @@ function hold(
     holdNumber: terms.number,
     ruleDigest: tool.ruleDigest,
     scope: scopeOf(tool, policy.tool(tool.name)),
-    message: joinSentences([model, finding.detail]),
+    message: joinSentences([modelText, finding.detail]),
     rule: finding.rule,
     facts: runningFacts(call, null),
-  };
+  } as const);
 }

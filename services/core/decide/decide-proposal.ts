@@ -1,4 +1,7 @@
-/** A proposal: checks 1 to 4 read and identify the call, the others judge it. */
+/**
+ * Decides a proposal. Envelope, redelivery, tool and arguments (`ENTRY_ORDER`) read and identify the
+ * call; then the checks judge it (`run-checks.ts`).
+ */
 
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
@@ -28,11 +31,11 @@ import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
-import { judge } from "./judge.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { type IdentifiedCall, nameCall } from "./name-call.ts";
 import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
+import { runChecks } from "./run-checks.ts";
 
 export function decideProposal(
   state: ConversationState | undefined,
@@ -53,7 +56,7 @@ export function decideProposal(
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
   const retainedDecision = state && findByName(state, name);
   if (retainedDecision?.decisionId === identifiedCall.decisionId) {
-    return repeatedOf(recallDecision(retainedDecision, draft.arguments.text));
+    return redeliver(recallDecision(retainedDecision, draft.arguments.text));
   }
   if (retainedDecision !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
@@ -61,8 +64,8 @@ export function decideProposal(
   }
   if (unread !== null) return refuseText(state, proposal, draft, unread, policy, nowMs);
   const asked = state && askedAgain(state, proposal, draft);
-  if (asked !== undefined) return repeatedOf(asked);
-  const args = (clear ?? identifiedCall.parsed) as LazyArguments;
+  if (asked !== undefined) return redeliver(asked);
+  const args = clear ?? new TextArguments(draft.arguments.text);
   return decideParsed(state, proposal, draft, args, policy, nowMs, null);
 }
 
@@ -87,7 +90,7 @@ const FORGOTTEN = {
     "The gate no longer has the decision on that earlier call, which may have run: if this is the same call, find out whether it took effect before you make it again.",
 } as const;
 
-function repeatedOf(decision: DecisionEvent): GateEvent {
+function redeliver(decision: DecisionEvent): GateEvent {
   const { tenantId, conversationId, decisionId } = decision;
   return { type: "repeated", tenantId, conversationId, decisionId, decision };
 }
@@ -108,14 +111,14 @@ function askedAgain(
   return recallDecision(retainedDecision, draft.arguments.text);
 }
 
-/** Check 1: what cannot be read is not looked at further. */
-function unreadable({ rejected }: ProposalInput, { parsed }: IdentifiedCall): PlainRefusal | null {
+/** What is wrong with the envelope or the text of the arguments; null: both can be read. */
+function unreadable({ rejected }: ProposalInput, { read }: IdentifiedCall): PlainRefusal | null {
   const plain = { rule: "gate", disposition: "change_approach" } as const;
   if (rejected !== null) {
     return { ...plain, reason: rejected.reason, detail: sentence(rejected.message) };
   }
-  if (!parsed.ok) return { ...plain, reason: parsed.reason, detail: sentence(parsed.message) };
-  if (parsed.text.startsWith("{")) return null;
+  if (!read.ok) return { ...plain, reason: read.reason, detail: sentence(read.message) };
+  if (read.text.startsWith("{")) return null;
   const detail = 'The arguments are not a JSON object: send `{"name": value}`.';
   return { ...plain, reason: "malformed", detail };
 }
@@ -157,9 +160,24 @@ export interface LazyArguments {
   readonly value: JsonObject;
 }
 
+/** Arguments of a canonical text. */
+class TextArguments implements LazyArguments {
+  readonly #text: string;
+  #value: JsonObject | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get value(): JsonObject {
+    this.#value ??= JSON.parse(this.#text) as JsonObject;
+    return this.#value;
+  }
+}
+
 /**
- * Checks 3 and 4, then the rest. `given`: as it was sent, also where the proposal has `clear`.
- * `approval`: of the hold that a verdict ends, if one does.
+ * Looks at tool and arguments, then runs the checks. `lazyArguments`: as they were sent, also where
+ * the proposal has `clear`. `approval`: of the hold that a verdict ends, if one does.
  */
 export function decideParsed(
   state: ConversationState | undefined,
@@ -170,7 +188,8 @@ export function decideParsed(
   nowMs: number,
   approval: Approval | null,
 ): DecisionEvent {
-  // As `toolOfCall`, which would have the arguments made for every tool.
+  // As `toolOfCall`, which would have the arguments made for every tool. Here a shell line is parsed and
+  // judged, where the tool has `commands` (policy/compile-commands.ts).
   const baseTool = policy.tool(proposal.tool);
   const tool = baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value);
   draft.conversation.entersTurn = approval === null;
@@ -216,7 +235,7 @@ export function decideParsed(
     );
   }
   const context = contextOf(state, proposal, draft, tool, read, policy, nowMs, approval);
-  const finding = judge(context, advice);
+  const finding = runChecks(context, advice);
   draft.notices = advice.notices;
   return conclude(context, draft, finding, approval);
 }
@@ -225,7 +244,10 @@ function killedBy(rule: string): PlainRefusal {
   return { reason: "killed", rule, disposition: "stop", detail: null };
 }
 
-/** `unknown_tools` set to a tier (or to allow) makes check 3 pass, and the tier judges the call; no name that is like a declared one. */
+/**
+ * With `unknown_tools` set to a tier (or to allow), that tier judges the call. A name that is like a
+ * declared one is refused all the same.
+ */
 function isUnknownRefused(policy: CompiledPolicy, tool: CompiledTool): boolean {
   if (tool.likeTool !== null) return true;
   return policy.unknownTools === "deny" && !tool.isDeclared;
@@ -249,7 +271,7 @@ interface ParsedArguments {
   readonly problems: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** Nobody has looked into the arguments: all of them are what the call is known by. */
+/** Nobody has looked into the arguments: all of them are the identity. */
 function unreadArguments(draft: DecisionDraft): ParsedArguments {
   return {
     identityText: draft.arguments.text,
@@ -259,7 +281,7 @@ function unreadArguments(draft: DecisionDraft): ParsedArguments {
   };
 }
 
-/** Check 4: every problem is listed. Where it does not enforce, all arguments are the identity. */
+/** Lists every problem of the arguments. Where `invalid_arguments` is not enforced, all of them are the identity. */
 function parseArguments(
   tool: CompiledTool,
   lazyArguments: LazyArguments,
@@ -361,8 +383,8 @@ function findPriorCallAcrossTurns(
 }
 
 /**
- * A repeat of a call whose result names what it writes is about what its twin wrote. Where that named
- * nothing, an exclusive effect is not done again for what was written elsewhere.
+ * A repeat of a call whose result names what it writes is about what its prior call wrote. Where that
+ * named nothing, an exclusive effect is not done again for what was written elsewhere.
  */
 function dependsOn(facts: CallFacts, priorCall: PriorCall | undefined): readonly string[] | null {
   const pending = facts.more?.pending ?? NOTHING_PENDING;

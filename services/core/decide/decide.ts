@@ -2,9 +2,9 @@
  * What is decided of one input. Pure: no I/O, no clock, no randomness; the same state, input, policy
  * and time give the same events.
  *
- * D1 total: a defect inside refuses the call with `internal_error`. One error comes out: the secret that a
+ * DECIDE-1 total: a defect inside refuses the call with `internal_error`. One error comes out: the secret that a
  *    sensitive argument needs is not there, and nothing can be decided until it is.
- * D2 one proposal gives exactly one event, and that is a decision or a `repeated` one.
+ * DECIDE-2 one proposal gives exactly one event, and that is a decision or a `repeated` one.
  */
 import type { GateEvent } from "../events.ts";
 import type { GateInput, ProposalInput } from "../inputs.ts";

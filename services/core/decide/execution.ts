@@ -2,7 +2,7 @@
  * Which meant execution a call belongs to. Its retries share one idempotency key, so that downstream
  * answers them from its own memory; a repeat that is meant opens a new one.
  *
- * O1 what may have taken effect goes on under its key, whoever asks for it again and confirms it: a
+ * EXECUTION-1 what may have taken effect goes on under its key, whoever asks for it again and confirms it: a
  *    new key needs an outcome that is known.
  */
 import type { CallContext } from "../checks/check.ts";

@@ -82,7 +82,7 @@ function missingOf(effect: CompiledEffect, { normalized }: Identified): readonly
   return effect.arguments.filter((name) => !namesThing(getArgument(normalized, name)));
 }
 
-/** What the resource lies in by edges; null: its path alone says it. */
+/** The ancestors of the resource by edges; null: its path alone says it. */
 export function listAncestors(graph: ResourceGraph, resource: string): readonly string[] | null {
   return graph.hasEdges ? graph.listAncestors(resource) : null;
 }
@@ -122,7 +122,7 @@ export function factsOf(
   };
 }
 
-/** For how long the twin is remembered, and what it wrote. */
+/** For how long the call is remembered as a prior call, and what it wrote. */
 function computeRetentionMs(
   tool: CompiledTool,
   policy: CompiledPolicy,

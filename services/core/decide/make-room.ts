@@ -14,8 +14,8 @@ import type { ConversationState } from "../state/state.ts";
 const NONE: readonly string[] = [];
 
 /**
- * What the decision adds: a write with its twin and the resources it may change, a read with its
- * twin, or a refusal with its name alone.
+ * What the decision adds: a write as a prior call with the resources it may change, a read as a prior
+ * call, or a refusal with its name alone.
  */
 export function makeRoom(call: CallContext, adds: "write" | "read" | "refusal"): Evicted | null {
   const { state, nowMs, facts } = call;

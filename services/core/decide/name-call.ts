@@ -1,11 +1,13 @@
 /** Reads a call's arguments and names it: what a redelivery is recognized by. */
-import { type CanonicalResult, parseCanonical } from "../canonical/parse-canonical.ts";
+import type { CanonicalText } from "../canonical/canonicalize.ts";
+import type { CanonicalFailure } from "../canonical/failure.ts";
+import { readCanonical } from "../canonical/parse-canonical.ts";
 import { actionDigest, decisionIdOf, rawDigest } from "../hash.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 
 export interface IdentifiedCall {
-  readonly parsed: CanonicalResult;
+  readonly read: CanonicalText | CanonicalFailure;
   /** Canonical text of the arguments; empty where they do not parse. */
   readonly text: string;
   readonly argumentsDigest: string;
@@ -13,13 +15,13 @@ export interface IdentifiedCall {
 }
 
 export function nameCall(proposal: ProposalInput, policy: CompiledPolicy): IdentifiedCall {
-  const parsed = parseCanonical(proposal.arguments, policy.canonicalLimits);
-  const argumentsDigest = parsed.ok
-    ? actionDigest(proposal.tool, parsed.text)
+  const read = readCanonical(proposal.arguments, policy.canonicalLimits);
+  const argumentsDigest = read.ok
+    ? actionDigest(proposal.tool, read.text)
     : rawDigest(proposal.tool, proposal.arguments);
   return {
-    parsed,
-    text: parsed.ok ? parsed.text : "",
+    read,
+    text: read.ok ? read.text : "",
     argumentsDigest,
     decisionId: decisionIdOf(proposal, proposal.tool, argumentsDigest),
   };

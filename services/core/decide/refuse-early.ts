@@ -9,8 +9,8 @@ import type { DecisionEvent } from "../events.ts";
 import type { Advice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
 import type { DecisionDraft } from "./draft-decision.ts";
-import { enforced } from "./judge.ts";
 import type { PlainRefusal } from "./refuse-unread.ts";
+import { findEnforced } from "./run-checks.ts";
 
 export function refuseEarly(
   call: CallContext,
@@ -25,10 +25,10 @@ export function refuseEarly(
   return conclude(own, draft, earlyFinding, null);
 }
 
-/** What an operator has switched off is refused as that, whatever else stands in the way. */
+/** What an operator has switched off is refused as that, whatever else speaks against it. */
 function stopOf(call: CallContext, { reason }: PlainRefusal, advice: Advice): Finding | null {
   if (reason === "killed") return null;
-  return enforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
+  return findEnforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
 }
 
 function makeFinding(call: CallContext, plain: PlainRefusal): Finding {

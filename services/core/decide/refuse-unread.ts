@@ -21,19 +21,18 @@ export interface PlainRefusal {
 
 /** A refusal with nothing earlier to tell of. */
 export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRefused {
-  const sentences = REASONS[plain.reason];
-  return {
-    ...draft,
+  const row = REASONS[plain.reason];
+  return Object.assign(draft, {
     type: "refused",
     refusal: {
       reason: plain.reason,
-      message: joinSentences([sentences.model, plain.detail, ...problemLines(plain.problems)]),
+      message: joinSentences([row.modelText, plain.detail, ...problemLines(plain.problems)]),
       duplicate: false,
       note: null,
       rule: plain.rule,
       level: 0,
       count: 0,
-      retryable: sentences.isRetryable === true,
+      retryable: row.isRetryable === true,
       disposition: plain.disposition,
       previousCall: null,
       previousResult: null,
@@ -50,7 +49,7 @@ export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRe
     counted: false,
     denial: null,
     answered: null,
-  };
+  } as const);
 }
 
 /** As a model may see them: nothing in them is hidden. */

@@ -45,7 +45,6 @@ export function compileTool(
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
   const { variants, commands } = entry;
-  // A line of commands stops where one fails; those before it have run.
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;
@@ -216,7 +215,7 @@ function tierOf(
   return asks ? context.tiers.hitl("preset") : { action: "allow", name: null, rule: "preset" };
 }
 
-/** `deny` is check 3's; here it only matters where that check does not enforce. */
+/** `unknown_tool` refuses under `deny`; the tier only matters where that reason is not enforced. */
 function unknownTier({ document, tiers }: ToolContext): CompiledTier {
   const rule = "unknown_tools";
   const setting = document.unknown_tools ?? "deny";

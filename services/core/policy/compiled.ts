@@ -58,7 +58,7 @@ export interface CompiledPolicy {
   readonly longestHoldMs: number;
 }
 
-/** Strikes at which a rung is reached; null: the rung is off. */
+/** Strikes at which a level is reached; null: the level is off. */
 export interface Ladder {
   readonly ask: number | null;
   readonly options: number | null;
@@ -69,7 +69,7 @@ export interface Ladder {
 export interface ResourceGraph {
   /** False: no edges are written, so only the tree counts. */
   readonly hasEdges: boolean;
-  /** Everything that the resource lies in, nearest first: path prefixes, and ancestors by `contains`. */
+  /** All ancestors of the resource, nearest first: by its path, and by `contains`. */
   readonly listAncestors: (resource: string) => readonly string[];
   /** Everything that stands for the same effect by `derives`, in either direction, nearest first. */
   readonly equalsOf: (resource: string) => readonly string[];

@@ -34,7 +34,7 @@ export function withoutKey(args: JsonObject, path: string): JsonObject {
 }
 
 /**
- * The arguments with the key in its place; objects that it lies in are made where there are none. What the
+ * The arguments with the key in its place; the objects around it are made where there are none. What the
  * caller has in the way of the key stays, and the key is left out: where such a call is not refused it is the tool's to judge.
  */
 export function withKey(args: JsonObject, path: string, key: string): JsonObject {

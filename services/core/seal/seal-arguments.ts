@@ -174,7 +174,7 @@ function pathsOf(values: readonly SensitiveValue[]): readonly string[] {
   return values.map(({ keys }) => keys.reduce(jsonMember, "$"));
 }
 
-/** The one of these that the path is, or lies in. */
+/** The one of these that the path is, or is contained in. */
 function outside(path: string, outer: readonly string[]): string | undefined {
   return outer.find(
     (one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`),

@@ -1,9 +1,9 @@
 /**
  * Where the sensitive values of a call are, and the call with something else in their place.
  *
- * P1 a model chooses how it writes its arguments, so whatever could be read as the value is one: literal keys
+ * SENSITIVE-1 a model chooses how it writes its arguments, so whatever could be read as the value is one: literal keys
  *    with dots beside members of members, and what stands where an object was to be (a list, a text).
- * P2 null stays: it says nothing, and templates tell it from a value.
+ * SENSITIVE-2 null stays: it says nothing, and templates tell it from a value.
  */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { isObject } from "../policy/argument-path.ts";

@@ -2,9 +2,9 @@
  * Writes that failed and may have taken effect. They are kept so that a later report or a person can
  * say what became of them.
  *
- * D1 of one action the latest such attempt is kept: its attempts share their key, so what is settled
+ * DOUBT-1 of one action the latest such attempt is kept: its attempts share their key, so what is settled
  *    about one of them is settled about all.
- * D2 at the bound the oldest goes. It counts as in doubt for ever then: nothing is freed by it.
+ * DOUBT-2 at the bound the oldest goes. It counts as in doubt for ever then: nothing is freed by it.
  */
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
@@ -18,7 +18,7 @@ export function findDoubt(
   return doubts.find((call) => call.decisionId === decisionId);
 }
 
-/** D1, D2 */
+/** DOUBT-1, DOUBT-2 */
 export function addDoubt(state: StateDraft, call: OpenCall): void {
   const others = state.doubts.filter(({ actionKey }) => actionKey !== call.actionKey);
   state.doubts = [...others, call].slice(-LIMITS.doubts);

@@ -7,12 +7,12 @@ export interface EffectHolder {
   readonly tool: string;
   readonly kind: string;
   readonly actionKey: string;
-  /** When it was allowed (S3 in `state.ts`). */
+  /** When it was allowed (CONVERSATION-3). */
   readonly n: number;
   readonly atMs: number;
   /** Failed: it may have happened all the same; a failure that had no effect frees the resource. */
   readonly status: CallStatus;
-  /** What the resource lies in by `contains` edges; null: its path alone says it. */
+  /** The ancestors of the resource by `contains` edges; null: its path alone says it. */
   readonly ancestors: readonly string[] | null;
   readonly onFailure: OnFailure;
 }

@@ -1,5 +1,5 @@
 /**
- * Which resources with exclusive effects lie in which ancestors: what a delete or transfer of a whole asks. And
+ * Which resources with exclusive effects are contained in which ancestors: what a delete or transfer of a whole asks. And
  * what they look like: what tells soon that a resource has none.
  * Follows from the effects alone, so it stands in no snapshot.
  */
@@ -80,7 +80,7 @@ export function effectIndexOf(effects: Trie<readonly EffectHolder[]>): EffectInd
   return index;
 }
 
-/** Everything that a path lies in, nearest first. */
+/** All ancestors of a path, nearest first. */
 export function pathPrefixes(resource: string): string[] {
   const prefixes: string[] = [];
   for (let at = resource.lastIndexOf("/"); at > 0; at = resource.lastIndexOf("/", at - 1)) {
@@ -89,7 +89,7 @@ export function pathPrefixes(resource: string): string[] {
   return prefixes;
 }
 
-/** Do all of them lie in the same ancestors? So they do unless the edges of the policy changed. */
+/** Whether all of them have the same ancestors. They have unless the edges of the policy changed. */
 function areInOne(before: readonly EffectHolder[], after: readonly EffectHolder[]): boolean {
   const ancestors = after[0]?.ancestors ?? null;
   const isSame = (holder: EffectHolder): boolean => areEqual(holder.ancestors, ancestors);

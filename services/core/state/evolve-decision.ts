@@ -340,7 +340,7 @@ function askedAbout(state: StateDraft, event: CallRefused, raised: Raised): stri
     : event.arguments.actionKey;
 }
 
-/** A read answered from memory stands in the ring as its twin would. */
+/** A read answered from memory counts among the recent calls as its prior call does. */
 function addAnswered(
   state: StateDraft,
   event: CallRefused,

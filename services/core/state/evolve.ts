@@ -1,8 +1,8 @@
 /**
  * The fold: state after an event. Knows no policy; everything it needs is in the event.
  *
- * E1 an event kind that is not handled does not compile.
- * E2 the same events give the same state, whatever policy, process or clock applies them.
+ * EVOLVE-1 an event kind that is not handled does not compile.
+ * EVOLVE-2 the same events give the same state, whatever policy, process or clock applies them.
  */
 import type { GateEvent } from "../events.ts";
 import { assertNever, invariant } from "../invariant.ts";

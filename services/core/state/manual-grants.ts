@@ -16,7 +16,7 @@ export interface ManualGrant {
   readonly by: string;
   /** It came with a reason. */
   readonly reasoned: boolean;
-  /** When the verdict came (S3 in `state.ts`): calls allowed before it used up another grant. */
+  /** When the verdict came (CONVERSATION-3): calls allowed before it used up another grant. */
   readonly sinceN: number;
 }
 

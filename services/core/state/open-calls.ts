@@ -3,9 +3,9 @@
  * call: the earliest deadline, and what is held. All of it is kept up as calls come and go, so that
  * asking costs the same however many are open.
  *
- * O1 the index follows from the calls alone: it stands in no snapshot.
- * O2 the head of `deadlines` is a deadline that some open call has.
- * O3 up to `FEW` open calls have no queue of deadlines, but the first of them: they are looked through when that one goes.
+ * OPEN-1 the index follows from the calls alone: it stands in no snapshot.
+ * OPEN-2 the head of `deadlines` is a deadline that some open call has.
+ * OPEN-3 up to `FEW` open calls have no queue of deadlines, but the first of them: they are looked through when that one goes.
  */
 import {
   type Dropping,
@@ -113,7 +113,7 @@ function inTurn(a: OpenCall, b: OpenCall): number {
 }
 
 export function heldPriorKey(priorKey: string): string {
-  return `twin ${priorKey}`;
+  return `call ${priorKey}`;
 }
 
 export function heldEffectKey(resource: string): string {
@@ -187,7 +187,7 @@ function withDeadline(
   return before === undefined ? next : swept(open, next, before);
 }
 
-/** Restores O2 and O3 once a call has gone, and makes the queue anew where most of it is of calls that are open no more. */
+/** Restores OPEN-2 and OPEN-3 once a call has gone, and makes the queue anew where most of it is of calls that are open no more. */
 function swept(open: Trie<OpenCall>, index: OpenIndex, gone: OpenCall): OpenIndex {
   if (open.size === 0) return NOTHING_OPEN;
   let { deadlines, queued } = index;

@@ -11,7 +11,7 @@ export interface OpenIndex {
   readonly queued: number;
   readonly nextOrder: number;
   readonly heldCount: number;
-  /** Decision ids of held calls, by what `heldTwinKey` and `heldEffectKey` give. */
+  /** Decision ids of held calls, by what `heldPriorKey` and `heldEffectKey` give. */
   readonly held: Trie<readonly string[]>;
 }
 

@@ -1,9 +1,11 @@
-/** Finding the twin of a call: the latest earlier allowed call with the same action key. */
-import { ledgerGet } from "../../collections/ledger.ts";
-import { heldPriorKey, latestHeld } from "./open-calls.ts";
-import type { ConversationState, OpenCall, PriorCall } from "./state.ts";
+/** Finds the prior call of a call: the latest earlier allowed call with the same action key. */
 
-/** Twins in turn scope carry the turn in their key: the next turn starts without them. */
+import { ledgerGet } from "../../collections/ledger.ts";
+import type { CallHeld } from "../events.ts";
+import { heldPriorKey, latestHeld } from "./open-calls.ts";
+import type { ConversationState, PriorCall } from "./state.ts";
+
+/** In turn scope the key carries the turn: the next turn starts without prior calls. */
 export function makePriorKey(
   actionKey: string,
   scope: "turn" | "conversation",
@@ -26,7 +28,7 @@ export function findHeldPriorCall(
   state: ConversationState,
   priorKey: string,
   except: string | null,
-): OpenCall | undefined {
-  if (state.openIndex.heldCount === 0) return undefined;
-  return latestHeld(state, heldPriorKey(priorKey), except);
+): CallHeld | null {
+  if (state.openIndex.heldCount === 0) return null;
+  return latestHeld(state, heldPriorKey(priorKey), except)?.held ?? null;
 }

@@ -1,8 +1,8 @@
 /**
  * A conversation as data, and back: for checkpoints and for the hash of the state.
  *
- * N1 equal states give equal text, however they were built: ledgers in their order, tries by key.
- * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
+ * SNAPSHOT-1 equal states give equal text, however they were built: ledgers in their order, tries by key.
+ * SNAPSHOT-2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
 import { markOf, NO_MARKS, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
 import { type Ledger, ledgerEntries, ledgerFrom } from "../../collections/ledger.ts";
@@ -109,7 +109,7 @@ function marksOf(
   recentCalls: ConversationState["recentCalls"],
   mark: (tag: number) => number,
 ): number {
-  return recentCalls.reduce((marks, { actionKey }) => marks | mark(tagOf(actionKey)), NO_MARKS);
+  return recentCalls.reduce((marks, call) => marks | mark(tagOf(call.actionKey)), NO_MARKS);
 }
 
 interface LedgerData<R> {

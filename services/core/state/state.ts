@@ -2,9 +2,9 @@
  * What the gate remembers of one conversation. Immutable: `evolve` gives a new one and shares what
  * did not change.
  *
- * S1 every collection has a bound in `limits.ts`; at it only reads and refusals go, and of writes what must not stay.
- * S2 an entry past its `dropAt` counts as absent.
- * S3 `n` counts allowed calls and results: "since" compares it, never times.
+ * CONVERSATION-1 every collection has a bound in `limits.ts`; at it only reads and refusals go, and of writes what must not stay.
+ * CONVERSATION-2 an entry past its `dropAt` counts as absent.
+ * CONVERSATION-3 `n` counts allowed calls and results: "since" compares it, never times.
  */
 
 import { NO_MARKS } from "../../collections/bloom-filter.ts";
@@ -191,7 +191,7 @@ export interface AskedCall {
 
 /** What is remembered of the writes of one thing. */
 export interface LastWrites {
-  /** When the latest result of one came that may have changed something (S3); 0: none came. */
+  /** When the latest result of one came that may have changed something (CONVERSATION-3); 0: none came. */
   readonly doneN: number;
   /** The two succeeded writes by different action keys that were allowed last. */
   readonly latest: LastWrite | null;
@@ -202,7 +202,7 @@ export interface LastWrites {
 
 export interface LastWrite {
   readonly actionKey: string;
-  /** When it was allowed (S3). */
+  /** When it was allowed (CONVERSATION-3). */
   readonly n: number;
 }
 

@@ -1,9 +1,9 @@
 /**
  * "Changed since": may anything that a call depends on have changed since an earlier call?
  *
- * W1 a call without declared resources depends on everything; a write without them changes
+ * WRITE-1 a call without declared resources depends on everything; a write without them changes
  *    everything. Otherwise only the same resource counts.
- * W2 a repeat of a write asks for another write that was allowed since and did not fail; a read
+ * WRITE-2 a repeat of a write asks for another write that was allowed since and did not fail; a read
  *    asks for any write whose result came since, also one that failed without certainty.
  */
 import { ledgerGet, ledgerPurge, ledgerPut } from "../../collections/ledger.ts";

@@ -1,4 +1,4 @@
-// How long a partition is without a decision when its gate is killed, and when gates are exchanged in
+// How long a partition is without a decision when its gate is killed, and when gates are exchangeHash in
 // order; then how fast the journal that is left is replayed, and what its states take.
 import { spawn, spawnSync } from "node:child_process";
 import { openSync } from "node:fs";
@@ -12,7 +12,7 @@ import { Trickle } from "./trickle.ts";
 
 export const KILLED_WITH_REDIS = "longest time without a decision after SIGKILL, with Redis";
 export const KILLED_WITHOUT = "longest time without a decision after SIGKILL, without Redis";
-export const EXCHANGED = "longest time without a decision while gates are exchanged in order";
+export const EXCHANGED = "longest time without a decision while gates are exchangeHash in order";
 export const REPLAY = "replay of the journal";
 export const MEMORY = "memory of 100,000 conversations";
 

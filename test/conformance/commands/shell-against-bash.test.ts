@@ -87,7 +87,7 @@ const quotedWord = fc
   )
   .map((pieces) => pieces.join(""));
 
-test("words of any quotes are what Bash makes of them", () => {
+test("quoted words become what Bash makes of them", () => {
   const words = fc.array(quotedWord, { minLength: 1, maxLength: 4 });
   const texts = fc.sample(words, 1_000).map((line) => `ab ${line.join(" ")}`);
   const bashCommands = runInBash(texts).map(([command]) => command);
@@ -121,7 +121,7 @@ const PIECES = [
   ...["~/a", "2>&1", "> b", "<<", "<<'a'\n", "\na\n", "\\\n", "# a\n", "c=a ", "'", '"'],
 ];
 
-test("Bash runs no command of a plain line that the line was not taken into", () => {
+test("Bash runs only the commands into which a plain line was split", () => {
   const line = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 14 });
   const texts = fc
     .sample(line, 10_000)

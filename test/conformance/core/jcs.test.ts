@@ -47,7 +47,7 @@ function outcomeOf(line: string): Outcome {
 }
 
 describe.skipIf(!data.available)("RFC 8785", () => {
-  it("gives the published bytes for the six published inputs", () => {
+  it("produces the published bytes for the six published inputs", () => {
     const names = readdirSync(join(data.path, "input"));
     for (const name of names) {
       const result = parseCanonical(vector("input", name));

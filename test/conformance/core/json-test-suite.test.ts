@@ -98,7 +98,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(188);
   });
 
-  it("accepts the 95 texts that are JSON, but for the two with a key twice", () => {
+  it("accepts the 95 texts that are JSON, except two with a repeated key", () => {
     const files = parsingFiles("y_");
     const refused = files.filter(
       (file) => !parseCanonical(readFileSync(join(data.path, "test_parsing", file))).ok,
@@ -107,7 +107,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(95);
   });
 
-  it("decides the 35 texts that are left to each parser as pinned", () => {
+  it("accepts or refuses the 35 implementation-defined texts as pinned", () => {
     const files = parsingFiles("i_");
     const outcomes = Object.fromEntries(
       files.map((file) => [file, outcomeOf("test_parsing", file)]),
@@ -116,7 +116,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(35);
   });
 
-  it("keeps or refuses the 22 texts that parsers change in transit", () => {
+  it("preserves or refuses the 22 texts that parsers change", () => {
     const files = readdirSync(join(data.path, "test_transform"));
     const outcomes = Object.fromEntries(
       files.map((file) => [file, outcomeOf("test_transform", file)]),
@@ -125,7 +125,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(22);
   });
 
-  it("gives the same outcome for the text as for its bytes", () => {
+  it("gives the same outcome for a text and its bytes", () => {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let compared = 0;
     for (const file of [...parsingFiles("y_"), ...parsingFiles("n_")]) {

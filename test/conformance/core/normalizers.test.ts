@@ -13,11 +13,11 @@ it("has a table for every normalizer", () => {
 });
 
 describe.each(tables)("$chain", ({ chain, gives, refuses }) => {
-  it.each(gives)("gives %j as %j", (value, expected) => {
+  it.each(gives)("turns %j into %j", (value, expected) => {
     expect(runChain(chain, value)).toEqual({ ok: true, value: expected });
   });
 
-  it.each(refuses.map((value) => [value]))("cannot take %j", (value) => {
+  it.each(refuses.map((value) => [value]))("refuses %j", (value) => {
     const result = runChain(chain, value);
     expect(result.ok).toBe(false);
     // What is wrong is said without the value, which may be a secret.
@@ -48,7 +48,7 @@ async function printed(env: Readonly<Record<string, string>>): Promise<string> {
   return stdout;
 }
 
-it("gives the same bytes under every zone and language", async () => {
+it("gives the same bytes in every time zone and language", async () => {
   const here = await printed({ TZ: "UTC", LANG: "C" });
   expect(here.split("\n").length).toBeGreaterThan(300);
   expect(await printed({ TZ: "Pacific/Apia", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" })).toBe(

@@ -38,7 +38,7 @@ describe("a page", () => {
     );
   });
 
-  test("has paragraphs of a few lines", () => {
+  test("has short paragraphs", () => {
     const long = read.flatMap((path) =>
       listParagraphs(path)
         .filter((lines) => lines.length > PARAGRAPH_LINES_MAX)

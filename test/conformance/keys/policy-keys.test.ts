@@ -80,7 +80,7 @@ function asRule(key: string): string {
     .replace(/\.commands\.rules\.\[\](\.|$)/, ".variants.rules.[]$1");
 }
 
-test("every key has a row, and every row a key", () => {
+test("every policy key has a row, and every row a key", () => {
   const rows = ROWS.map(({ key }) => key);
   expect(keys.size).toBeGreaterThan(100);
   const without = [...keys].filter((key) => {

@@ -222,7 +222,7 @@ test.each(Object.entries(cases))("%s", async (code, reasonCase) => {
   expect(await reasonCase((policy) => tell(policy))).toBe(code);
 });
 
-test("the list is the published one, and each reason has a case", () => {
+test("the list equals the published one, and each reason has a case", () => {
   const published = JSON.parse(
     readFileSync(new URL("../../../schemas/reasons.json", import.meta.url), "utf8"),
   ) as { readonly reasons: readonly { readonly code: string }[] };

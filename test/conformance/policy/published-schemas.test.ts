@@ -23,7 +23,7 @@ describe("the published schemas", () => {
     expect(published[draft]).toEqual(JSON.parse(JSON.stringify(policyJsonSchema(draft))));
   });
 
-  it("have a text for editors on every key", () => {
+  it("have a description of every key", () => {
     const undescribed: string[] = [];
     collectUndescribed(published["draft-2020-12"], "$", undescribed);
     expect(undescribed).toEqual([]);

@@ -206,7 +206,7 @@ describe("bad input is told with its place and what to do, and no stack", () => 
       "a result that cannot be written",
       () => ["replay", SAMPLE, "-p", POLICY, "--out", join(directory, "no", "out")],
       3,
-      /cannot write it: its directory is not there; make the directory, or name another/,
+      /cannot write it: its directory does not exist; create the directory, or name another/,
     ],
     [
       "a broken recording",

@@ -104,7 +104,7 @@ describe("without brokers", () => {
     expect(numbers).toContain('callgate_ready{service="gate"} 0');
     gate.child.kill("SIGTERM");
     expect(await gate.ended).toEqual({ code: 0, signal: null });
-    expect(gate.lines.map(({ msg }) => msg)).toContain("had not started");
+    expect(gate.lines.map(({ msg }) => msg)).toContain("ended before it had started");
   });
 
   test.each([
@@ -146,7 +146,7 @@ describe("without brokers", () => {
       expect(fatalLine?.["message"]).toMatch(
         /^nobody caught an error: left alone \(at file:.*handlers\.mjs:2:/,
       );
-      expect(executor.lines.map(({ msg }) => msg)).toContain("had not started");
+      expect(executor.lines.map(({ msg }) => msg)).toContain("ended before it had started");
       expect(executor.stderr).not.toContain("left alone");
     },
   );

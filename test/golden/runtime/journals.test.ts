@@ -17,7 +17,7 @@ import {
   readRecordedJournals,
   valuesOf,
 } from "../../support/journals/recorded-journal.ts";
-import { type Story, Telling } from "../../support/journals/telling.ts";
+import { type Story, StoryRun } from "../../support/journals/story-run.ts";
 import { DAY_MS } from "../../support/runtime-kit.ts";
 import { createEngine } from "../../support/simulation/engines.ts";
 import { SAMPLE_SECRETS } from "../../support/wire/samples.ts";
@@ -25,17 +25,17 @@ import { SAMPLE_SECRETS } from "../../support/wire/samples.ts";
 const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
 const journals = readRecordedJournals();
 
-const tellings: Telling[] = [];
+const runs: StoryRun[] = [];
 
 afterEach(async () => {
-  for (const telling of tellings.splice(0)) await telling.kit.close();
+  for (const run of runs.splice(0)) await run.kit.close();
 });
 
-function goOn(journal: RecordedJournal): Telling {
+function goOn(journal: RecordedJournal): StoryRun {
   const { document } = storyOf(journal);
-  const telling = new Telling(document, "sha256:later", journal);
-  tellings.push(telling);
-  return telling;
+  const run = new StoryRun(document, "sha256:later", journal);
+  runs.push(run);
+  return run;
 }
 
 function storyOf({ story }: RecordedJournal): Story {
@@ -192,7 +192,7 @@ describe.each(journals)("the journal $name", (journal) => {
     expect(report.problems).toEqual([]);
     expect(report.lastSeq).toBeGreaterThan(recordsOf(journal).length);
     const told = later.kit.lines.filter(({ level }) => level === "warn" || level === "error");
-    // A telling has a clock that stands still.
+    // The clock of a story stands still.
     const others = told.filter(({ message }) => !message.startsWith("this host's clock is behind"));
     expect(others).toEqual([]);
   });

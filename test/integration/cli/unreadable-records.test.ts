@@ -62,10 +62,12 @@ describe("a record that cannot be read", () => {
     const { code, stdout } = await run("verify");
     expect(code).toBe(1);
     expect(stdout).toContain(
-      `decisions, partition 0, offset ${foreign}: the journal holds a record that is none`,
+      `decisions, partition 0, offset ${foreign}: the journal holds a record that cannot be decoded`,
     );
     expect(stdout).toContain(`offset ${foreign + 1}: the journal has an empty record`);
-    expect(stdout).toContain(`offset ${foreign + 2}: the journal holds a record that is none`);
+    expect(stdout).toContain(
+      `offset ${foreign + 2}: the journal holds a record that cannot be decoded`,
+    );
     expect(stdout).toContain(`3 problems in ${foreign} records\n`);
     const json = await run("verify", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({

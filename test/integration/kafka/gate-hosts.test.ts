@@ -116,7 +116,7 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     await propose(log, 240, 40);
     expectEachOnce(await untilDecided(log, 280), 280);
     const restored = lines.filter(({ message }) => message === "a partition was restored");
-    expect(restored.map(({ fields }) => fields["source"])).toEqual(Array(4).fill("held"));
+    expect(restored.map(({ fields }) => fields["source"])).toEqual(Array(4).fill("inMemory"));
     const read = restored.map(({ fields }) => Number(fields["replayed"]));
     expect(read.reduce((sum, one) => sum + one, 0)).toBeLessThan(200);
   });

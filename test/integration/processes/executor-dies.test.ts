@@ -49,7 +49,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
       .toContain('executor_reports_total{status="started"');
     executor.child.kill("SIGTERM");
     expect(await executor.ended).toEqual({ code: 3, signal: null });
-    expect(executor.lines.at(-1)?.msg).toBe("stopped, and broke off what was under way");
+    expect(executor.lines.at(-1)?.msg).toBe("stopped, and interrupted what was under way");
     expect(await callgate.awaitResult(begun.decisionId ?? "")).toMatchObject({ status: "unknown" });
   });
 

@@ -227,7 +227,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     writeFileSync(policy, "tool_schemas: 5\n");
     await expect
       .poll(() => gate.lines.map(({ msg }) => msg))
-      .toContain("goes on by the policy before");
+      .toContain("goes on with the previous policy");
     expect(gate.lines).toContainEqual(
       expect.objectContaining({ problem: expect.stringContaining("policy.yaml:1:15") }),
     );
@@ -258,8 +258,8 @@ tool_schemas: { pay: { sensitive: [order] } }
     const longer = `${POLICY}kill: {tools: [pay]}\nconversation: {max_age_ms: ${30 * DAY_MS}}\n`;
     writeFileSync(join(gate.directory, "policy.yaml"), longer);
     gate.child.kill("SIGHUP");
-    await gate.line("goes on by the policy before");
-    const { problem } = await gate.line("the policy was not taken over");
+    await gate.line("goes on with the previous policy");
+    const { problem } = await gate.line("the new policy was not accepted");
     const journal = kit.config.kafka.topics.decisions;
     const expectedProblem = `\`${journal}\` is kept for ${10 * DAY_MS} ms and the policy needs `;
     expect(problem).toContain(expectedProblem);

@@ -44,7 +44,7 @@ describe.skipIf(!kafka.available)("a gate whose commit hangs", () => {
       expect.objectContaining({ msg: "stopping", withinMs: shutdownMs }),
     );
     expect(gate.lines.at(-1)).toMatchObject({
-      ...{ level: "error", msg: "did not stop in time", withinMs: shutdownMs },
+      ...{ level: "error", msg: "the process did not stop in time", withinMs: shutdownMs },
     });
   });
 

@@ -1,4 +1,9 @@
-/** What the file of a check in `test/conformance/checks` shows: its reasons come about, its keys change decisions. */
+/**
+ * What the file of a check in `test/conformance/checks` shows: its reasons come about, its keys change
+ * decisions. The checks without a file there have their reasons in
+ * `test/conformance/keys/reason-codes.test.ts` and their keys in `policy-key-rows.ts` beside this file;
+ * both are merged with the files, so that a check may have its own at any time.
+ */
 import { readdirSync } from "node:fs";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import type { GateStory } from "./gate-story.ts";

@@ -1,5 +1,5 @@
 // Where the repository uses words that it wants to be rid of.
-import { listTextFiles, listUses, readText } from "../source-tree.ts";
+import { listTextFiles, listUses, parseUses, readText, type Use } from "../source-tree.ts";
 import { BANNED_WORDS } from "./banned-words.ts";
 
 export interface WordUse {
@@ -38,20 +38,30 @@ export function findWords(
 }
 
 export function listWordUses(): readonly WordUse[] {
-  const uses: WordUse[] = [];
   const paths = listTextFiles().filter((path) => !NOT_OUR_WORDS.test(path));
-  for (const path of paths) {
-    for (const where of ["everywhere", "names"] as const) {
-      for (const [word] of findWords(where, path)) uses.push({ word, at: path });
-    }
-    for (const [word, line] of findWords("everywhere", readText(path))) {
-      uses.push({ word, at: `${path}:${line + 1}` });
-    }
-    if (!CODE.test(path)) continue;
-    const names = listUses(path).filter(({ name }) => /^[\w$]+$/.test(name));
-    for (const [word, index] of findWords("names", names.map(({ name }) => name).join("\n"))) {
-      uses.push({ word, at: `${path}:${names[index]?.line}` });
-    }
+  return paths.flatMap((path) => {
+    const text = readText(path);
+    return findWordUses(path, text, () => listUses(path));
+  });
+}
+
+/** Uses in one file, its path included. `listNames`: of the names in its code. */
+export function findWordUses(
+  path: string,
+  text: string,
+  listNames: () => readonly Use[] = () => parseUses(path, text),
+): readonly WordUse[] {
+  const uses: WordUse[] = [];
+  for (const where of ["everywhere", "names"] as const) {
+    for (const [word] of findWords(where, path)) uses.push({ word, at: path });
+  }
+  for (const [word, line] of findWords("everywhere", text)) {
+    uses.push({ word, at: `${path}:${line + 1}` });
+  }
+  if (!CODE.test(path)) return uses;
+  const names = listNames().filter(({ name }) => /^[\w$]+$/.test(name));
+  for (const [word, index] of findWords("names", names.map(({ name }) => name).join("\n"))) {
+    uses.push({ word, at: `${path}:${names[index]?.line}` });
   }
   return uses;
 }

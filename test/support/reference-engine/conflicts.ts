@@ -1,4 +1,4 @@
-// Check 9: exclusive effects that stand.
+// The check `side_effects` of the reference engine: exclusive effects that are in force.
 import type { ExclusiveEffect, OnFailure } from "../../../services/core/events.ts";
 import type { Question } from "./checks.ts";
 import { byOrder, type Call } from "./history.ts";

@@ -1,4 +1,4 @@
-// Check 12 and what surrounds the checks: modes, the ladder, the execution.
+// What surrounds the checks of the reference engine: modes, escalation, the execution.
 import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { REASONS, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
@@ -37,7 +37,7 @@ export interface Circumstances {
   readonly fresh: boolean;
   readonly confirmed: boolean;
   readonly approved: boolean;
-  /** Reasons of checks 1 to 4, already found. */
+  /** Reasons that were found before the checks. */
   readonly earlier: readonly ReasonCode[];
 }
 

@@ -1,4 +1,4 @@
-// Check 8 of the reference engine: by the exact likeness of whole texts, not by sketches.
+// The check `near_duplicate` of the reference engine: by the exact likeness of whole texts, not by sketches.
 import type { Question } from "./checks.ts";
 import { exactLikeness, shinglesOf } from "./exact-likeness.ts";
 import { byOrder, type Call, type Similar, writtenSince } from "./history.ts";

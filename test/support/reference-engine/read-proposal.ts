@@ -1,4 +1,4 @@
-// Checks 1 to 4 of the reference engine: what a proposal says, as far as it can be read.
+// What the reference engine asks before the checks: what a proposal says, as far as it can be read.
 
 import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";

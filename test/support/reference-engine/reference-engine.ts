@@ -354,7 +354,7 @@ function nameOf({ turn, step, callId }: ProposalInput): string {
   return JSON.stringify([turn, step, callId]);
 }
 
-/** The first reason of checks 1 to 4 that is enforced decides; the others are noted. */
+/** The first reason before the checks that is enforced decides; the others are noted. */
 function judgeRead(
   circumstances: Omit<Circumstances, "confirmed" | "earlier">,
   reading: Reading,

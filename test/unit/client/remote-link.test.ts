@@ -226,7 +226,7 @@ describe("a client of a gate elsewhere", () => {
         refusal: {
           reason: "gate_unavailable",
           detail: "timeout",
-          problem: expect.stringContaining("the log gave no answer"),
+          problem: expect.stringContaining("the log did not answer"),
         },
       });
     },

@@ -137,7 +137,9 @@ test("arguments that nobody awaited are told before anything is proposed", async
   const tools = gate.guard({ charge_card: (_: { order: unknown }) => ++runs }, CONTEXT);
   await expect(tools.charge_card({ order: Promise.resolve("7") })).rejects.toMatchObject({
     code: "invalid_input",
-    message: expect.stringContaining("hold a Promise at `$.order`, which JSON cannot carry: await"),
+    message: expect.stringContaining(
+      "contain a Promise at `$.order`, which JSON cannot carry: await",
+    ),
   });
   expect(runs).toBe(0);
 });

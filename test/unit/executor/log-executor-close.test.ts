@@ -73,7 +73,7 @@ test("what came of a call and could not be written is told with its names and th
   const fields = { ...names, decisionId, tool: "pay", status: "succeeded", ...cause };
   expect(lines.filter(([level]) => level !== "info")).toEqual([
     ["warn", "a result could not be written yet", fields],
-    ["error", "what came of a call was not written", fields],
+    ["error", "the outcome of a call was not written", fields],
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SettledDecisions } from "../../../services/executor/settled-decisions.ts";
+import { SettledDecisions } from "../../../services/executor/take-over.ts";
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
+import { createLeftTools } from "../../../services/executor/handlers.ts";
 import type { LeftCall } from "../../../services/executor/log-executor.ts";
-import { createLeftTools } from "../../../services/executor/unserved-tools.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
 
 const NOT_AFTER_MS = 60_000;

@@ -37,7 +37,7 @@ test("keys that cannot be used do not open a gate", async () => {
 
 test("a token function that gives none, or throws, is the program's mistake", async () => {
   const none = await openGate({ ...signed, token: () => "" });
-  await expect(none.propose(order("1"))).rejects.toThrow("`token` gave no text");
+  await expect(none.propose(order("1"))).rejects.toThrow("`token` returned no text");
   const throws = await openGate({
     ...signed,
     token: () => {

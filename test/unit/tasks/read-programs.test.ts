@@ -52,8 +52,8 @@ describe("a file of programs with a fault", () => {
   });
 });
 
-it("a directory without tables is no gate that knows no program", () => {
+it("a directory without tables is an error", () => {
   const directory = mkdtempSync(join(tmpdir(), "programs-"));
-  expect(() => readProgramFiles(directory)).toThrow("there is no file of programs in");
+  expect(() => readProgramFiles(directory)).toThrow("has no YAML file of programs");
   rmSync(directory, { recursive: true });
 });

@@ -5,16 +5,16 @@ const codec = createAvroCodec({ secrets: new Map() });
 const message = (topic: "proposals" | "results" | "verdicts", text: string | null) =>
   codec.decodeInput(topic, text === null ? null : new TextEncoder().encode(text));
 
-describe("what an input that cannot be read is told", () => {
+describe("the message for an input that cannot be decoded", () => {
   it.each([
     ["proposals", "the record has no value: send an Avro or JSON record"],
     ["results", "the record has no value: send an Avro record"],
     ["verdicts", "the record has no value: send an Avro record"],
-  ] as const)("names the forms that %s take, where it is empty", (topic, problem) => {
+  ] as const)("names the accepted forms where a record of %s is empty", (topic, problem) => {
     expect(message(topic, null)).toEqual({ ok: false, message: problem });
   });
 
-  it.each(["\ufeff{}", " {}"])("says how JSON begins, of a proposal %j alone", (text) => {
+  it.each(["\ufeff{}", " {}"])("says how JSON must begin only for the proposal %j", (text) => {
     const json = expect.stringMatching(/nor JSON \(first byte `\{`\)$/);
     expect(message("proposals", text)).toEqual({ ok: false, message: json });
     expect(message("results", text)).not.toEqual({ ok: false, message: json });

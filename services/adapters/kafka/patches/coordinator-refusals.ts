@@ -25,12 +25,12 @@ export function throwCoordinatorRefusals(cluster: { readonly prototype: Cluster 
       return await look.call(this, wanted);
     } catch (error) {
       if (!(error instanceof Error) || error.name !== COORDINATOR_MISSING) throw error;
-      throw (await refusalOf(this, wanted)) ?? error;
+      throw (await findBrokerError(this, wanted)) ?? error;
     }
   };
 }
 
-async function refusalOf({ brokerPool }: Cluster, wanted: Look): Promise<unknown> {
+async function findBrokerError({ brokerPool }: Cluster, wanted: Look): Promise<unknown> {
   try {
     const broker = await brokerPool.findConnectedBroker();
     await broker.findGroupCoordinator(wanted);

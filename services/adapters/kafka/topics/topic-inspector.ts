@@ -1,6 +1,6 @@
 /** Reads the shapes and settings of the topics from the cluster. */
 import type { Admin, Kafka } from "kafkajs";
-import type { TopicFacts, TopicInspector } from "../../../runtime/topic-facts.ts";
+import type { TopicFacts, TopicInspector } from "../../../runtime/ports.ts";
 import { TOPICS, type Topic } from "../../../runtime/topics.ts";
 import { addressesOf } from "../client.ts";
 import { mapKafkaError } from "../map-error.ts";

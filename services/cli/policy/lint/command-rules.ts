@@ -1,4 +1,4 @@
-/** Rules of `commands`: those that allow anything, and those that are about nothing. */
+/** Rules of `commands` that allow everything, or that match nothing. */
 import { loadPrograms } from "../../../adapters/programs/load-programs.ts";
 import { compileRun, isInterpreter } from "../../../commands/rules/run-pattern.ts";
 import type {
@@ -80,7 +80,7 @@ function lintRun(
   }
 }
 
-/** The rule holds or denies, as far as it says so itself. */
+/** Whether the rule itself holds or denies. */
 function holds(document: PolicyDocument, { tier, risk_level }: CommandRule): boolean {
   const declaredTier = document.authorization?.tiers?.find(({ name }) => name === tier);
   return (
@@ -88,7 +88,7 @@ function holds(document: PolicyDocument, { tier, risk_level }: CommandRule): boo
   );
 }
 
-/** An earlier rule that is about everything that this one is about. */
+/** An earlier rule that matches everything that this one matches. */
 function lintEarlier(
   document: PolicyDocument,
   { rules = [] }: CommandsDocument,
@@ -103,7 +103,10 @@ function lintEarlier(
   report("warning", "unfit-rule", at, message, "move it up, or remove it");
 }
 
-/** What holds is about all commands of its words; what allows, about those inside of the workspace. */
+/**
+ * A rule that holds matches all commands with its words; one that allows, only those inside the
+ * workspace.
+ */
 function covers(document: PolicyDocument, first: CommandRule, second: CommandRule): boolean {
   if (first.run === undefined || second.run === undefined) return false;
   const isPlain = ({ paths, writes }: CommandRule): boolean =>

@@ -1,9 +1,9 @@
-/** Tiers: which of them can match, and what a match means that the author may not have meant. */
+/** Tiers: which of them can match, and matches that the author may not have meant. */
 import type { PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
 import { compileToolGlobs } from "../../../core/policy/tool-glob.ts";
 import type { LintRule, Report } from "./finding.ts";
 
-/** Between the namespace of a tool and its name. */
+/** Separators between a tool's namespace and its name. */
 const SEPARATORS = ["/", ".", ":", "__", "-"];
 
 const STRICTNESS = { allowlist: 0, per_conversation_grant: 1, hitl: 2, deny: 3 } as const;
@@ -18,7 +18,7 @@ export const lintTiers: LintRule = (document, report) => {
   });
 };
 
-/** Names that a glob of a tier stands for; what `*` covers there it covers here as text. */
+/** Names that a tier's glob stands for; what `*` matches there is matched literally here. */
 function namesOf(tier: PolicyTier, glob: string): readonly string[] {
   const canMatchLastSegment = triesLastSegment(tier) && !/[/.:]/.test(glob);
   return canMatchLastSegment
@@ -72,7 +72,7 @@ function lintCatchAll(tier: PolicyTier, index: number, report: Report): void {
   }
 }
 
-/** `get_*` does not hold `github/get_file`: only hitl and deny tiers try the last segment. */
+/** `get_*` does not match `github/get_file`: only hitl and deny tiers try the last segment. */
 function lintNamespaces(
   document: PolicyDocument,
   tier: PolicyTier,
@@ -96,7 +96,7 @@ function lintNamespaces(
   const proposed = uncovered.flatMap(({ wanted }) => wanted);
   const path = ["authorization", "tiers", index, "pattern"];
   const [first] = uncovered;
-  // A name that is missed has a separator before what a bare glob holds, so something is left then.
+  // A missed name has a separator before the part that the glob matches, so a prefix remains.
   if (first === undefined) return;
   if (missed.length > 0) {
     const names = missed.map((name) => `\`${name}\``).join(", ");

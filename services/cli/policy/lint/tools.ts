@@ -1,8 +1,7 @@
-/** Tools: declarations that do nothing, name nothing, or say less than they seem to. */
+/** Tools: declarations without effect, or that say less than they seem to. */
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
-import { declaresRead } from "./declares-read.ts";
 import type { LintRule, Report } from "./finding.ts";
 import { matcherOf } from "./tiers.ts";
 
@@ -42,7 +41,7 @@ function lintTier(
   report("warning", "read-by-tier", path, message, "write `read_only: true` or `false`");
 }
 
-/** What becomes of a tool that no tier and no risk speaks of. */
+/** What happens to a tool that no tier and no risk mentions. */
 function withoutRule({ preset }: PolicyDocument, tool: ToolDocument): string {
   if (preset !== "strict") return "it is allowed";
   if (tool.variants !== undefined || tool.commands !== undefined) {
@@ -66,7 +65,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Argument names that a schema lists, or null where it may have others. */
+/** Argument names that a schema lists, or null if it allows others. */
 function argumentsOf({ input_schema }: ToolDocument): ReadonlySet<string> | null {
   return isSchema(input_schema) ? membersOf(input_schema) : null;
 }
@@ -124,7 +123,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   }
 }
 
-/** Each step on the way to the key is an object that has the next. */
+/** Every step of the path to the key must be an object that has the next one. */
 function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void {
   const path = tool.idempotency_argument;
   const steps = path?.split(".") ?? [];
@@ -148,7 +147,7 @@ function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void
   }
 }
 
-/** Names of resources that no result gives in time, or at all. */
+/** Resource names that no result supplies in time, or at all. */
 function lintByResult(
   tool: ToolDocument,
   key: "effects" | "reads",
@@ -165,7 +164,7 @@ function lintByResult(
   }
 }
 
-/** A name that no call has hides nothing, and the value stands in clear wherever it really is. */
+/** A name that no call has protects nothing, and the real value is stored in clear text. */
 function lintSensitive(name: string, tool: ToolDocument, report: Report): void {
   const declaredArguments = argumentsOf(tool);
   const base = ["tool_schemas", name];
@@ -243,7 +242,7 @@ function lintIdleKeys(
   }
 }
 
-/** Arguments whose text says what the call does, with the key that reads it. */
+/** Arguments whose text says what the call does, with the policy key that parses it. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   command: "commands: shell",
   cmd: "commands: { argument: cmd }",
@@ -252,7 +251,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   tool_name: "variants: { argument: tool_name, rules: [...] }",
 };
 
-/** One class for calls that do different things; and variants that something else cancels. */
+/** One class for calls that differ; and variants that something else cancels. */
 function lintVariants(name: string, tool: ToolDocument, report: Report): void {
   const path = ["tool_schemas", name];
   const isFiles = tool.commands?.language === "files";
@@ -290,4 +289,13 @@ function lintErrorPatterns(name: string, tool: ToolDocument, report: Report): vo
       );
     }
   });
+}
+
+/** Whether a tool's entry makes it a read, whatever tier matches it. */
+export function declaresRead(tool: ToolDocument): boolean {
+  const { read_only, reads, polling, volatile, effects = [], side_effect_resource } = tool;
+  if (read_only !== undefined) return read_only;
+  if (side_effect_resource !== undefined) return false;
+  if (effects.some(({ kind }) => kind !== "read")) return false;
+  return reads !== undefined || polling !== undefined || volatile === true;
 }

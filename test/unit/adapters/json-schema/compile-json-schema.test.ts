@@ -171,12 +171,6 @@ describe("filling defaults", () => {
     expect(value).toEqual({ page: 2, lines: [{ count: 5 }, {}] });
   });
 
-  it("returns the same object where no value is missing", () => {
-    const { defaults } = compiled({ properties: { page: { default: 1 } } });
-    const value = { page: 3 };
-    expect(defaults(value)).toBe(value);
-  });
-
   it("follows local references and allOf, but not alternatives", () => {
     const { defaults } = compiled({
       $defs: { paged: { properties: { page: { default: 1 } } } },
@@ -187,10 +181,8 @@ describe("filling defaults", () => {
     expect(defaults({})).toEqual({ page: 1, size: 10 });
   });
 
-  it("ends on schemas that refer to themselves", () => {
-    const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
-    const node = { default: {}, $ref: "#" };
-    const schema = { properties: Object.fromEntries(names.map((name) => [name, node])) };
-    expect(Object.keys(compiled(schema).defaults({}) as object)).toEqual(names);
+  it("fills nothing where a schema refers to itself", () => {
+    const { defaults } = compiled({ properties: { a: { default: {}, $ref: "#" } } });
+    expect(defaults({})).toEqual({});
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CallResult, resultText } from "../../../../services/cli/cluster/call-result.ts";
+import { type CallResult, resultText } from "../../../../services/cli/cluster/decision-facts.ts";
 import type { ResultRecorded } from "../../../../services/core/events.ts";
 
 const call = { tenantId: "default", conversationId: "c", decisionId: "d", callId: "1", tool: "t" };

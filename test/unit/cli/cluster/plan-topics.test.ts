@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planTopics, topicNotes } from "../../../../services/cli/cluster/plan-topics.ts";
-import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
+import type { TopicFacts } from "../../../../services/runtime/ports.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { JOURNAL_KEEP_MS, neededKeepMs } from "../../../../services/cli/cluster/journal-keep.ts";
+import { JOURNAL_KEEP_MS, neededKeepMs } from "../../../../services/cli/cluster/plan-topics.ts";
 import { topicProblems, topicWarnings } from "../../../../services/cli/cluster/topic-problems.ts";
-import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
+import type { TopicFacts } from "../../../../services/runtime/ports.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 function facts(

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { whyNotRuled } from "../../../../services/cli/conversations/why-not-ruled.ts";
+import { whyNotRuled } from "../../../../services/cli/conversations/rule.ts";
 import type { GateEvent, InputIgnored, VerdictRuled } from "../../../../services/core/events.ts";
 
 const name = { tenantId: "default", conversationId: "c" };

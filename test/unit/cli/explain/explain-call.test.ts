@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
-import { CHECK_ROWS } from "../../../../services/cli/explain/check-rows.ts";
-import { explainCall } from "../../../../services/cli/explain/explain-call.ts";
+import { CHECK_ROWS, explainCall } from "../../../../services/cli/explain/explain-call.ts";
 import { parseRecording } from "../../../../services/cli/replay/recording.ts";
 import {
   ConversationRun,
   proposalOf,
+  replayPolicy,
 } from "../../../../services/cli/replay/replay-conversation.ts";
-import { replayPolicy } from "../../../../services/cli/replay/replay-policy.ts";
 import { REASON_CODES } from "../../../../services/core/reasons/reasons.ts";
 import { capabilities } from "../../../../services/gate/capabilities.ts";
 import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";

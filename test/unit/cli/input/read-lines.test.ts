@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readLines } from "../../../../services/cli/input/read-lines.ts";
-import { type Line, splitLines } from "../../../../services/cli/input/split-lines.ts";
+import { type Line, readLines, splitLines } from "../../../../services/cli/input/read-lines.ts";
 
 let directory = "";
 

@@ -2,7 +2,7 @@ import { linkSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { refuseOverwriting } from "../../../../services/cli/output/refuse-overwriting.ts";
+import { refuseOverwriting } from "../../../../services/cli/output/result-writer.ts";
 
 let directory = "";
 const at = (name: string): string => join(directory, name);

@@ -4,7 +4,7 @@ import { failureOf } from "../../../../services/cli/output/report-error.ts";
 import { ClosedOutput } from "../../../../services/cli/output/terminal.ts";
 import { CallgateError } from "../../../../services/client/api/callgate-error.ts";
 import { environmentError, usageError } from "../../../../services/process/exit-error.ts";
-import { fileError } from "../../../../services/process/file-error.ts";
+import { fileError } from "../../../../services/process/text-files.ts";
 import { FatalError } from "../../../../services/runtime/errors.ts";
 
 test.each([
@@ -57,6 +57,6 @@ test.each([
 test("what is missing where a file is written is its directory", () => {
   const cause = Object.assign(new Error("told so"), { code: "ENOENT", syscall: "open" });
   expect(fileError("write", "no/file", cause).message).toBe(
-    "no/file: cannot write it: its directory is not there; make the directory, or name another",
+    "no/file: cannot write it: its directory does not exist; create the directory, or name another",
   );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { revealed, revealedJson, revealedLines } from "../../../../services/cli/output/revealed.ts";
+import { revealed, revealedJson, revealedLines } from "../../../../services/cli/output/text.ts";
 
 const json = (value: string, most = 80) => revealedJson(JSON.stringify(value), most);
 

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { counted } from "../../../../services/cli/output/counted.ts";
-import { locateJsonError } from "../../../../services/cli/output/json-problem.ts";
-import { printable } from "../../../../services/cli/output/printable.ts";
+import { locateJsonError } from "../../../../services/cli/output/read-json.ts";
 import { createStyle } from "../../../../services/cli/output/style.ts";
 import { textTable } from "../../../../services/cli/output/table.ts";
-import { wrapped } from "../../../../services/cli/output/wrapped.ts";
+import { counted, printable, wrapped } from "../../../../services/cli/output/text.ts";
 
 test.each([
   ["a\u001b[31mb\r\nc", 20, "a\\u001b[31mb c"],

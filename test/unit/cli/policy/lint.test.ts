@@ -273,13 +273,13 @@ describe("tools", () => {
 describe("the ladder", () => {
   it("with rungs that a higher one reaches first", () => {
     expect(serious(`${QUIET_TOOL}escalation: { ask: 2, options: 2, user_input: 3 }`)).toEqual([
-      "error unreachable-rung 2:15",
+      "error unreachable-level 2:15",
     ]);
   });
 
   it("with a written rung above one of the preset", () => {
     const [, finding] = lint(`${QUIET_TOOL}escalation: { user_input: 2 }`);
-    const expected = { code: "unreachable-rung", path: "escalation.user_input" };
+    const expected = { code: "unreachable-level", path: "escalation.user_input" };
     expect(finding).toMatchObject({ severity: "warning", ...expected });
     expect(finding?.message).toContain("`options` (strike 2) is never reached");
   });
@@ -414,9 +414,9 @@ describe("limits of loops and money", () => {
   });
 
   it("has no rung of `strict` that is never reached", () => {
-    expect(listFindings({ preset: "strict" }).join()).not.toContain("unreachable-rung");
+    expect(listFindings({ preset: "strict" }).join()).not.toContain("unreachable-level");
     expect(listFindings({ preset: "strict", escalation: { user_input: 4 } }).join()).toContain(
-      "unreachable-rung escalation.user_input",
+      "unreachable-level escalation.user_input",
     );
     expect(serious(calm("preset: balanced"))).toEqual([]);
   });

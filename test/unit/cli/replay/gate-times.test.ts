@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { gateTimes } from "../../../../services/cli/replay/gate-times.ts";
 import type { RecordedCall } from "../../../../services/cli/replay/recording.ts";
+import { gateTimes } from "../../../../services/cli/replay/recording.ts";
 
 function call(fields: Partial<RecordedCall>): RecordedCall {
   return {

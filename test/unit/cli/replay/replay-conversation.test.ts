@@ -6,8 +6,8 @@ import { parseRecording } from "../../../../services/cli/replay/recording.ts";
 import {
   type ReplayOptions,
   replayConversation,
+  replayPolicy,
 } from "../../../../services/cli/replay/replay-conversation.ts";
-import { replayPolicy } from "../../../../services/cli/replay/replay-policy.ts";
 import { capabilities } from "../../../../services/gate/capabilities.ts";
 import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
 

@@ -33,7 +33,7 @@ test.each([
   ["an object that nobody may look at", revoked({})],
   ["an object whose text is none", { toString: 5, message: 5 }],
 ])("says of %s that it is no error", (_what, thrown) => {
-  const message = "something that is no error was thrown";
+  const message = "the thrown value was not an error";
   expect(describeThrown(thrown)).toEqual({ code: null, message, retryable: null });
   expect(isAbortError(thrown)).toBe(false);
 });

@@ -19,7 +19,7 @@ const untyped = (value: unknown): never => value as never;
 
 describe("a misspelled member", () => {
   test.each([
-    [{ policy: POLICY, datadir: "x" }, "`datadir` is not known; known are policy,"],
+    [{ policy: POLICY, datadir: "x" }, "`datadir` is unknown; use one of policy,"],
     [{ policy: POLICY, dataDir: "" }, "`dataDir` must be the path of a directory, or false"],
     [{ policy: POLICY, dataDir: true }, "`dataDir` must be the path of a directory, or false"],
     [{ policy: POLICY, dataDir: false, timeoutMs: Number.NaN }, "`timeoutMs` must be a number"],
@@ -50,7 +50,7 @@ describe("a misspelled member", () => {
   const kafka = { brokers: ["127.0.0.1:1"], connectionTimeoutMs: 200 };
 
   test.each([
-    [{ kafka, timeOutMs: 5 }, "`timeOutMs` is not known; known are kafka,"],
+    [{ kafka, timeOutMs: 5 }, "`timeOutMs` is unknown; use one of kafka,"],
     [{ kafka, timeoutMs: -1 }, "`timeoutMs` must be a number of milliseconds above 0"],
     [{ kafka, timeoutMs: "30s" }, "`timeoutMs` must be a number"],
     [{ kafka, onLost: "x" }, "`onLost` must be a function"],
@@ -67,7 +67,7 @@ describe("a misspelled member", () => {
     [{ timeoutMs: -1 }, "`timeoutMs` must be a number of milliseconds, 0 or more"],
     [{ timeoutMs: Number.NaN }, "`timeoutMs` must be a number"],
     [{ timeoutMs: "5000" }, "`timeoutMs` must be a number"],
-    [{ timeout: 5 }, "`timeout` is not known"],
+    [{ timeout: 5 }, "`timeout` is unknown"],
     [null, "it must be an object"],
   ])("of a close is told, and the gate stays open: %j", async (options, message) => {
     const gate = await openGate();
@@ -81,8 +81,8 @@ describe("a misspelled member", () => {
   });
 
   test.each([
-    [{ conversationId: "c", tool: "pay", args: { a: 1 } }, "`args` is not known; known are"],
-    [{ conversationId: "c", tool: "pay", arguments: {}, trun: 1 }, "`trun` is not known"],
+    [{ conversationId: "c", tool: "pay", args: { a: 1 } }, "`args` is unknown; use one of"],
+    [{ conversationId: "c", tool: "pay", arguments: {}, trun: 1 }, "`trun` is unknown"],
     [undefined, "it must be an object"],
   ])("of a proposal is told, and nothing is decided: %j", async (call, message) => {
     const gate = await openCallgate({ policy: POLICY, dataDir: false, secret });
@@ -101,7 +101,7 @@ describe("a misspelled member", () => {
     const report = untyped({ status: "succeeded", otput: 1 });
     expect(await errorOf(gate.report(decisionId ?? "", report))).toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining("`otput` is not known"),
+      message: expect.stringContaining("`otput` is unknown"),
     });
     await gate.close();
   });
@@ -109,8 +109,8 @@ describe("a misspelled member", () => {
 
 describe("a verdict", () => {
   test.each([
-    [{ by: "ann", reson: "x" }, "`reson` is not known; known are by, reason, further"],
-    [{ by: "ann", further: { calls: "any", untilMS: 1 } }, "`untilMS` is not known"],
+    [{ by: "ann", reson: "x" }, "`reson` is unknown; use one of by, reason, further"],
+    [{ by: "ann", further: { calls: "any", untilMS: 1 } }, "`untilMS` is unknown"],
     [{ by: "ann", reason: 7 }, "`reason` must be text"],
     [{ by: " " }, "must say who gives it"],
     [{ by: "an\u200bn" }, "`by` has characters that nobody sees"],
@@ -174,7 +174,7 @@ test("the first of two who must approve is told that the call waits on, and the 
   const first = await gate.approve(approvalId, { by: "ann" });
   expect(first).toMatchObject({ outcome: "held", approvalId, callId: held.callId });
   expect(await errorOf(gate.approve(approvalId, { by: "ann" }))).toMatchObject({
-    message: expect.stringContaining("has approved"),
+    message: expect.stringContaining("has already approved"),
   });
   const further = { by: "ben", further: { calls: 3 } };
   expect(await errorOf(gate.approve(approvalId, further))).toMatchObject({

@@ -45,29 +45,3 @@ describe("a write without a known outcome, after a day without a tick", () => {
     expect(story.reason("write", { id: "waits" })).toBe("duplicate_in_flight");
   });
 });
-
-describe("the place of a write that is told to be unknown", () => {
-  /** Places in the ledger that the news takes, with another write allowed `ms` after its own time was over. */
-  function countNewOrders(ms: number): number {
-    const story = startStory({ ...TOOLS, tool_schemas: { write: {} } });
-    story.held("ask");
-    const first = story.allowed("write", { n: 1 });
-    const {
-      facts: call,
-      notAfterMs,
-      timeLimitMs,
-      times: { proposalsAtMs },
-    } = first;
-    const openUntilMs = notAfterMs + timeLimitMs + LIMITS.lateTickMs;
-    story.after(Math.max(call.dropAtMs, openUntilMs) - proposalsAtMs + ms);
-    story.allowed("write", { n: 2 });
-    const before = story.state?.priorWrites.nextOrder ?? 0;
-    story.reported(first, { status: "unknown" });
-    return (story.state?.priorWrites.nextOrder ?? 0) - before;
-  }
-
-  test("is its own where earlier versions had forgotten it, and a new one a moment before", () => {
-    expect(countNewOrders(0)).toBe(0);
-    expect(countNewOrders(-1)).toBe(1);
-  });
-});

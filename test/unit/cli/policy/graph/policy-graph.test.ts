@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { policyGraph } from "../../../../../services/cli/policy/graph/policy-graph.ts";
-import { renderGraph } from "../../../../../services/cli/policy/graph/render-graph.ts";
+import { policyGraph, renderGraph } from "../../../../../services/cli/policy/graph.ts";
 import type { PolicyDocument } from "../../../../../services/core/policy/document.ts";
 
 const SHOP: PolicyDocument = {
