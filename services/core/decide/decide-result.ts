@@ -78,7 +78,7 @@ function recorded(
 ): ResultRecorded {
   const tool = policy.tool(open.tool);
   const output = input.status === "started" ? null : input.output;
-  const bytes = input.outputBytes ?? utf8Length(output ?? "");
+  const bytes = input.outputBytes ?? bytesOf(output);
   const error = judgedError(tool, input);
   const failed = error !== null;
   const keeps = bytes <= policy.outputBytes && isWhole(output, bytes);
@@ -177,4 +177,8 @@ function withoutMember(value: JsonValue, path: readonly string[]): JsonValue {
   const { [head]: member, ...others } = value;
   if (rest.length === 0) return others as JsonObject;
   return { ...others, [head]: withoutMember(member as JsonValue, rest) };
+}
+
+function bytesOf(output: string | null): number {
+  return output === null ? 0 : utf8Length(output);
 }
