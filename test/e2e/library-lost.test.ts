@@ -2,14 +2,17 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { type CallgateError, isRefused } from "../../services/library/callgate.ts";
 import { openDiskLog } from "../../services/process/directory/open-storage.ts";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
 import { makeDirectory, openGate } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PAY = { conversationId: "c1", tool: "charge_card", arguments: { order: "7" } };
+
+beforeAll(() => ensureBuilt());
 
 test("a gate whose partition somebody else has taken over refuses from then on", async () => {
   const dataDir = join(makeDirectory(), "data");
@@ -45,9 +48,9 @@ test("a gate whose partition somebody else has taken over refuses from then on",
 // `ulimit` is the shell's; the limit stands for a full disk wherever no disk can be made small.
 test("a gate whose disk is full refuses, and what was decided before stays decided", () => {
   const dataDir = join(makeDirectory(), "data");
-  const program = join(REPOSITORY, "test/support/propose-until-full.ts");
+  const program = join(REPOSITORY, "test/support/propose-until-full.js");
   const run = (limit: string) => {
-    const command = `${limit} exec "$0" --import tsx "$1" "$2"`;
+    const command = `${limit} exec "$0" "$1" "$2"`;
     const args = ["-c", command, process.execPath, program, dataDir];
     const { stdout, status } = spawnSync("bash", args, { cwd: REPOSITORY, encoding: "utf8" });
     expect(status).toBe(0);
