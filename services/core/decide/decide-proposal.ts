@@ -3,7 +3,6 @@
  * call; then the checks judge it (`run-checks.ts`).
  */
 
-import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
 import type { CallFacts, DecisionEvent, GateEvent, PendingEffect, Sketch } from "../events.ts";
 import { actionDigest } from "../hash.ts";
@@ -31,6 +30,7 @@ import { isConfirmed } from "./confirmed.ts";
 import type { Approval } from "./draft-decision.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
+import { type LazyArguments, TextArguments } from "./lazy-arguments.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { type IdentifiedCall, nameCall } from "./name-call.ts";
 import { refuseEarly } from "./refuse-early.ts";
@@ -160,26 +160,6 @@ function refuseText(
     null,
   );
   return refuseEarly(context, draft, unread, new Advice());
-}
-
-/** A call's arguments, which are built when something reads them. */
-export interface LazyArguments {
-  readonly value: JsonObject;
-}
-
-/** Arguments of a canonical text. */
-class TextArguments implements LazyArguments {
-  readonly #text: string;
-  #value: JsonObject | undefined;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  get value(): JsonObject {
-    this.#value ??= JSON.parse(this.#text) as JsonObject;
-    return this.#value;
-  }
 }
 
 /**

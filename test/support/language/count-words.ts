@@ -11,6 +11,8 @@ export interface WordUse {
 /** Foreign data, recordings, output of tools, and the list of the words itself. */
 const NOT_OUR_WORDS =
   /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|infra\/recordings\/|schemas\/released\/)/;
+/** Names of libraries: an option of Node's key pairs, a member of the coverage report. */
+const NAMES_OF_LIBRARIES: ReadonlySet<string> = new Set(["namedCurve", "covered"]);
 const CODE = /\.(ts|mts|js|mjs|cjs)$/;
 
 /** ` find twin ` for `findTwin`, `FIND_TWIN`, `find-twin` and `Find twin`; lines stay lines. */
@@ -59,7 +61,9 @@ export function findWordUses(
     uses.push({ word, at: `${path}:${line + 1}` });
   }
   if (!CODE.test(path)) return uses;
-  const names = listNames().filter(({ name }) => /^[\w$]+$/.test(name));
+  const names = listNames().filter(
+    ({ name }) => /^[\w$]+$/.test(name) && !NAMES_OF_LIBRARIES.has(name),
+  );
   for (const [word, index] of findWords("names", names.map(({ name }) => name).join("\n"))) {
     uses.push({ word, at: `${path}:${names[index]?.line}` });
   }

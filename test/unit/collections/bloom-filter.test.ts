@@ -13,9 +13,9 @@ const COUNT = 4_096;
 const MARKS = 32;
 
 /** The number of keys that share the most common mark. */
-function mostOfOneMark(keys: readonly string[], mark: (tag: number) => number): number {
+function mostOfOneMark(keys: readonly string[], markOf: (tag: number) => number): number {
   const counts = new Map<number, number>();
-  for (const one of keys.map((key) => mark(tagOf(key)))) {
+  for (const one of keys.map((name) => markOf(tagOf(name)))) {
     counts.set(one, (counts.get(one) ?? 0) + 1);
   }
   for (const one of counts.keys()) expect(one & (one - 1)).toBe(0);
