@@ -65,7 +65,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(listed.stdout).toMatch(new RegExp(`${approvalId}.*deny by ana`));
     const ended = await run("conversations", "end", "c");
     expect(ended.stdout).toBe(
-      "c: it is recorded; no gate has taken it within 3 s; the gate of its partition does, once it runs\n",
+      "c: it is recorded; no gate has processed it within 3 s; the gate of its partition will, once it runs\n",
     );
 
     const second = kit.startGate(POLICY);
@@ -74,7 +74,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     const listing = () => runCallgate(["approvals", "list"], { env: { CALLGATE_CONFIG: config } });
     await expect
       .poll(async () => (await listing()).stdout, TIMES)
-      .toBe("nothing waits for a person\n");
+      .toBe("no call waits for a person\n");
     expect(await propose("c", "2", "pay")).toMatchObject({ outcome: "refused" });
     expect(await json("conversations", "reopen", "c")).toEqual({ code: 0, taken: true });
     expect(await propose("c", "3", "pay", { card: "1" })).toMatchObject({ outcome: "allowed" });
@@ -96,7 +96,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(shown).toMatchObject({ code: 0, approvalId: id, arguments: { id: 1 } });
     const withoutReason = await json("approvals", "approve", id);
     expect(withoutReason.error.messages[0]).toContain(
-      "the policy wants a reason; give it with --reason",
+      "the policy requires a reason; give it with --reason",
     );
     const about = ["--call", "another call", "--reason", "ok"];
     const elsewhere = await json("approvals", "approve", id, ...about);

@@ -68,7 +68,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     );
     expect((await run("schemas", "check")).stdout).not.toMatch(/ (new|refused) /);
     expect((await run("topics", "plan")).stdout).toBe(
-      "the topics are as they should be, of 2 partitions each\n",
+      "the topics need no change; they have 2 partitions each\n",
     );
     const more = await run("topics", "apply", "--partitions", "8");
     expect(more).toMatchObject({ code: 3, stdout: expect.stringContaining("cannot be changed") });
@@ -100,7 +100,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     await expect.poll(repaired, PROPAGATION).toMatchObject({ code: 0, state: "ok" });
     const { stdout } = await run("topics", "apply");
     expect(stdout).toMatch(/^note {6}\S+\.proposed\.v1: retention\.ms=60000 is left as it is/m);
-    expect(stdout).toContain("the topics are as they should be, of 2 partitions each\n");
+    expect(stdout).toContain("the topics need no change; they have 2 partitions each\n");
 
     await admin.createPartitions({ topicPartitions: [{ topic: name, count: 3 }] });
     await admin.disconnect();
