@@ -22,7 +22,7 @@ import { packageVersion } from "./package-root.ts";
 const EXAMPLES = `
 Try:
   callgate demo                                    see the gate decide, in a few seconds
-  callgate policy import tools.json --format mcp   make a policy of tool definitions
+  callgate policy import tools.json --format mcp   make a policy from tool definitions
   callgate policy lint --policy policy.yaml        look for mistakes in it
   callgate replay calls.jsonl --policy policy.yaml try it on recorded conversations
 

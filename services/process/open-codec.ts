@@ -61,7 +61,7 @@ export function openRegistryClient(
     tls: readTlsFiles("registry.ssl", registry.ssl),
     ...(registry.username === undefined
       ? {}
-      : { login: { username: registry.username, password: registry.password ?? "" } }),
+      : { credentials: { username: registry.username, password: registry.password ?? "" } }),
   });
 }
 

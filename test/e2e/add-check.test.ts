@@ -1,4 +1,4 @@
-// A check is added in five files, to a copy of the repository: nothing else is written by hand.
+// Adds a check in five files, to a copy of the repository: nothing else is written by hand.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { findWordUses } from "../support/language/count-words.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What the copy needs to be written, compiled and tested. */
+/** What the copy needs to generate, compile and test. */
 const PARTS = [
   "services",
   "schemas",
@@ -88,7 +88,7 @@ const FILES: Readonly<Record<string, string | readonly [before: string, text: st
   ],
 };
 
-/** The place in the order stands in the file of the reason. */
+/** The check's position in the order is in the file of the reason. */
 const ORDER: readonly [before: string, text: string] = ['  "budgets",', '  "listed_agents",\n'];
 
 let copy: string;
@@ -123,22 +123,22 @@ function callgate(...args: readonly string[]): string {
   return run("tsx", "services/cli/main.ts", ...args);
 }
 
-test("are five files", () => {
+test("a new check needs five files", () => {
   expect(Object.keys(FILES)).toHaveLength(5);
 });
 
-test("use no word that the repository bans", () => {
+test("a new check uses no word that the repository bans", () => {
   const uses = Object.entries(FILES).flatMap(([path, written]) =>
     findWordUses(path, typeof written === "string" ? written : written[1]),
   );
   expect(uses).toEqual([]);
 });
 
-test("are all that the compiler asks for", () => {
+test("a new check needs nothing else to compile", () => {
   expect(run("tsc", "--noEmit", "-p", "tsconfig.json")).toBe("");
 });
 
-test("are all that the tests of reasons, keys, rows and documents ask for", () => {
+test("a new check needs nothing else for the tests of reasons, keys, rows and documents", () => {
   const levels = ["--project", "unit", "--project", "conformance"];
   const files = [
     "test/unit/core/reasons",
@@ -148,13 +148,13 @@ test("are all that the tests of reasons, keys, rows and documents ask for", () =
     "test/conformance/policy",
   ];
   expect(run("vitest", "run", ...levels, ...files)).toContain("passed");
-  // Of the rows of keys and reasons those of the new check, and that none is missing.
+  // The rows of keys and reasons of the new check, and that none is missing.
   const own = "agent|every key has a row|each reason has a case";
   const rows = run("vitest", "run", ...levels, "test/conformance/keys", "-t", own);
   expect(rows).toContain("agent_not_listed");
 });
 
-test("reach the commands for authors, the published list and the numbers", () => {
+test("a new check appears in author commands, the published list and the metrics", () => {
   const policy = join(copy, "p.yaml");
   writeFileSync(policy, "agents: [a]\ntool_schemas: { t: {} }\n");
   const call = JSON.stringify({ tool: "t", args: {} });

@@ -1,4 +1,5 @@
-// A process is killed at any moment, the first included: a directory that lost nothing is never refused.
+// A process is killed at any moment, including its first: a directory that lost nothing is never
+// refused.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,10 @@ const ROUNDS = 24;
 
 type Killed = { readonly answers: number; readonly complaint: string };
 
-/** Kills it so long after its directory is there and it has answered so often: while it makes it, or decides. */
+/**
+ * Kills the process some time after its directory exists and it has answered a number of calls:
+ * while it creates the directory, or decides.
+ */
 async function live(dataDir: string, afterAnswers: number, afterMs: number): Promise<Killed> {
   const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, dataDir, "100000"], {
     cwd: REPOSITORY,
@@ -49,7 +53,7 @@ async function opens(dataDir: string): Promise<string> {
   return "";
 }
 
-test("a new directory opens, at whatever moment its first process was killed", async () => {
+test("a new directory opens, whenever its first process was killed", async () => {
   const root = makeDirectory();
   let decided = 0;
   let undecided = 0;
@@ -66,7 +70,7 @@ test("a new directory opens, at whatever moment its first process was killed", a
   expect(undecided).toBeGreaterThan(0);
 });
 
-test("a directory opens after each of many kills, and tells where its log was rolled back between", async () => {
+test("a directory opens after each of many kills, and reports a log that was rolled back in between", async () => {
   const dataDir = join(makeDirectory(), "data");
   const earlier = `${dataDir}-earlier`;
   for (let round = 0; round < 6; round += 1) {
@@ -77,7 +81,7 @@ test("a directory opens after each of many kills, and tells where its log was ro
       cpSync(dataDir, earlier, { recursive: true });
     }
   }
-  // Whoever runs for longer than a second leaves a head behind, however it ends.
+  // A process that runs for longer than a second leaves a head behind, however it ends.
   await live(dataDir, 200, 2_000);
   rmSync(join(dataDir, "log.mdb-lock"), { force: true });
   cpSync(join(earlier, "log.mdb"), join(dataDir, "log.mdb"));

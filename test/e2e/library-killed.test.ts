@@ -1,5 +1,5 @@
 // A process that uses the library is killed at any moment and started again: every call is decided
-// once, and stays decided so.
+// once, and stays decided.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -21,7 +21,9 @@ const LIVES = [1, 40, 130, 131, 260, Number.POSITIVE_INFINITY];
 
 type Answer = { readonly number: number; readonly decision: Decision };
 
-/** Runs the program until it has printed so many answers, then kills it in the midst of its work. */
+/**
+ * Runs the program until it has printed that many answers, then kills it in the middle of its work.
+ */
 async function live(dataDir: string, answersMax: number): Promise<readonly Answer[]> {
   const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, dataDir, String(CALLS)], {
     cwd: REPOSITORY,
@@ -46,7 +48,7 @@ function lasting({ outcome, decisionId, idempotencyKey, refusal }: Decision) {
   return { outcome, decisionId, idempotencyKey, reason: refusal?.reason };
 }
 
-/** Lives until all calls are answered; what was answered in more than one life was answered alike. */
+/** Runs until all calls are answered; answers of several lives to one call must be equal. */
 async function liveAndDie(dataDir: string): Promise<ReadonlyMap<number, unknown>> {
   const seen = new Map<number, unknown>();
   for (const answersMax of LIVES) {

@@ -1,4 +1,4 @@
-// A gate that loses what it needs refuses, says why, and has lost nothing.
+// A gate that loses what it needs refuses, says why, and loses no decision.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { makeDirectory, openGate } from "../support/open-gate.ts";
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PAY = { conversationId: "c1", tool: "charge_card", arguments: { order: "7" } };
 
-test("a gate whose partition somebody else has taken over refuses from then on", async () => {
+test("a gate that lost its partition to another refuses from then on", async () => {
   const dataDir = join(makeDirectory(), "data");
   const lost: CallgateError[] = [];
   const gate = await openGate({ dataDir, onLost: (error) => lost.push(error) });
@@ -24,7 +24,7 @@ test("a gate whose partition somebody else has taken over refuses from then on",
   other.fence(0);
   await other.close();
 
-  // Whatever was under way when it was noticed, and everything after.
+  // Includes calls in progress at that moment, and all later ones.
   for (let asked = 0; asked < 3; asked += 1) {
     const refused = await gate.propose({ ...PAY, callId: `call-${asked}` });
     expect(refused).not.toHaveProperty("decisionId");
@@ -35,15 +35,15 @@ test("a gate whose partition somebody else has taken over refuses from then on",
   expect(runs).toBe(0);
   expect(lost).toMatchObject([{ code: "closed" }]);
   expect(await waiting).toMatchObject({ code: "closed" });
-  // Who asks later waits no longer, and still gets what is in the journal.
+  // Later requests do not wait, and still get what is in the journal.
   const closed = { code: "closed" };
   await expect(gate.awaitDecision(held.decisionId ?? "")).rejects.toMatchObject(closed);
   await expect(gate.awaitResult(open.decisionId ?? "")).rejects.toMatchObject(closed);
   expect((await gate.awaitDecision(open.decisionId ?? "")).outcome).toBe("allowed");
 });
 
-// `ulimit` is the shell's; the limit stands for a full disk wherever no disk can be made small.
-test("a gate whose disk is full refuses, and what was decided before stays decided", () => {
+// `ulimit` is a shell builtin; its file size limit simulates a full disk.
+test("a gate with a full disk refuses, and keeps earlier decisions", () => {
   const dataDir = join(makeDirectory(), "data");
   const program = join(REPOSITORY, "test/support/propose-until-full.ts");
   const run = (limit: string) => {

@@ -1,4 +1,4 @@
-// The library example of the README, as it stands there, with the policy of the README.
+// The library example of the README as written, with the policy of the README.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ function runNode(...args: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-test("the example runs: the first charge runs, the second is refused in words", () => {
+test("the README example runs: the first charge runs, the second is refused in words", () => {
   const tsx = join(REPOSITORY, "node_modules/tsx/dist/cli.mjs");
   const run = runNode(tsx, "--tsconfig", "tsconfig.json", "example.ts");
   expect(run.stderr).toBe("");
@@ -63,14 +63,14 @@ test("the example runs: the first charge runs, the second is refused in words", 
   expect(existsSync(join(directory, ".callgate", "log.mdb"))).toBe(true);
 });
 
-test("the example is typed from its handlers", () => {
+test("the README example infers its types from the handlers", () => {
   const example = readFileSync(join(directory, "example.ts"), "utf8");
   const wrong = example.replace('amount: "100.00" })', "amount: 100 })");
   expect(wrong).not.toBe(example);
   writeFileSync(join(directory, "wrong.ts"), wrong);
   const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
   const { stdout } = runNode(tsc, "-p", directory);
-  // What the compiler says of the library itself is for another check.
+  // Another check covers compiler errors in the library itself.
   const errors = stdout.split("\n").filter((line) => /^(example|wrong)\.ts/.test(line));
   expect(errors).toEqual([expect.stringMatching(/^wrong\.ts.*not assignable to type 'string'/)]);
 });

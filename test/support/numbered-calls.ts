@@ -10,7 +10,7 @@ export const PAY_POLICY = {
   tool_schemas: { pay: { effects: [{ resource: "order/{order}/payment", kind: "charge" }] } },
 } as const;
 
-/** The same call for the same number, in every life of every process; many pay an order twice. */
+/** The same call for the same number, in every process; many pay an order twice. */
 export function numberedCall(number: number): ProposedCall {
   return {
     conversationId: `conversation-${number % CONVERSATIONS}`,

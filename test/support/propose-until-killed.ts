@@ -1,5 +1,5 @@
-// A program that is killed: proposes the same numbered calls in each of its lives, reports those that
-// are allowed, and prints what it was answered, one JSON line an answer.
+// A program that a test kills and starts again. Each time it proposes the same numbered calls, reports the
+// allowed ones, and prints each answer as a JSON line.
 import { openCallgate } from "../../services/library/callgate.ts";
 import { CALLS_IN_FLIGHT, numberedCall, PAY_POLICY } from "./numbered-calls.ts";
 

@@ -24,9 +24,9 @@ type Rows = Awaited<ReturnType<typeof querySegments>>;
 
 const CELL_CHARACTERS = 60;
 const NO_FILES =
-  "callgate: no decision is in a file yet: `callgate analytics run` writes what it has read after `analytics.segmentMs` (a minute where nothing else is set) and when it ends\n";
+  "callgate: no decision is in a file yet: `callgate analytics run` writes a file every `analytics.segmentMs` (default: one minute) and when it ends\n";
 const NO_CSV =
-  "a report is several tables, and CSV holds one: take --format json or jsonl, or `callgate analytics query` with --format csv";
+  "a report has several tables, and CSV can hold only one: use --format json or jsonl, or `callgate analytics query` with --format csv";
 
 export async function runQuery(
   sql: string,

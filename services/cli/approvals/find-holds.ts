@@ -11,7 +11,7 @@ import { shownSpeaker } from "./shown-names.ts";
 
 /** Holds that no gate has decided yet, the oldest first. */
 export async function findHolds(source: Source): Promise<readonly Hold[]> {
-  const { log, codec, passedBy } = source;
+  const { log, codec, skipped } = source;
   const scan: HoldScan = { holds: new Map(), ended: new Set() };
   for (let partition = 0; partition < log.partitions; partition += 1) {
     let taken = await log.startOffset("verdicts", partition);
@@ -19,7 +19,7 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
       taken = Math.max(taken, record.next.verdicts);
       applyEvents(record.events, partition, scan);
     }
-    if (passedBy.isWithin(JOURNAL_TOPIC, partition)) await passedBy.note(incomplete(partition));
+    if (skipped.isWithin(JOURNAL_TOPIC, partition)) await skipped.note(incomplete(partition));
     for await (const record of recordsFrom(source, "verdicts", partition, taken)) {
       const { value, appendTimeMs } = record;
       applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, scan);
@@ -35,7 +35,7 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
 /** A verdict on an outdated list does no harm, because the gate checks the call's state. */
 function incomplete(partition: number): string {
   return (
-    `approvals of partition ${partition}: calls that wait may be missing, and some that are shown may be ` +
+    `approvals of partition ${partition}: waiting calls may be missing, and some that are listed may be ` +
     "decided already; see callgate verify"
   );
 }
@@ -142,6 +142,6 @@ export function decidedSentence(event: DecisionEvent): string {
     case "refused":
       return `refused (${event.refusal.reason}) ${at}${who}`;
     case "held":
-      return `held anew ${at} under ${event.holdId}, as the rule had changed${who}`;
+      return `held anew ${at} under ${event.holdId}, because the rule had changed${who}`;
   }
 }

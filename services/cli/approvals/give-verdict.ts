@@ -105,7 +105,7 @@ export function speakerOf({ by }: { readonly by: string | undefined }): string {
  * @throws ExitError if a value that identifies the reviewed call is too short.
  */
 function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["about"]): void {
-  if (callId === "") throw usageError("--call: give the id of the call that was looked at");
+  if (callId === "") throw usageError("--call: give the id of the call that you reviewed");
   const digests = [
     ["--action", actionKey],
     ["--rule", ruleDigest],
@@ -135,10 +135,10 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
     end !== undefined &&
     new Set(decided.map(({ approval: { approvalId } }) => approvalId)).size === 1
   ) {
-    throw usageError(`${id}: no call waits under this id: it is decided, ${decidedSentence(end)}`);
+    throw usageError(`${id}: no call waits under this id: it was decided, ${decidedSentence(end)}`);
   }
   const what =
-    matches.length === 0 ? "no call waits under this id" : `fits ${matches.length} calls`;
+    matches.length === 0 ? "no call waits under this id" : `matches ${matches.length} calls`;
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
 
@@ -169,8 +169,9 @@ function assertUndecided(hold: Hold, kind: HoldVerdict, nowMs: number): void {
   const { holdId, expiresAtMs } = hold.held;
   if (isDecided(hold)) {
     const said = hold.waiting.map(({ kind, by }) => `${kind} by ${shownSpeaker(by)}`);
-    const is = said.length === 1 ? "is recorded, decides and" : "are recorded, decide and";
-    const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate takes`;
+    const is =
+      said.length === 1 ? "is recorded, ends the hold and" : "are recorded, end the hold and";
+    const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate applies`;
     throw usageError(
       `${holdId}: not recorded, because ${what} ${said.length === 1 ? "it" : "them"}`,
     );
@@ -201,7 +202,7 @@ async function reasonOf(
   if (kind !== "approve" || !held.requireReason) return null;
   const asked = terminal.isInteractive ? await askReason(held.call.tool, terminal) : "";
   if (asked !== "") return asked;
-  throw usageError(`${held.holdId}: the policy wants a reason; give it with --reason`);
+  throw usageError(`${held.holdId}: the policy requires a reason; give it with --reason`);
 }
 
 async function askReason(tool: string, { input, err }: Terminal): Promise<string> {

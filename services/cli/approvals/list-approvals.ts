@@ -62,7 +62,7 @@ export function approvalOf({ held, waiting, approvedBy, isOfEnded }: Hold): obje
 }
 
 function render(holds: readonly Hold[], nowMs: number, style: Style): string {
-  if (holds.length === 0) return "nothing waits for a person\n";
+  if (holds.length === 0) return "no call waits for a person\n";
   const rows = holds.map(({ held, waiting, isOfEnded }) => [
     held.holdId,
     revealed(conversationName(held), TEXT_CHARACTERS),
@@ -78,13 +78,13 @@ function render(holds: readonly Hold[], nowMs: number, style: Style): string {
     "tool",
     "arguments",
     "expires",
-    "reason needed",
+    "reason required",
     "waits for a gate",
   ];
   return textTable(titles, rows, style);
 }
 
 function expiry(leftMs: number): string {
-  if (leftMs <= 0) return "over, not applied yet";
+  if (leftMs <= 0) return "expired, not yet applied";
   return `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
 }

@@ -116,7 +116,7 @@ function render(hold: Hold, earlier: readonly Earlier[], location: string | null
     ["tool", revealed(held.call.tool, TEXT_CHARACTERS)],
     ["conversation", `${revealed(conversationName(held), TEXT_CHARACTERS)}${ended}`],
     ["call", `${revealed(held.call.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
-    ["agent", revealed(held.call.agentId ?? "not told", TEXT_CHARACTERS)],
+    ["agent", revealed(held.call.agentId ?? "not stated", TEXT_CHARACTERS)],
     ["held since", new Date(held.times.atMs).toISOString()],
     ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
     ["rule", `${held.rule}: ${location ?? "give the policy with --policy to see the line"}`],
@@ -126,7 +126,7 @@ function render(hold: Hold, earlier: readonly Earlier[], location: string | null
     ["why held", whyHeld(held)],
   ];
   for (const { kind, by } of waiting) {
-    rows.push(["said", `${kind} by ${shownSpeaker(by)}; no gate took it yet`]);
+    rows.push(["said", `${kind} by ${shownSpeaker(by)}; no gate has processed it yet`]);
   }
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
@@ -168,7 +168,7 @@ function valueText(json: string | null): string {
 }
 
 function expiry(leftMs: number): string {
-  return leftMs <= 0 ? "over, not applied yet" : `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
+  return leftMs <= 0 ? "expired, not yet applied" : `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
 }
 
 /** The hold's message is for the model; an approver needs only what follows its standard words. */
@@ -182,8 +182,8 @@ function whyHeld({ policy: { tier }, message }: CallHeld): string {
 
 /** What an approval of further calls would grant. */
 function furtherCalls({ scope, approvals }: CallHeld): string {
-  if (approvals > 1) return "none: each call is approved by itself";
-  return `--calls gives calls ${shownScope(scope)}`;
+  if (approvals > 1) return "none: each call needs its own approval";
+  return `--calls grants calls ${shownScope(scope)}`;
 }
 
 function whoMay({ held, approvedBy }: Hold): string {
@@ -196,6 +196,6 @@ function whoMay({ held, approvedBy }: Hold): string {
     approvedBy.length === 0
       ? ""
       : `, approved so far by ${approvedBy.map(shownSpeaker).join(", ")}`;
-  const reason = held.requireReason ? "; a reason is needed" : "";
+  const reason = held.requireReason ? "; a reason is required" : "";
   return `${agent}${count}${done}${reason}`;
 }

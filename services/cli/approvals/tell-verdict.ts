@@ -87,14 +87,14 @@ function sentence({
   if (more.ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[more.ignored]}`;
   if (events === null) return `${kind} is recorded; ${NOT_TAKEN}`;
   if (outcome === "held") {
-    return `held anew under ${more.heldAs}: the rule has changed, and what was said before is void`;
+    return `held anew under ${more.heldAs}: the rule has changed, and earlier verdicts are void`;
   }
   if (outcome === "counted") {
     return `approved by ${approvedBy.length + 1} of ${held.approvals} who must; it waits for the others`;
   }
   if (reason === undefined) return `${outcome}`;
   if (kind !== "approve") return `${outcome} (${reason})`;
-  const why = `${outcome} (${reason}) all the same: it was checked again and does not run`;
+  const why = `${outcome} (${reason}) despite the approval: it was checked again and does not run`;
   return reason === "conversation_ended" ? `${why}; ${reopening(hold)}` : why;
 }
 

@@ -29,7 +29,7 @@ export async function backtestFiles(
       const parsed = parseRecording(text);
       if (!parsed.ok) {
         broken += 1;
-        onBrokenLine(`${location}: ${parsed.problem}; correct the line or take it out`);
+        onBrokenLine(`${location}: ${parsed.problem}; correct the line or remove it`);
         continue;
       }
       const before = replayConversation(parsed.conversation, current, OPTIONS);

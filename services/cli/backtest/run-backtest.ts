@@ -55,10 +55,12 @@ async function compare(
 ): Promise<number> {
   if (files.length > 0) {
     if (config !== undefined || dataDir !== undefined) {
-      throw usageError("recordings and a journal at once: leave out the files, or the journal");
+      throw usageError(
+        "both recordings and a journal were given: leave out the files, or the journal",
+      );
     }
     if (current === null) {
-      throw usageError("recordings hold no decisions: give the policy of today with --policy");
+      throw usageError("recordings contain no decisions: give the current policy with --policy");
     }
     const policies = { current: replayPolicy(current), candidate: replayPolicy(candidate) };
     const tell = (message: string) =>

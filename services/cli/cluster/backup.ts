@@ -10,7 +10,7 @@ export async function runBackup(
 ): Promise<ExitCode> {
   await backUpDirectory(dataDir, target);
   await out.write(
-    `${target} holds a copy of ${dataDir}, its secret included: keep it where only you can read it\n`,
+    `${target} holds a copy of ${dataDir}, including its secret: keep it where only you can read it\n`,
   );
   return EXIT_OK;
 }

@@ -104,20 +104,20 @@ async function withLetters(
 
 /** Null: the record is no dead letter, which was reported. */
 async function letterOf(
-  { codec, passedBy }: Source,
+  { codec, skipped }: Source,
   partition: number,
   { offset, value }: LogRecord,
 ): Promise<DeadLetter | null> {
   const position = { topic: "deadLetters", partition, offset } as const;
   if (value === null) {
-    await passedBy.tell(position, "it is empty");
+    await skipped.tell(position, "it is empty");
     return null;
   }
   try {
     return codec.decodeDeadLetter(value);
   } catch (error) {
     if (!(error instanceof PoisonRecordError)) throw error;
-    await passedBy.tell(position, error.message);
+    await skipped.tell(position, error.message);
     return null;
   }
 }
@@ -125,7 +125,7 @@ async function letterOf(
 function pick(letters: readonly Letter[], name: string): Letter {
   const match = letters.find((letter) => letter.name === name);
   if (match !== undefined) return match;
-  throw usageError(`${name}: there is no such dead letter; callgate dlq list names them`);
+  throw usageError(`${name}: there is no such dead letter; callgate dlq list shows them`);
 }
 
 /** Inputs by letter name, for letters whose input still exists. */

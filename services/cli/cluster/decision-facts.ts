@@ -149,10 +149,10 @@ export function resultText(result: CallResult | null): string {
   const at = `at ${new Date(result.atMs).toISOString()}`;
   switch (result.type) {
     case "outcome_unknown":
-      return `unknown ${at}: none came in time`;
+      return `unknown ${at}: no report came in time`;
     case "reconciled": {
       const { outcome, by, reason } = result;
-      return shown(`${outcome} ${at}, told by ${by}${reason === null ? "" : `: ${reason}`}`);
+      return shown(`${outcome} ${at}, reported by ${by}${reason === null ? "" : `: ${reason}`}`);
     }
     case "result_recorded": {
       const { status, effect, durationMs, error } = result;

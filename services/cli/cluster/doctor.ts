@@ -63,7 +63,7 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
   findings.push(
     await finding("configuration", () => {
       config = openConfig(file, []);
-      return ["every key is as it should be"];
+      return ["every key is valid"];
     }),
   );
   if (config === undefined) return findings;
@@ -134,7 +134,7 @@ async function proposalLines(config: Config, policy: GatePolicy | undefined): Pr
   if (rules.length === 0) return ["trusted: only the platform may write them"];
   return {
     warnings: [
-      "trusted: whoever may write them can void the following; let the platform alone write them, or set `gate.proposals: signed`",
+      "trusted: anybody who can write them can bypass the following; let only the platform write them, or set `gate.proposals: signed`",
       ...rules.map(({ what }) => what),
     ],
   };
@@ -202,7 +202,7 @@ async function redisLines(config: Config) {
   if (redis === null) return null;
   try {
     const { mark } = await redis.checkpoints.load(0);
-    const none = "no checkpoint of partition 0 yet: they come as the journal grows";
+    const none = "no checkpoint of partition 0 yet: they are written as the journal grows";
     return [mark === null ? `it answers; ${none}, and when a gate ends` : "it answers"];
   } finally {
     redis.close();
@@ -214,8 +214,8 @@ async function journalLines(config: Config): Promise<PartResult> {
   if (config.redis === undefined) return null;
   const partitionLosses = await findClusterLosses(config, null);
   const losses = partitionLosses.flatMap((one) => one.losses);
-  if (losses.length === 0) return ["nothing of it is known to be lost"];
-  throw environmentError([...losses, "bring it back, or accept the loss: `callgate recover`"]);
+  if (losses.length === 0) return ["no loss is known"];
+  throw environmentError([...losses, "restore it, or accept the loss: `callgate recover`"]);
 }
 
 const SIGNS = { ok: "ok", warning: "warn", wrong: "wrong", skipped: "-" } as const;

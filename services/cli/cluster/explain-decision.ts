@@ -55,7 +55,9 @@ export async function runExplainDecision(
     }
     const ids = new Set(decisions.map(({ event }) => event.decisionId));
     if (ids.size > 1) {
-      throw usageError(`${options.id}: begins ${ids.size} ids: ${[...ids].join(", ")}`);
+      throw usageError(
+        `${options.id}: is the beginning of ${ids.size} ids: ${[...ids].join(", ")}`,
+      );
     }
     await terminal.out.write(await textOf(source, decisions, options));
   } finally {
@@ -138,7 +140,7 @@ async function locateRule(event: DecisionEvent, files: readonly string[]): Promi
     compiled.revision === event.policy.revision ? "" : " (of another revision of the policy)";
   if (rule === "gate") return "always: no policy can change it";
   const at = loaded.source.locate(rule);
-  if (at === null || at.path === "") return `of the preset${other}`;
+  if (at === null || at.path === "") return `from the preset${other}`;
   return `${at.file}:${at.line}:${at.column}${other}`;
 }
 
@@ -207,7 +209,7 @@ function refusalRows(event: CallRefused, verdicts: readonly SaidVerdict[]): read
       `${refusal.reason}: ${REASONS[refusal.reason].cause} ${REASONS[refusal.reason].remedy}`,
     ],
     ...verdictRows(event, verdicts),
-    ["told", printable(refusal.message, TEXT_CHARACTERS)],
+    ["message", printable(refusal.message, TEXT_CHARACTERS)],
   ];
   const { previousCall: earlier, conflict } = refusal;
   if (earlier !== null) {

@@ -66,7 +66,7 @@ export async function readJournaled(
     if (!(error instanceof StateCorruptError)) throw error;
     if (needsRegistry(error) && !readable.has(source)) await assertReadable(source);
     const { offset } = record;
-    await source.passedBy.tell({ topic: JOURNAL_TOPIC, partition, offset }, error.message);
+    await source.skipped.tell({ topic: JOURNAL_TOPIC, partition, offset }, error.message);
     return null;
   }
 }

@@ -21,7 +21,7 @@ export type Source = {
   readonly codec: AvroCodec;
   /** The name of a topic in this log. */
   readonly nameOf: (topic: Topic) => string;
-  readonly passedBy: PassedBy;
+  readonly skipped: SkippedRecords;
   close(): Promise<void>;
 };
 
@@ -40,8 +40,8 @@ export async function openSource(
   const opened = await open(options);
   const { log, codec, names } = opened;
   const nameOf = (topic: Topic): string => names?.[topic] ?? topic;
-  const passedBy = new PassedBy(err, nameOf);
-  return { log, codec, nameOf, passedBy, close: () => opened.close() };
+  const skipped = new SkippedRecords(err, nameOf);
+  return { log, codec, nameOf, skipped, close: () => opened.close() };
 }
 
 /** The data directory to read; undefined: the brokers. */
@@ -94,7 +94,7 @@ type RecordPosition = {
 };
 
 /** Skips records that cannot be read; reports each of them once. */
-class PassedBy {
+class SkippedRecords {
   readonly #err: Output;
   readonly #nameOf: (topic: Topic) => string;
   readonly #notes = new Set<string>();
@@ -110,9 +110,7 @@ class PassedBy {
   async tell({ topic, partition, offset }: RecordPosition, why: string): Promise<void> {
     this.#within.add(`${topic}/${partition}`);
     const position = `${this.#nameOf(topic)}, partition ${partition}, offset ${offset}`;
-    await this.note(
-      `${position}: the record is passed by, and what it says is missing here: ${why}`,
-    );
+    await this.note(`${position}: the record is skipped, and its content is missing here: ${why}`);
   }
 
   /** Whether a record of this partition was skipped. */

@@ -90,8 +90,8 @@ export function planTopics(
 /** The operator asked for a number that the topics do not have. */
 function otherwise({ topic, name, partitions }: TopicFacts, wished: number): TopicAction {
   const message =
-    `has ${partitions} partitions, not ${wished}: the number cannot be changed, as conversations would ` +
-    "be looked for elsewhere; leave out --partitions, or begin under a new prefix";
+    `has ${partitions} partitions, not ${wished}: the number cannot be changed, because conversations would ` +
+    "move to other partitions; leave out --partitions, or begin under a new prefix";
   return { type: "conflict", topic, name, message };
 }
 
@@ -110,7 +110,7 @@ export function topicNotes(
   const left = shorter.filter(({ topic }) => topic !== JOURNAL_TOPIC || journalKeepMs === null);
   return left.map(({ topic, name, retentionMs }) => {
     const message =
-      `retention.ms=${retentionMs} is left as it is (${defaultKeepMs(topic)} where we make the topic): ` +
+      `retention.ms=${retentionMs} is left as it is (${defaultKeepMs(topic)} for a topic that we create): ` +
       whatIsLost(topic);
     return { topic, name, message };
   });
@@ -146,7 +146,7 @@ function conflicts(facts: TopicFacts, partitions: number): readonly TopicAction[
   if (facts.partitions === partitions) return [];
   const remedy =
     facts.topic === ALERTS_TOPIC
-      ? "delete it, and make it anew with `callgate topics apply`"
+      ? "delete it, and create it again with `callgate topics apply`"
       : "a conversation has one partition in all topics; stop the gates and begin under a new prefix";
   const message = `has ${facts.partitions} partitions, the others ${partitions}: ${remedy}`;
   return [{ type: "conflict", topic: facts.topic, name: facts.name, message }];

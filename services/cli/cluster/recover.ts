@@ -49,7 +49,7 @@ type Recovery = {
 
 type Word = { readonly by: string; readonly reason: string | null };
 
-const NOTHING_LOST = "nothing is lost: the journal, its head and its secret belong together";
+const NOTHING_LOST = "nothing is lost: the journal, its head and its secret match";
 
 export async function runRecover(options: RecoverOptions, terminal: Terminal): Promise<ExitCode> {
   const by = speakerOf(options);
@@ -73,7 +73,7 @@ async function inDirectory(dataDir: string, options: RecoverOptions): Promise<Re
   return {
     losses: allLosses(directoryLosses),
     accept: (word) => acceptDirectoryLosses(dataDir, directoryLosses, word, secret),
-    next: "and written into the journal: the directory opens",
+    next: "and written into the journal: the directory can be opened",
   };
 }
 
@@ -102,7 +102,7 @@ function render(losses: readonly string[], accepted: string | null): string {
   const lines = losses.map((loss) => `  ${loss}\n`).join("");
   const end =
     accepted ??
-    "nothing was changed. Restore a backup of all of it together; or add --accept-loss to go on without " +
+    "nothing was changed. Restore a backup of everything together; or add --accept-loss to continue without " +
       "it: calls that ran might run again";
   return `${losses.length === 1 ? "this is" : "these are"} lost:\n${lines}${end}\n`;
 }
@@ -138,7 +138,7 @@ async function acceptClusterLosses(
   await withJournal(config, async ({ log }, heads) => {
     if (heads === null) {
       throw environmentError(
-        "no Redis is configured, which tells gates what was accepted: set `redis`, or begin under another prefix",
+        "no Redis is configured, from which gates learn what was accepted: set `redis`, or begin under another prefix",
       );
     }
     for (const { partition, losses, lostKeyIds } of partitionLosses) {

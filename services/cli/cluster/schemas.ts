@@ -35,7 +35,7 @@ export async function runSchemas(
     }
   }
   if (refused.length === 0) return EXIT_OK;
-  throw environmentError(`the registry and ${counted(refused.length, "schema")} do not fit`);
+  throw environmentError(`${counted(refused.length, "schema")} cannot be used with this registry`);
 }
 
 /** @throws RetryableError `schema_unavailable` */

@@ -23,12 +23,12 @@ function alertsProblem(
 ): readonly string[] {
   const wanted = facts.find((one) => one.topic === JOURNAL_TOPIC)?.partitions ?? 0;
   if (topic !== "alerts" || partitions === wanted) return [];
-  const who = "the gate does without it, executors, analytics and clients do not";
+  const who = "the gate works without it; executors, analytics and clients do not";
   if (partitions === 0) {
     return [`\`${name}\` does not exist: make it with \`callgate topics apply\`; ${who}`];
   }
   return [
-    `\`${name}\` has ${partitions} partitions, the others ${wanted}: delete it, and make it anew with ` +
+    `\`${name}\` has ${partitions} partitions, the others ${wanted}: delete it, and create it again with ` +
       `\`callgate topics apply\`; ${who}`,
   ];
 }
@@ -52,8 +52,8 @@ function describeShortRetention(facts: readonly TopicFacts[]): readonly string[]
     )
     .map(
       ({ name, retentionMs }) =>
-        `\`${name}\` is kept for ${retentionMs} ms, where we make it for ${JOURNAL_KEEP_MS}: the gate's policy ` +
-        "says what is needed, name it in `policy.files` to have it compared",
+        `\`${name}\` is kept for ${retentionMs} ms, and we create it with ${JOURNAL_KEEP_MS}: the gate's policy ` +
+        "says what is needed; add it to `policy.files` to have it compared",
     );
 }
 
@@ -64,7 +64,7 @@ function cutOff(facts: readonly TopicFacts[]): readonly string[] {
       const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
       const lost = isInput ? "what is not decided yet" : "what its readers have not taken yet";
       return (
-        `\`${name}\` is cut off at ${retentionBytes} bytes, however young its records are, and ${lost} ` +
+        `\`${name}\` is limited to ${retentionBytes} bytes, whatever the age of its records, and ${lost} ` +
         "is lost: set its retention.bytes to -1 (`callgate topics apply` does)"
       );
     });

@@ -84,7 +84,7 @@ async function tell(
   if (changes.length < actions.length && !apply) return;
   const what = counted(changes.length, "change");
   const each = counted(partitions, "partition");
-  if (actions.length === 0) await out.write(`the topics are as they should be, of ${each} each\n`);
+  if (actions.length === 0) await out.write(`the topics need no change; they have ${each} each\n`);
   else if (apply) await out.write(`${what} made\n`);
   else await out.write(`${what} to make: callgate topics apply\n`);
 }

@@ -101,5 +101,5 @@ function ofInputs(reports: readonly VerifyReport[]): string {
   const said = `one record for each of ${counted(compared, "input")} that ${compared === 1 ? "is" : "are"} still there`;
   return problem === undefined || problem === null
     ? said
-    : `${said} (not all were looked at: ${problem})`;
+    : `${said} (not all were checked: ${problem})`;
 }

@@ -13,7 +13,7 @@ export function addCompletion(program: Command, cli: Cli): void {
   program
     .command("completion")
     .description("print a script that completes commands and options; source it in your shell")
-    .addArgument(new Argument("<shell>", "which one").choices(SHELLS))
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .action(async (shell: Shell) => {
       await cli.terminal.out.write(renderCompletion(commandTree(program), shell));
       cli.end(EXIT_OK);

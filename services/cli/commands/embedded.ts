@@ -3,9 +3,9 @@ import type { Command } from "commander";
 import { addJsonOption, addPolicyOption, type Cli, type ConfigOptions } from "./cli.ts";
 
 const DEMO_HELP = `
-With --config it asks the gate of that cluster, which decides by infra/policies/demo.yaml, and an executor
-with infra/handlers/demo-world.mjs runs the calls; \`npm run demo:kafka\` starts all of it. Exit code 1: a
-call was decided otherwise than it should.`;
+With --config, the gate of that cluster decides; it must use the policy infra/policies/demo.yaml, and an
+executor with infra/handlers/demo-world.mjs must run the calls. \`npm run demo:kafka\` starts all of them.
+Exit code 1: a decision was not the expected one.`;
 
 export function addDemo(program: Command, cli: Cli): void {
   const command = program
@@ -36,22 +36,22 @@ interface DevOptions {
 }
 
 const DEV_HELP = `
-One JSON object a line:
+One JSON object per line:
   {"conversationId": "c1", "turn": 1, "step": 1, "callId": "a", "tool": "get_order", "arguments": {"order_id": "7"}}
   {"conversationId": "c1", "turn": 1, "step": 1, "callId": "a", "status": "succeeded", "output": {"total": 3}}
-A result may name its call by \`decisionId\` instead. Each line gives one line of output, also
-one that cannot be used: then its type is "error", and the command exits with 2 unless --stay was
-given. The first SIGINT or SIGTERM finishes what is under way, the second ends at once.`;
+A result may name its call by \`decisionId\` instead. Each line gets one line of output. For an invalid
+line its type is "error", and the command exits with 2 unless --stay was given. The first SIGINT or
+SIGTERM finishes the work in progress, the second exits at once.`;
 
 export function addDev(program: Command, cli: Cli): void {
   const dev = program
     .command("dev")
     .description("run the gate: proposals and results in, decisions out, as JSON lines");
   addPolicyOption(dev)
-    .option("-d, --data-dir <directory>", "where the log is kept", ".callgate")
+    .option("-d, --data-dir <directory>", "where to store the log", ".callgate")
     .option("-i, --in <file>", "read the lines from a file; - is stdin", "-")
-    .option("--stay", "go on after the end of the input, until stopped")
-    .option("--json", "decisions are printed as JSON in any case")
+    .option("--stay", "continue after the end of the input, until stopped")
+    .option("--json", "no effect: the output is always JSON")
     .addHelpText("after", DEV_HELP)
     .action(async ({ policy, dataDir, in: input, stay }: DevOptions) => {
       const { runDev } = await import("../dev/run-dev.ts");

@@ -5,10 +5,10 @@ import { addConfigOption, addJsonOption, type Cli, type ConfigOptions } from "./
 
 const GATE_HELP = `
 Reads its configuration from the file and from CALLGATE_… variables (docs/configuration.md). Serves
-/livez, /readyz and /metrics. SIGTERM and SIGINT end it in order within shutdownMs, a second one at once;
-SIGHUP loads the policy again.
+/livez, /readyz and /metrics. SIGTERM or SIGINT stops it cleanly within shutdownMs, a second signal at
+once; SIGHUP reloads the policy.
 
-Exit codes: 0 stopped in order, 2 wrong configuration or policy, 3 the cluster is in the way.`;
+Exit codes: 0 stopped cleanly, 2 invalid configuration or policy, 3 environment error (cluster, disk).`;
 
 export function addGate(program: Command, cli: Cli): void {
   const command = program
@@ -27,11 +27,11 @@ interface ExecutorOptions extends ConfigOptions {
 }
 
 const EXECUTOR_HELP = `
-The module exports one function for each tool, (args, { idempotencyKey, callId, decisionId, signal }) =>
-result, by name or as an object \`handlers\`. Executors of one group (executor.group) start a
-call at most once; after a crash its outcome is reported as \`unknown\`. Every group reads every allowed
-call, so a tool must have a handler in one group only: two groups would both run it.
-SIGTERM lets running calls end within shutdownMs.`;
+The module exports one function per tool, (args, { idempotencyKey, callId, decisionId, signal }) =>
+result, by name or in an object \`handlers\`. Executors of one group (executor.group) start a call at
+most once; after a crash its outcome is reported as \`unknown\`. Every group reads every allowed call, so
+only one group may have a handler for a tool: two groups would both run it.
+SIGTERM waits for running calls, at most shutdownMs.`;
 
 export function addExecutor(program: Command, cli: Cli): void {
   const command = program

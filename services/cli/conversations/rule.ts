@@ -38,7 +38,7 @@ export async function giveRuling(command: RulingCommand, terminal: Terminal): Pr
   const { kind, tier, tool, forMs, calls } = command;
   const isGrant = kind === "grant" || kind === "revoke";
   if (isGrant && (tier === undefined) === (tool === undefined)) {
-    throw usageError(`${kind} is of one tier or of one tool: give --tier or --tool`);
+    throw usageError(`${kind} applies to one tier or one tool: give --tier or --tool`);
   }
   const conversation = parseConversation(command.conversation);
   const source = await openSource(command, terminal);
@@ -95,7 +95,7 @@ async function decisionOf(id: string, source: Source) {
   const ids = new Set(decisions.map(({ event }) => event.decisionId));
   const event = decisions.at(-1)?.event;
   if (event === undefined) throw usageError(`${id}: no decision has this id; see callgate tail`);
-  if (ids.size > 1) throw usageError(`${id}: begins ${ids.size} ids; give more of it`);
+  if (ids.size > 1) throw usageError(`${id}: is the beginning of ${ids.size} ids; give more of it`);
   return event;
 }
 
@@ -141,6 +141,6 @@ export function whyNotRuled(events: readonly GateEvent[] | null): RulingIgnored 
 const RULING_SENTENCES: Readonly<Record<RulingIgnored, string>> = {
   ...IGNORED_SENTENCES,
   approvals_required:
-    "the tier asks for several approvals, and a grant has one giver: its calls are approved one by one; see callgate approvals list",
+    "the tier requires several approvals, so its calls are approved one by one; see callgate approvals list",
   dead_letter: "no gate can read it; see callgate dlq list",
 };

@@ -134,7 +134,7 @@ function fieldProblem(
   for (const [name, value] of Object.entries(line)) {
     const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (kind === undefined) {
-      return `unknown field \`${name.slice(0, 40)}\`; known are ${Object.keys(fields).join(", ")}`;
+      return `unknown field \`${name.slice(0, 40)}\`; use one of ${Object.keys(fields).join(", ")}`;
     }
     if (!fits(value, kind)) return `\`${name}\` must be ${DESCRIPTIONS[kind]}`;
   }

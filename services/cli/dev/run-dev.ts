@@ -58,7 +58,7 @@ export async function runDev(options: DevOptions, terminal: Terminal): Promise<E
 async function tellRejected({ rejected }: DevSession, terminal: Terminal): Promise<ExitCode> {
   if (rejected === 0) return EXIT_OK;
   const lines = rejected === 1 ? "1 line was" : `${rejected} lines were`;
-  await terminal.err.write(`callgate: ${lines} not taken: see the answers of type "error"\n`);
+  await terminal.err.write(`callgate: ${lines} rejected: see the answers of type "error"\n`);
   return EXIT_USAGE;
 }
 

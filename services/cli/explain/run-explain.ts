@@ -113,10 +113,10 @@ async function onlyOf(path: string): Promise<RecordedConversation> {
     if (!parsed.ok) throw usageError(`${name}:${number}: ${parsed.problem}; correct the line`);
     only = parsed.conversation;
   }
-  if (only === undefined) throw usageError(`${name}: holds no conversation; name a recording`);
+  if (only === undefined) throw usageError(`${name}: contains no conversation; name a recording`);
   if (count === 1) return only;
   throw usageError(
-    `${name}: holds ${count} conversations, one a line, and a call has one before it; hand that line over alone: sed -n 1p FILE | callgate policy explain --conversation -`,
+    `${name}: contains ${count} conversations, one per line, and a call follows only one; pass that line alone: sed -n 1p FILE | callgate policy explain --conversation -`,
   );
 }
 
@@ -145,7 +145,7 @@ function render(explanation: Explanation, style: Style): string {
     `${style.bold(printable(tool, LINE_CHARACTERS))}, a ${isRead ? "read" : "write"}: ${paint(outcome)}${why}\n`,
     message === null ? "" : `${message}\n`,
     "\n",
-    textTable(["", "check", "result", "what it saw", "rule"], rows, style, [0]),
+    textTable(["", "check", "result", "value", "rule"], rows, style, [0]),
   ].join("");
 }
 

@@ -100,7 +100,9 @@ function readProblem(error: unknown, name: string, number: number): unknown {
   }
   if (code.startsWith("Z_")) {
     const after = `after line ${number}`;
-    return usageError(`${name}: the gzip data is broken ${after}; fetch or pack the file again`);
+    return usageError(
+      `${name}: the gzip data is damaged ${after}; fetch or compress the file again`,
+    );
   }
   return isFileError(error) ? fileError("read", name, error) : error;
 }

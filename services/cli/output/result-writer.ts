@@ -81,5 +81,5 @@ function isSameFile(path: string, other: string): boolean {
 /** For results that their owner edits by hand. @throws ExitError: `out` exists already. */
 export function refuseExisting(out: string | undefined): void {
   if (out === undefined || !existsSync(out)) return;
-  throw usageError(`${out} is there already: name another file, or remove it`);
+  throw usageError(`${out} already exists: name another file, or remove it`);
 }

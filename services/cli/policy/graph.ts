@@ -133,7 +133,7 @@ export function renderGraph(graph: PolicyGraph, format: GraphFormat): string {
 }
 
 function labelOf({ kind, exclusive, byResult }: GraphLink): string {
-  return `${kind}${exclusive ? ", once" : ""}${byResult ? ", named by its result" : ""}`;
+  return `${kind}${exclusive ? ", once" : ""}${byResult ? ", from its result" : ""}`;
 }
 
 function asText({ resources, effects, relations }: PolicyGraph): string {
@@ -145,7 +145,10 @@ function asText({ resources, effects, relations }: PolicyGraph): string {
       .map((effect) => `  ${effect.from}: ${labelOf(effect)}`),
     ...relations
       .filter(({ from }) => from === resource)
-      .map(({ kind, to }) => `  ${kind === "derives" ? "is one effect with" : "lies in"} ${to}`),
+      .map(
+        ({ kind, to }) =>
+          `  ${kind === "derives" ? "is the same effect as" : "is contained in"} ${to}`,
+      ),
   ]);
   return `${lines.join("\n")}\n`;
 }

@@ -34,7 +34,7 @@ async function filesOf(
   { input }: Terminal,
 ): Promise<readonly PolicyFile[]> {
   if (paths.filter((path) => path === STDIN).length > 1) {
-    throw usageError("`-` is named twice: stdin can be read once; name it once");
+    throw usageError("`-` is given twice: stdin can be read only once; give it once");
   }
   return Promise.all(
     paths.map(async (path) =>

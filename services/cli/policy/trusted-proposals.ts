@@ -15,10 +15,10 @@ export function voidableRules(document: PolicyDocument): readonly Voidable[] {
   const add = (path: readonly PathSegment[], what: string) => rules.push({ path, what });
   if (budgets !== undefined) {
     if (hasTurnLimit(budgets)) {
-      add(["budgets"], "budgets per turn: a new `turn` in each proposal begins them anew");
+      add(["budgets"], "budgets per turn: a new `turn` in each proposal resets them");
     }
     if (hasSpendLimit(budgets)) {
-      add(["budgets"], "budgets of spend: a proposal may say a lower `estimatedCost`, or none");
+      add(["budgets"], "budgets of spend: a proposal may state a lower `estimatedCost`, or none");
     }
   }
   if ((kill?.agents ?? []).length > 0) {
@@ -30,7 +30,7 @@ export function voidableRules(document: PolicyDocument): readonly Voidable[] {
   const tiers = authorization?.tiers ?? [];
   const held = tiers.findIndex(({ action }) => action === "hitl");
   if (held >= 0) {
-    const what = "no approval of one's own call: a proposal may name another `agentId`";
+    const what = "the ban on approving one's own call: a proposal may name another `agentId`";
     add(["authorization", "tiers", held], what);
   }
   if (hasConfirmable(document)) {

@@ -37,7 +37,7 @@ function headline(summary: Summary, style: Style): string {
     lines.push(`${counted(blockedConversations, "conversation")} had a call refused or held`);
   }
   if (stoppedConversations > 0) {
-    lines.push(`the ladder stops ${counted(stoppedConversations, "conversation")}`);
+    lines.push(`escalation stops ${counted(stoppedConversations, "conversation")}`);
   }
   return `${lines.join("\n")}\n`;
 }

@@ -40,7 +40,7 @@ export async function* replayFiles(
       const parsed = parseRecording(text);
       if (!parsed.ok) {
         const at = parsed.column === null ? location : `${location}:${parsed.column}`;
-        options.onBrokenLine(`${at}: ${parsed.problem}; correct the line or take it out`);
+        options.onBrokenLine(`${at}: ${parsed.problem}; correct the line or remove it`);
         continue;
       }
       const { conversation } = parsed;

@@ -173,10 +173,10 @@ function isProgress(
 ): boolean {
   if (report.status !== "succeeded") return false;
   if (state.cycle?.includes(open.actionKey) === true) return false;
-  const repeated = recentCallsBefore.some(
+  const isRepeat = recentCallsBefore.some(
     (entry) => entry.actionKey === open.actionKey && entry.decisionId !== open.decisionId,
   );
-  if (!open.isRead) return !repeated;
+  if (!open.isRead) return !isRepeat;
   if (report.digest === null) return false;
   return !recentCallsBefore.some((entry) => entry.digest === report.digest);
 }

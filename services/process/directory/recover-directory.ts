@@ -5,11 +5,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../../adapters/config/registered-secrets.ts";
 import {
   openSecretFile,
+  registerSecrets,
   SECRET_FILE,
   type Secret,
+  type SecretStore,
   secretFrom,
 } from "../../adapters/config/secret-file.ts";
 import { FileHeads } from "../../adapters/files/head-file.ts";
@@ -126,7 +127,7 @@ function fingerprintsOf(
   look: DirectoryLook,
   secret: Secret | null,
 ): ReadonlyMap<string, string> | null {
-  if (secret !== null) return keepSecrets(secret, [], "").fingerprints;
+  if (secret !== null) return registerSecrets(secret, [], "").fingerprints;
   return keepsSecret(look) ? new Map() : null;
 }
 
@@ -226,7 +227,7 @@ function secretOf(value: string | Uint8Array): Secret | null {
 function secretsFor(dataDir: string, suppliedSecret: string | Uint8Array | undefined): SecretStore {
   const result =
     suppliedSecret === undefined ? openSecretFile(dataDir, true) : secretFrom(suppliedSecret);
-  if (result.ok) return keepSecrets(result.secret, [], directoryRemedy(dataDir));
+  if (result.ok) return registerSecrets(result.secret, [], directoryRemedy(dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }

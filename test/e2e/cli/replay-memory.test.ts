@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** About 8 MB of calls that differ, so that a state which was kept would show. */
+/** About 8 MB of distinct calls, so that retained state would show. */
 function recording(): string {
   const lines = Array.from({ length: CONVERSATIONS }, (_, line) => {
     const calls = Array.from({ length: CALLS }, (_unused, call) => ({
@@ -38,7 +38,7 @@ function recording(): string {
   return lines.join("");
 }
 
-test("peak memory does not grow with the file", async () => {
+test("the peak memory of a replay does not grow with the file", async () => {
   const packed = gzipSync(recording());
   const once = join(directory, "once.jsonl.gz");
   const often = join(directory, "often.jsonl.gz");

@@ -71,10 +71,10 @@ export const RUNTIME_SAFEGUARDS = {
   takeOverOnUnknown: [
     {
       file: TASK,
-      find: "    this.#failures.failed(first,",
+      find: "    this.#failures.noteFailure(first,",
       replace:
         '    if (outcome.type === "unknown") return this.#queue.reset(run.state.progress.next);\n' +
-        "    this.#failures.failed(first,",
+        "    this.#failures.noteFailure(first,",
     },
   ],
   /** A journal with a gap or a broken chain is not replayed. */
@@ -188,10 +188,10 @@ export const KAFKA_SAFEGUARDS = {
     },
     {
       file: OWNERSHIP,
-      find: "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+      find: "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
       replace:
         "    for (const producer of this.#producers.values()) void producer.disconnect();\n" +
-        "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+        "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
     },
     {
       file: WRITER,

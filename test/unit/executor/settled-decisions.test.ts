@@ -3,7 +3,7 @@ import { SettledDecisions } from "../../../services/executor/take-over.ts";
 
 const MINUTE = 60_000;
 
-test("remembers what was begun for as long as it might be begun, and no longer", () => {
+test("remembers a begun call exactly as long as it might begin", () => {
   const settled = new SettledDecisions([], 0);
   for (let at = 0; at < 1_000; at += 1) {
     settled.add(`d${at}`, at * 1_000 + MINUTE);
@@ -14,7 +14,7 @@ test("remembers what was begun for as long as it might be begun, and no longer",
   }
 });
 
-test("remembers for longest what is said so of last", () => {
+test("keeps the latest of several times", () => {
   const settled = new SettledDecisions([], 0);
   settled.add("d1", MINUTE);
   settled.add("d1", 3 * MINUTE);
@@ -25,7 +25,7 @@ test("remembers for longest what is said so of last", () => {
   expect(settled.size).toBe(0);
 });
 
-test("remembers what results tell of until its record says how long that matters", () => {
+test("remembers reported calls until their record says for how long", () => {
   const settled = new SettledDecisions(["d1", "d2", "d3"], 1_000 * MINUTE);
   settled.forget(100 * MINUTE);
   expect(settled.size).toBe(3);

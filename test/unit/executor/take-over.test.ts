@@ -5,7 +5,7 @@ import { createLineLogger, openGate, startExecutor } from "../../support/log-exe
 
 const DAY_MS = 86_400_000;
 
-test("a take-over looks back as far as calls may still be begun, and to those in hand", async () => {
+test("a take-over reads back as far as calls may still begin, and to those in hand", async () => {
   const { embedded, propose, readStatuses } = await openGate();
   const beganMs = Date.now();
   await startExecutor(embedded, { pay: () => "paid" });

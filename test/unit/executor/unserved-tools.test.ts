@@ -6,7 +6,7 @@ import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts"
 
 const NOT_AFTER_MS = 60_000;
 
-/** A process that leaves calls, of its own decision each unless one is named. */
+/** A process that leaves calls to others, each with a decision of its own unless one is given. */
 function leftTools() {
   const lines: LoggedLine[] = [];
   const metrics = createProcessMetrics("executor");
@@ -23,7 +23,7 @@ function leftTools() {
   return { lines, clock, left, leave, numbers: () => metrics.text() };
 }
 
-test("a tool without a handler is warned of once, and each of its calls is counted", async () => {
+test("warns once of a tool without a handler, and counts each of its calls", async () => {
   const { lines, left, numbers } = leftTools();
   for (const tool of ["pay", "pay", "ship"]) left(tool);
   expect(lines.map(({ level, fields }) => [level, fields["tool"]])).toEqual([
@@ -35,7 +35,7 @@ test("a tool without a handler is warned of once, and each of its calls is count
   expect(text).toContain('callgate_executor_left_total{tool="ship",service="executor"} 1');
 });
 
-test("a call that is read again after take-overs is counted once, for as long as it might be begun", async () => {
+test("counts a call once that is read again after take-overs, while it might begin", async () => {
   const { clock, left, leave, numbers } = leftTools();
   const call = left("pay");
   for (const atMs of [1, NOT_AFTER_MS / 2, NOT_AFTER_MS]) {
@@ -47,7 +47,7 @@ test("a call that is read again after take-overs is counted once, for as long as
   expect(await numbers()).toContain('_left_total{tool="pay",service="executor"} 2');
 });
 
-test("a call that cannot be begun any more is not remembered", async () => {
+test("does not remember a call that cannot begin any more", async () => {
   const { clock, left, leave, numbers } = leftTools();
   const call = left("pay");
   clock.atMs = NOT_AFTER_MS + 10_000;
@@ -56,7 +56,7 @@ test("a call that cannot be begun any more is not remembered", async () => {
   expect(await numbers()).toContain('_left_total{tool="pay",service="executor"} 2');
 });
 
-test("names without end share one label, and one warning", async () => {
+test("gives endlessly many names one shared label and one warning", async () => {
   const { lines, left, numbers } = leftTools();
   for (let number = 0; number < 1_000; number += 1) left(`made_up_${number}`);
   left("made_up_0");

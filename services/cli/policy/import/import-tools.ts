@@ -155,16 +155,12 @@ function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNo
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
   if (languageOf(tool) !== null) {
-    note(
-      tool.name,
-      "$",
-      `whether it reads or writes is seen from its argument (${languageOf(tool)})`,
-    );
+    note(tool.name, "$", `its argument decides whether it reads or writes (${languageOf(tool)})`);
   } else if (tool.readOnly === null) {
     note(
       tool.name,
       "$",
-      "is not said to be a read: taken as a write; set `read_only` if it is one",
+      "is not declared as a read: treated as a write; set `read_only` if it is one",
     );
   }
   const properties = JSON.stringify(tool.schema ?? {});

@@ -84,7 +84,7 @@ export const readMcp: ReadDefinitions = (json, { trusted }, note) => {
     const hints = isMap(entry["annotations"]) ? entry["annotations"] : {};
     const readOnly = hints["readOnlyHint"];
     if (readOnly === true && !trusted) {
-      note(entry["name"], "$.annotations.readOnlyHint", "is not believed; pass --trusted if it is");
+      note(entry["name"], "$.annotations.readOnlyHint", "is not trusted; pass --trusted if it is");
     }
     definitions.push({
       name: entry["name"],
@@ -120,7 +120,7 @@ function definition(
   const readOnly = typeof entry["readOnly"] === "boolean" ? entry["readOnly"] : null;
   const mutates = typeof entry["mutates"] === "string" ? entry["mutates"] : null;
   const contradicts = readOnly === true && mutates !== null;
-  if (contradicts) note(name, "$.readOnly", "is true beside `mutates`: taken as a write");
+  if (contradicts) note(name, "$.readOnly", "is true beside `mutates`: treated as a write");
   return {
     name,
     schema: entry["schema"],

@@ -42,12 +42,12 @@ function lintKeys(
   const own = KEYS[language] ?? [];
   const written = ABOUT.filter((key) => rule[key] !== undefined);
   for (const key of written.filter((one) => !own.includes(one))) {
-    const message = `\`${key}\` says nothing of \`language: ${language}\``;
+    const message = `\`${key}\` does not apply to \`language: ${language}\``;
     const remedy = `its rules have ${own.map((one) => `\`${one}\``).join(", ")}`;
     report("error", "unfit-rule", [...at, key], message, remedy);
   }
   if (written.length > 0) return;
-  const message = "is about every call: it names no command";
+  const message = "matches every call: it names no command";
   report(
     "warning",
     "allows-anything",
@@ -68,7 +68,7 @@ function lintRun(
     const compiled = compileRun(text, programs);
     if (!compiled.ok) continue;
     for (const part of compiled.impossible) {
-      const message = `${part} in the tables of programs: \`${text}\` fits no such command`;
+      const message = `${part} in the tables of programs: \`${text}\` matches no command`;
       const remedy = "correct the word, or add it to the table (docs/commands.md)";
       report("warning", "unfit-rule", [...at, "run"], message, remedy);
     }
@@ -99,7 +99,7 @@ function lintEarlier(
   const rule = rules[index] as CommandRule;
   const earlier = rules.slice(0, index).findIndex((one) => covers(document, one, rule));
   if (earlier < 0) return;
-  const message = `is never reached: rule ${earlier + 1} is about the same commands and comes first`;
+  const message = `is never reached: rule ${earlier + 1} matches the same commands and comes first`;
   report("warning", "unfit-rule", at, message, "move it up, or remove it");
 }
 
@@ -132,8 +132,7 @@ function lintUnclear(
   report: Report,
 ): void {
   if (rules.length > 0 || unclear !== undefined) return;
-  const message =
-    "has no rules and no `unclear`: what is not understood comes under the tool's own tier";
+  const message = "has no rules and no `unclear`: what is not understood gets the tool's own tier";
   report(
     "info",
     "open-commands",

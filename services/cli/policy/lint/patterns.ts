@@ -119,7 +119,7 @@ function faultOfNames(pattern: string): Fault | null {
  */
 function faultOfTexts(pattern: string): Fault | null {
   if (/^[^\s,;|]+(?:\s*[,;]\s*[^\s,;|]+)+$/.test(pattern) && /\*|[,;]\s/.test(pattern)) {
-    const message = `\`${pattern}\` is one glob with a comma or a semicolon in it, and no list`;
+    const message = `\`${pattern}\` is one glob with a comma or a semicolon in it, not a list`;
     return { message, remedy: `separate globs by \`|\`: ${GLOBS}` };
   }
   const parts = pattern.split("|").map((part) => part.trim());

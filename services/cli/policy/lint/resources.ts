@@ -133,7 +133,7 @@ function compareFillings(
     if (reported.has(key)) return;
     reported.add(key);
     const forms = less.chain === "" ? "as it is written" : `after \`[${less.chain}]\``;
-    const message = `\`${less.argument}\` of \`${lacking.tool}\` names the same thing as \`${more.argument}\` of \`${having.tool}\`, but is taken ${forms}, and the other after \`[${more.chain}]\`: one thing may have two names`;
+    const message = `\`${less.argument}\` of \`${lacking.tool}\` refers to the same resource as \`${more.argument}\` of \`${having.tool}\`, but is used ${forms}, and the other after \`[${more.chain}]\`: one resource may have two names`;
     const remedy = `write \`normalizers: { ${less.argument}: [${more.chain}] }\` for \`${lacking.tool}\`, too`;
     report("warning", "two-forms", lacking.path, message, remedy);
   });
@@ -154,7 +154,7 @@ export const lintEdges: LintRule = (document, report) => {
       const shape = shapeOf(side);
       const inner = resources.find((one) => shapeOf(one).startsWith(`${shape}/`));
       if (inner === undefined || resources.some((one) => shapeOf(one) === shape)) return;
-      const message = `no tool acts on \`${side}\` itself, only on what lies in it, such as \`${inner}\`, for which the edge does not hold`;
+      const message = `no tool acts on \`${side}\` itself, only on what it contains, such as \`${inner}\`, to which the edge does not apply`;
       const remedy = "name what the tools act on, on both sides";
       report("warning", "idle-edge", ["edges", "derives", index, at], message, remedy);
     });

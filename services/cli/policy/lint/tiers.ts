@@ -58,7 +58,7 @@ function lintShadow(tiers: readonly PolicyTier[], index: number, report: Report)
     laxer ? "error" : "warning",
     "shadowed-tier",
     ["authorization", "tiers", index, "pattern"],
-    `the tier \`${tier.name}\` ${what}: ${names} comes first and takes every such name${laxer ? ", and is laxer" : ""}`,
+    `the tier \`${tier.name}\` ${what}: ${names} comes first and matches every such name${laxer ? ", and is laxer" : ""}`,
     "move the narrower tier up, or remove it",
   );
 }
@@ -67,7 +67,7 @@ function lintCatchAll(tier: PolicyTier, index: number, report: Report): void {
   const path = ["authorization", "tiers", index, "pattern"];
   const lax = tier.action === "allowlist" || tier.action === "per_conversation_grant";
   if (lax && globsOf(tier).includes("*")) {
-    const message = `\`*\` lets the tier \`${tier.name}\` take every tool that no tier before it names, also unknown ones`;
+    const message = `\`*\` lets the tier \`${tier.name}\` match every tool that no earlier tier matches, including unknown ones`;
     report("warning", "catch-all", path, message, "name the tools, or use `unknown_tools`");
   }
 }
@@ -100,7 +100,7 @@ function lintNamespaces(
   if (first === undefined) return;
   if (missed.length > 0) {
     const names = missed.map((name) => `\`${name}\``).join(", ");
-    const message = `\`${tier.pattern}\` does not match ${names}: this tier looks at whole names`;
+    const message = `\`${tier.pattern}\` does not match ${names}: this tier matches whole names`;
     report("warning", "namespaced-names", path, message, `add \`${proposed.join("|")}\``);
   } else {
     const message = `\`${tier.pattern}\` does not match names with a namespace, such as \`server/${first.glob}\``;
@@ -121,7 +121,7 @@ function isMatched(document: PolicyDocument, name: string): boolean {
 function lintAction(tier: PolicyTier, index: number, report: Report): void {
   const path = ["authorization", "tiers", index];
   if (tier.action === "hitl" && tier.expires_ms === undefined) {
-    const message = `approvals of the tier \`${tier.name}\` have no written expiry; 15 minutes hold`;
+    const message = `approvals of the tier \`${tier.name}\` have no \`expires_ms\`; the default is 15 minutes`;
     report("warning", "approval-without-expiry", path, message, "write `expires_ms: 900000`");
   }
   if (tier.action === "allowlist") {

@@ -86,7 +86,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
     declaredArguments.has(argument.split(".")[0] ?? "");
   const check = (key: string, argument: string, path: readonly (string | number)[]): void => {
     if (isDeclared(argument)) return;
-    const message = `\`${argument}\` in \`${key}\` is no argument in the schema of \`${name}\``;
+    const message = `\`${argument}\` in \`${key}\` is not an argument in the schema of \`${name}\``;
     report("warning", "unknown-argument", path, message, "correct the name, or the schema");
   };
   const base = ["tool_schemas", name];
@@ -102,7 +102,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   const { variants, commands } = tool;
   const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
   if (chosenBy !== undefined && !isDeclared(chosenBy)) {
-    const message = `\`${chosenBy}\`, which says what a call of \`${name}\` does, is no argument in its schema: no rule is ever about a call`;
+    const message = `\`${chosenBy}\`, which says what a call of \`${name}\` does, is not an argument in its schema: no rule ever matches a call`;
     const remedy = "write `argument` as the schema has it";
     const key = commands === undefined ? "variants" : "commands";
     report("error", "unknown-argument", [...base, key], message, remedy);
@@ -134,12 +134,12 @@ function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void
     const types = [schema["type"] ?? "object"].flat();
     if (at > 0 && !types.includes("object")) {
       const holder = steps.slice(0, at).join(".");
-      const message = `\`${holder}\` on the way to \`${path}\` is no object in the schema of \`${name}\`: it cannot hold the key`;
+      const message = `\`${holder}\` on the way to \`${path}\` is not an object in the schema of \`${name}\`: it cannot hold the key`;
       report("error", "unknown-argument", where, message, "correct the path, or the schema");
       return;
     }
     if (membersOf(schema)?.has(step) === false) {
-      const message = `\`${path}\` in \`idempotency_argument\` is no argument in the schema of \`${name}\``;
+      const message = `\`${path}\` in \`idempotency_argument\` is not an argument in the schema of \`${name}\``;
       report("warning", "unknown-argument", where, message, "correct the name, or the schema");
       return;
     }
@@ -176,13 +176,13 @@ function lintSensitive(name: string, tool: ToolDocument, report: Report): void {
       declaredArguments.has(field.split(".")[0] ?? "")
     )
       return;
-    const message = `\`${field}\` in \`sensitive\` is no argument in the schema of \`${name}\`: nothing is hidden`;
+    const message = `\`${field}\` in \`sensitive\` is not an argument in the schema of \`${name}\`: nothing is hidden`;
     const remedy = "correct the name, or the schema";
     report("error", "unknown-argument", [...base, "sensitive", index], message, remedy);
   });
   (tool.similarity ?? []).forEach(({ field }, index) => {
     if (!hidden.some((one) => field === one || field.startsWith(`${one}.`))) return;
-    const message = `\`${field}\` is sensitive: digests are compared, which are equal or not alike at all`;
+    const message = `\`${field}\` is sensitive: only digests are compared, which are either equal or unrelated`;
     const path = [...base, "similarity", index, "field"];
     report("warning", "idle-key", path, message, "remove it; equal values are duplicates anyway");
   });
@@ -237,7 +237,7 @@ function lintIdleKeys(
   for (const code of Object.keys(tool.checks ?? {})) {
     if (code !== "unknown_tool") continue;
     const path = ["tool_schemas", name, "checks", code];
-    const message = "`unknown_tool` does nothing here: a tool of this policy is known";
+    const message = "`unknown_tool` does nothing here: this policy declares the tool";
     report("warning", "idle-key", path, message, "set it under the policy's `checks`");
   }
 }
@@ -258,7 +258,7 @@ function lintVariants(name: string, tool: ToolDocument, report: Report): void {
   if (tool.variants !== undefined || (tool.commands !== undefined && !isFiles)) {
     if (tool.read_only === undefined) return;
     const key = tool.variants === undefined ? "commands" : "variants";
-    const message = `\`read_only\` does nothing here: \`${key}\` says it for each call`;
+    const message = `\`read_only\` does nothing here: \`${key}\` decides it for each call`;
     report("warning", "idle-key", [...path, "read_only"], message, "remove it");
     return;
   }

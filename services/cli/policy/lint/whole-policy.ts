@@ -55,7 +55,7 @@ function lintShortWindow(document: PolicyDocument, report: Report): void {
   if (cacheWritten || windowMs >= cacheMs) return;
   const inTools = document.tools?.dedupe_window_s !== undefined;
   const path = inTools ? ["tools", "dedupe_window_s"] : ["deduplication", "window_ms"];
-  const message = `ends after ${windowMs / 1_000} s for writes; reads are answered from memory for ${cacheMs / 1_000} s all the same`;
+  const message = `ends after ${windowMs / 1_000} s for writes; reads are answered from memory for ${cacheMs / 1_000} s regardless`;
   const remedy = inTools ? "write `cache_ttl_s`, too" : "write `cache_ttl_ms`, too";
   report("warning", "short-window", path, message, remedy);
 }
@@ -67,7 +67,7 @@ function lintShortWindow(document: PolicyDocument, report: Report): void {
 export const lintTrustedProposals: LintRule = (document, report) => {
   const rules = voidableRules(document).filter(({ what }) => /kill\.agents|of spend/.test(what));
   for (const { path, what } of rules) {
-    const message = `whoever may write proposals can void ${what}`;
+    const message = `anybody who can write proposals can bypass ${what}`;
     const remedy =
       "where agents write `proposals` themselves, run the gate with `gate.proposals: signed`";
     report("info", "trusted-proposals", path, message, remedy);

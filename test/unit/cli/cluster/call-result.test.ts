@@ -20,12 +20,12 @@ describe("the result of a call", () => {
       { ...recorded, status: "succeeded", effect: null, error: null, durationMs: null },
       `succeeded ${at}`,
     ],
-    [{ type: "outcome_unknown", ...call, atMs: 0 }, `unknown ${at}: none came in time`],
+    [{ type: "outcome_unknown", ...call, atMs: 0 }, `unknown ${at}: no report came in time`],
     [
       { type: "reconciled", ...call, atMs: 0, outcome: "failed", by: "ann", reason: "looked" },
-      `failed ${at}, told by ann: looked`,
+      `failed ${at}, reported by ann: looked`,
     ],
-  ])("is told with time and cause (%#)", (result, text) => {
+  ])("is shown with its time and cause (%#)", (result, text) => {
     expect(resultText(result)).toBe(text);
   });
 });

@@ -12,9 +12,9 @@ const ignored: InputIgnored = {
 
 it.each<readonly [string, readonly GateEvent[] | null, string | undefined]>([
   ["is done where the gate ruled so", [ruled], undefined],
-  ["is not refused where no gate has taken it", null, undefined],
+  ["is not refused where no gate has processed it", null, undefined],
   ["was ignored, with the gate's reason", [ignored], "unknown_conversation"],
   ["was no verdict where nothing came of it", [], "dead_letter"],
-])("a ruling %s", (_title, events, why) => {
+])("reports whether a verdict took effect: %s", (_title, events, why) => {
   expect(whyNotRuled(events)).toBe(why);
 });

@@ -17,13 +17,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-describe("a result is not written over what the command reads", () => {
-  it.each(["calls.jsonl", "symbolic.jsonl", "hard.jsonl", "folder/calls.jsonl"])("as %s", (out) => {
-    const inputs = [at("other.jsonl"), relative(process.cwd(), at("calls.jsonl"))];
-    expect(() => refuseOverwriting(at(out), inputs)).toThrow(/would be lost/);
-  });
+describe("a result file that the command also reads", () => {
+  it.each(["calls.jsonl", "symbolic.jsonl", "hard.jsonl", "folder/calls.jsonl"])(
+    "is refused if given as %s",
+    (out) => {
+      const inputs = [at("other.jsonl"), relative(process.cwd(), at("calls.jsonl"))];
+      expect(() => refuseOverwriting(at(out), inputs)).toThrow(/would be lost/);
+    },
+  );
 
-  it("and anything else is written", () => {
+  it("is not confused with any other file", () => {
     const inputs = [at("calls.jsonl"), "-", at("is-not-there")];
     expect(() => refuseOverwriting(at("other.jsonl"), inputs)).not.toThrow();
     expect(() => refuseOverwriting(at("new.jsonl"), inputs)).not.toThrow();

@@ -10,11 +10,11 @@ test.each([
   ["x\u{e0101}\ufe0f\u{e0041}", '"x\\u{e0101}\\u{fe0f}\\u{e0041}"'],
   ["\u007f\u009b\u2028\ue000", '"\\u{7f}\\u{9b}\\u{2028}\\u{e000}"'],
   ["plain, Zoë 😀 日本", '"plain, Zoë 😀 日本"'],
-])("of %j everything can be seen: %s", (value, shown) => {
+])("shows every character of %j: %s", (value, shown) => {
   expect(json(value)).toBe(shown);
 });
 
-test("a text that is written as an escape does not look like one", () => {
+test("distinguishes literal escapes from escaped characters", () => {
   const texts = ["a\u200b", "a\\u{200b}", "a\\\u200b", "a\\\\u{200b}", "a\\u200b"];
   const shown = texts.map((text) => json(text));
   expect(shown[1]).toBe('"a\\\\u{200b}"');
@@ -22,7 +22,7 @@ test("a text that is written as an escape does not look like one", () => {
   expect(new Set(texts.map((text) => revealed(text, 80))).size).toBe(texts.length);
 });
 
-test("a text that is no JSON stands in quotes where it would not be seen as it is", () => {
+test("quotes a text that would not be fully visible", () => {
   const shown = ["ann", "Ann B", "ann ", "an\u200bn", "a\\n", '"ann"', ""].map((text) =>
     revealed(text, 80),
   );
@@ -37,7 +37,7 @@ test("a text that is no JSON stands in quotes where it would not be seen as it i
   ]);
 });
 
-test("no escape is cut in two", () => {
+test("cuts no escape in two", () => {
   expect(revealedJson('"ab\u200bcd"', 5)).toBe('"ab…');
   expect(revealedJson('"a\\nb\\ncd"', 5)).toBe('"a\\n…');
   expect(revealedJson('"abc"', 5)).toBe('"abc"');

@@ -15,13 +15,13 @@ test.each([
   ["ab😀cd", 4, "ab😀…"],
   ["abcd", 4, "abcd"],
 ])(
-  "%j in %d characters is shown with nothing hidden, and no escape cut in two, as %j",
+  "shows %j in %d characters with nothing hidden and no escape cut in two, as %j",
   (text, most, shown) => {
     expect(printable(text, most)).toBe(shown);
   },
 );
 
-test("counts take their noun", () => {
+test("counts with the noun in the right number", () => {
   expect([0, 1, 2].map((count) => counted(count, "call"))).toEqual([
     "0 calls",
     "1 call",
@@ -29,16 +29,16 @@ test("counts take their noun", () => {
   ]);
 });
 
-test("a text is wrapped at spaces, and a long word stays whole", () => {
+test("wraps a text at spaces, and keeps a long word whole", () => {
   expect(wrapped("aa bb cc dddddddd e", 5)).toBe("aa bb\ncc\ndddddddd\ne");
 });
 
-test("a style without colours changes nothing, one with colours does", () => {
+test("changes text only if the style has colours", () => {
   expect(createStyle(false).bad("x")).toBe("x");
   expect(createStyle(true).bad("x")).toBe("\u001b[31mx\u001b[39m");
 });
 
-test("a table has no borders, no colours and no blanks at the ends of lines", () => {
+test("prints a table without borders, colours or trailing blanks", () => {
   const table = textTable(
     ["name", "n"],
     [
@@ -55,7 +55,7 @@ test.each([
   ['{"a":\n  1,\n  b}', 3, 3],
   ['["a"\n', 2, 1],
   ["[tru]", 1, 2],
-])("finds where %j stops being JSON", (text, line, column) => {
+])("locates the JSON error in %j", (text, line, column) => {
   let location: unknown;
   try {
     JSON.parse(text);

@@ -16,12 +16,12 @@ function call(fields: Partial<RecordedCall>): RecordedCall {
   };
 }
 
-test("are the recorded times where every call has one, and never fall", () => {
+test("are the recorded times if every call has one, and never fall", () => {
   const calls = [call({ atMs: 5_000 }), call({ atMs: 9_000 }), call({ atMs: 7_000 })];
   expect(gateTimes(calls)).toEqual([5_000, 9_000, 9_000]);
 });
 
-test("are a second for each new step where one call has none", () => {
+test("advance a second per step if one call has no time", () => {
   const calls = [
     call({ atMs: 5_000, turn: "1", step: "1" }),
     call({ turn: "1", step: "1" }),
@@ -31,6 +31,6 @@ test("are a second for each new step where one call has none", () => {
   expect(gateTimes(calls)).toEqual([1_000, 1_000, 2_000, 3_000]);
 });
 
-test("are a second for each call without a step", () => {
+test("advance a second per call without a step", () => {
   expect(gateTimes([call({}), call({}), call({ step: "1" })])).toEqual([1_000, 2_000, 3_000]);
 });

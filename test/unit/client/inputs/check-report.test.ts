@@ -8,7 +8,7 @@ describe("a report", () => {
     { status: "failed", error: { message: "no" } },
     { status: "not_executed" },
     { status: "succeeded", cost: { microUnits: 5, currency: "EUR" } },
-  ])("%j is taken", (report) => {
+  ])("accepts %j", (report) => {
     expect(() => checkReport(report)).not.toThrow();
   });
 
@@ -28,7 +28,7 @@ describe("a report", () => {
     [{ status: "succeeded", cost: { amount: 5, currency: "EUR" } }, "amount"],
     [{ status: "succeeded", cost: {} }, "`cost.microUnits` must"],
     [{ status: "failed", error: "no" }, "`error` must be an object"],
-  ])("%j is told what is wrong", (report, message) => {
+  ])("rejects %j with the problem", (report, message) => {
     expect(() => checkReport(report as CallReport)).toThrow(message);
   });
 });

@@ -1,4 +1,4 @@
-// Arguments as JSON, and what of them JSON would change or empty.
+// Arguments as JSON, and those that JSON would change or empty.
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { CallgateError } from "../../../../services/client/api/callgate-error.ts";
@@ -19,7 +19,7 @@ class Hidden {
 
 const THEN: string = "then";
 
-/** What runs once it is awaited, as queries do. */
+/** A value that runs once it is awaited, as queries do. */
 function lazily(value: object): object {
   return Object.assign(value, { [THEN]: () => undefined });
 }
@@ -55,7 +55,7 @@ describe("arguments that JSON would empty or change", () => {
     ["a function", () => 1, "leave it out"],
     ["a symbol", Symbol("a"), "leave it out"],
     ["NaN", Number.NaN, "pass a number, or null"],
-  ])("hold %s: it is said what, where and what to do", (what, value, remedy) => {
+  ])("contain %s: the error says what, where and what to do", (what, value, remedy) => {
     const problem = `which JSON cannot carry: ${remedy}`;
     expect(messageOf({ order: "7", customer: value })).toBe(
       `the arguments of \`pay\` contain ${what} at \`$.customer\`, ${problem}`,
@@ -67,13 +67,13 @@ describe("arguments that JSON would empty or change", () => {
     );
   });
 
-  test("are a promise themselves", () => {
+  test("are rejected if they are a promise themselves", () => {
     expect(messageOf(Promise.resolve({ order: "7" }))).toBe(
       "the arguments of `pay` are a Promise, which JSON cannot carry: await it first",
     );
   });
 
-  test("are what a toJSON gave, not what it was asked of", () => {
+  test("are checked after toJSON", () => {
     const card = Object.assign(new Card(), { toJSON: () => ({ holder: new Map() }) });
     expect(messageOf({ card })).toContain("contain a Map at `$.card.holder`");
     expect(messageOf({ card: Object.assign(new Map(), { toJSON: () => "card" }) })).toBe(
@@ -95,11 +95,11 @@ describe("arguments that JSON carries", () => {
     ["numbers and texts as objects", [Object(1), Object("a")], '[1,"a"]'],
     ["undefined", { a: undefined, b: 1 }, '{"b":1}'],
     ["a member called then", JSON.parse('{"then":"later"}'), '{"then":"later"}'],
-  ])("hold %s", (_what, value, text) => {
+  ])("may contain %s", (_what, value, text) => {
     expect(messageOf({ value })).toBe(`passed: {"value":${text}}`);
   });
 
-  test("are text already, or none", () => {
+  test("may be text, or absent", () => {
     expect(argumentText("pay", "not { JSON")).toBe("not { JSON");
     expect(argumentText("pay", undefined)).toBe("{}");
   });

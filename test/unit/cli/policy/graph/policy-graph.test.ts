@@ -31,7 +31,7 @@ describe("the graph of a policy", () => {
     expect(graph.tools).toEqual(["charge", "bill", "look", "note"]);
   });
 
-  it("as text names tools, what they do, and what lies in what", () => {
+  it("as text shows tools, their effects, and which resource contains which", () => {
     expect(renderGraph(graph, "text")).toBe(
       [
         "customer/{c}",
@@ -39,14 +39,14 @@ describe("the graph of a policy", () => {
         "  note: custom, once",
         "order/{id}",
         "  look: read",
-        "  lies in customer/{c}",
+        "  is contained in customer/{c}",
         "order/{id}/bill",
         "  bill: update",
-        "  lies in order/{id}",
-        "  is one effect with order/{id}/payment",
+        "  is contained in order/{id}",
+        "  is the same effect as order/{id}/payment",
         "order/{id}/payment",
         "  charge: charge, once",
-        "  lies in order/{id}",
+        "  is contained in order/{id}",
         "",
       ].join("\n"),
     );
@@ -60,7 +60,7 @@ describe("the graph of a policy", () => {
     expect(dot.match(/->/g)).toHaveLength(graph.effects.length + graph.relations.length);
   });
 
-  it("says what only a result names, by the name that arguments give it", () => {
+  it("shows resources that only a result identifies under the name from arguments", () => {
     const resultGraph = policyGraph({
       tool_schemas: {
         make: { effects: [{ resource: "invoice/{result.id}", kind: "create" }] },
@@ -71,17 +71,17 @@ describe("the graph of a policy", () => {
     expect(renderGraph(resultGraph, "text")).toBe(
       [
         "invoice/{id}",
-        "  make: create, once, named by its result",
+        "  make: create, once, from its result",
         "  drop: delete, once",
         "invoice/{id}/line/{result.id}",
-        "  add: update, named by its result",
-        "  lies in invoice/{id}",
+        "  add: update, from its result",
+        "  is contained in invoice/{id}",
         "",
       ].join("\n"),
     );
   });
 
-  it("says so where nothing is declared", () => {
+  it("is empty if nothing is declared, and its text says so", () => {
     const empty = policyGraph({ tool_schemas: { a: {} } });
     expect(renderGraph(empty, "text")).toBe("the policy declares no effects and no reads\n");
   });

@@ -16,7 +16,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("a graph is written to a file, and never over the policy that it shows", async () => {
+test("writes a graph to a file, and never over the policy that it shows", async () => {
   const policy = join(directory, "policy.yaml");
   writeFileSync(policy, POLICY);
   const out = join(directory, "graph.txt");

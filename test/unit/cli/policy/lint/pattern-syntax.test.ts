@@ -4,14 +4,14 @@ import { lint } from "../../../../support/policy/linted.ts";
 const TIERS =
   "authorization:\n  tiers: [{ name: ask, pattern: ask, action: hitl, expires_ms: 1000 }]\n";
 
-/** `path: message` of what a lint rule says of the policy. */
+/** `path: message` of the findings with this code. */
 function listFindings(code: string, text: string): readonly string[] {
   return lint(TIERS + text)
     .filter((finding) => finding.code === code)
     .map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
 }
 
-describe("patterns that are no globs", () => {
+describe("patterns that are not globs", () => {
   const rules = (like: string) =>
     `tool_schemas: { run: { variants: { argument: name, rules: [{ like: '${like}', tier: ask }] } } }`;
 
@@ -24,7 +24,7 @@ describe("patterns that are no globs", () => {
     [rules("^delete_.*$"), "tool_schemas.run.variants.rules[0].like", "looks like a regular"],
     [rules("drop_*, wipe_*"), "tool_schemas.run.variants.rules[0].like", "is one glob with"],
     [rules("drop_*,wipe_*"), "tool_schemas.run.variants.rules[0].like", "is one glob with"],
-  ])("%s", (text, path, message) => {
+  ])("include %s", (text, path, message) => {
     const [finding, ...more] = listFindings("pattern-syntax", text);
     expect(finding).toContain(`warning ${path}: `);
     expect(finding).toContain(message);
@@ -35,11 +35,11 @@ describe("patterns that are no globs", () => {
     "kill: { tools: [a, 'b|c_*'], agents: ['bot+1@example.com', 'Smith,John', 'a?'], tenants: [acme] }",
     rules("SELECT a, b FROM *"),
     rules("/etc/*|f(x)*|C:\\data\\*|*.[ch]|a?b=$1&*"),
-  ])("but not %s", (text) => {
+  ])("do not include %s", (text) => {
     expect(listFindings("pattern-syntax", text)).toEqual([]);
   });
 
-  test("a key of `tool_schemas` is the name of one tool", () => {
+  test("include a glob as a key of `tool_schemas`", () => {
     const text = "tool_schemas: { 'refund_*': {}, 'a|b': {}, '^c$': {}, d.e: {}, $f: {} }";
     const why = "is the name of one tool: keys of `tool_schemas` are no patterns";
     expect(listFindings("pattern-syntax", text)).toEqual([
