@@ -13,7 +13,7 @@ import ts from "typescript";
 
 /**
  * @typedef {{ file: string, line: number, text: string, from: string, to: string }} Mutant
- *   `text`: its line, without indentation
+ *   `text`: the line that it is in, without indentation
  * @typedef {{ node: import("typescript").Node, to: string }} Change
  */
 
@@ -101,7 +101,7 @@ function addComparison(node, changes) {
 }
 
 /**
- * Not for the number of a comparison by size: including the equal case has changed it already.
+ * A comparison that lets the equal case in or out has turned its number already.
  * @param {import("typescript").Expression} node
  * @param {Change[]} changes
  */
@@ -122,13 +122,14 @@ function addNumber(node, changes) {
 }
 
 /**
- * Whether the number is a constant, in a list or record, a default, or an argument of a named function.
+ * It is a constant, stands in a list or record, is what counts where nothing is written, or goes to a
+ * function by name.
  * @param {import("typescript").Expression} node
  */
 function hasMeaning(node) {
   const { parent } = node;
   if (ts.isPropertyAssignment(parent)) return parent.initializer === node;
-  // The result of a comparison function is a sign.
+  // What a comparison gives for the order of two things is a sign.
   if (ts.isConditionalExpression(parent)) return !isSign(parent) && !isSign(parent.parent);
   if (ts.isCallExpression(parent)) return ts.isIdentifier(parent.expression);
   if (ts.isBinaryExpression(parent)) {
@@ -203,7 +204,7 @@ function isNothing(node) {
 }
 
 /**
- * Whether it is returned directly: an `if` or a choice switches its own result off.
+ * Returned as it is: what an `if` or a choice returns is switched off with it.
  * @param {import("typescript").Node} node
  */
 function isOneFinding(node) {

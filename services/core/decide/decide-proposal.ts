@@ -51,8 +51,7 @@ export function decideProposal(
     proposals: nowMs,
   });
   const unread = unreadable(proposal, identifiedCall);
-  // The sender may have used another agent's names, so the refusal reveals nothing of that agent's
-  // calls.
+  // The sender may have used another agent's names: it learns nothing of that agent's calls.
   if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
   const retainedDecision = state && findByName(state, name);
@@ -96,10 +95,7 @@ function redeliver(decision: DecisionEvent): GateEvent {
   return { type: "repeated", tenantId, conversationId, decisionId, decision };
 }
 
-/**
- * The decision on a call that a person was asked about, when it is proposed again under another
- * turn or step.
- */
+/** The decision on a call that a person was asked about, in whatever turn and step it comes. */
 function askedAgain(
   state: ConversationState,
   { approvalId }: ProposalInput,
@@ -356,10 +352,7 @@ function contextOf(
   };
 }
 
-/**
- * An action of an earlier turn that may have taken effect continues, also for a tool that compares
- * within turns.
- */
+/** A call in doubt of an earlier turn continues, also for a tool that compares within turns. */
 function findPriorCallAcrossTurns(
   state: ConversationState,
   { isRead }: CompiledTool,
