@@ -1,5 +1,5 @@
-// Words that nobody should have to learn. `test/language-debt.json` has, for each word that is still in
-// use, how often; it shrinks by `npm run language`, and a word that is not in it is banned for good.
+// Banned words. `test/language-debt.json` has the number of uses of each word that is still in use, which
+// `npm run language` lowers. A word without an entry must not appear.
 import { expect, test } from "vitest";
 import debt from "./language-debt.json" with { type: "json" };
 import { BANNED_WORDS } from "./support/language/banned-words.ts";

@@ -1,5 +1,5 @@
-// The repository's own rules, those that no linter has. A rule is a list of offenders that must be
-// empty, so that a failure names file and line.
+// Rules of the repository that no linter checks. Each rule is a list of offenders that must be empty, so
+// that a failure names file and line.
 import { describe, expect, test } from "vitest";
 import importRules from "../.dependency-cruiser.cjs";
 import { REASON_CODES } from "../services/core/reasons/reasons.ts";
@@ -21,7 +21,7 @@ const pure = shipped.filter((path) =>
 const prose = files.filter((path) => path.endsWith(".md"));
 const written = files.filter((path) => !path.startsWith("test/fixtures/"));
 
-/** Where code of `paths` uses one of the names, except in the files that may. */
+/** Uses of the names in the code of `paths`, except in the files that may use them. */
 function findUses(paths: readonly string[], names: RegExp, allowed?: RegExp): readonly string[] {
   return paths
     .filter((path) => allowed?.test(path) !== true)
@@ -147,9 +147,17 @@ describe("the repository", () => {
     expect(findLines(written, host)).toEqual([]);
   });
 
+  test("has no conflict markers of a merge", () => {
+    expect(findLines(written, /^(<{7}|>{7})( |$)/m)).toEqual([]);
+  });
+
   test("names no author and no plan", () => {
     const authorship = /co-authored-b[y]|signed-off-b[y]|@autho[r]\b|\bmileston[e]s?\b/i;
     expect(findLines(written, authorship)).toEqual([]);
+  });
+
+  test("has no merge that was left open", () => {
+    expect(findLines(written, /^(?:<{7}|>{7}) /)).toEqual([]);
   });
 
   test("has one title in each document", () => {
@@ -198,7 +206,7 @@ describe("the repository", () => {
   });
 });
 
-/** In the readers' own directories. */
+/** Paths in the directories of readers. */
 const FILES_OF_READERS: ReadonlySet<string> = new Set(["pay.mts", "src/*.ts"]);
 
 function resolveLink(from: string, path: string): string {

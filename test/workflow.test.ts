@@ -1,5 +1,5 @@
-// What CI runs, as far as a reader of YAML can tell: scripts and parts that exist, each version of Node
-// that the package promises, and nothing that can be off unnoticed.
+// Checks the workflow of CI: its scripts and parts exist, it runs each supported version of Node, and
+// nothing in it can be off unnoticed.
 
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";

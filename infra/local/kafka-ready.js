@@ -45,14 +45,9 @@ export async function assertKafkaReady({ bootstrap, brokers }) {
 let isStopped = false;
 
 /**
-<<<<<<< HEAD
  * After each answer kafkajs sets a timer with a negative time-out although no request is pending, and Node
  * 22 and later print a warning. This is the patch of services/adapters/kafka/patches/idle-timer.ts, which is
  * not built yet where this runs.
-=======
- * After each answer kafkajs sets a timer of less than nothing, though nothing waits for it, and Node warns
- * of that from 22 on. The same patch as in services/adapters/kafka/patches, which is not built yet where this runs.
->>>>>>> main
  */
 function stopIdleTimer() {
   if (isStopped) return;

@@ -4,7 +4,7 @@
  */
 
 import type { Config } from "../adapters/config/config-schema.ts";
-import type { SecretStore } from "../adapters/config/registered-secrets.ts";
+import type { SecretStore } from "../adapters/config/secret-file.ts";
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { ExitError, usageError } from "../process/exit-error.ts";

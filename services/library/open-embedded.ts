@@ -1,11 +1,12 @@
 /** Gate, log and codec in one process: the basis of the library, the commands and the benches. */
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../adapters/config/registered-secrets.ts";
 import {
   makeSecret,
   openSecretFile,
+  registerSecrets,
   SECRET_FILE,
   type SecretResult,
+  type SecretStore,
   secretFrom,
 } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -141,7 +142,8 @@ function openSecret(
       : dataDir === false
         ? { ok: true, secret: makeSecret() }
         : openSecretFile(dataDir, isNew);
-  if (result.ok) return keepSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
+  if (result.ok)
+    return registerSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }

@@ -1,6 +1,10 @@
 import type { Config } from "../adapters/config/config-schema.ts";
-import { keepSecrets, type SecretStore } from "../adapters/config/registered-secrets.ts";
-import { type Secret, secretFrom } from "../adapters/config/secret-file.ts";
+import {
+  registerSecrets,
+  type Secret,
+  type SecretStore,
+  secretFrom,
+} from "../adapters/config/secret-file.ts";
 import { readSecretText } from "../adapters/config/secret-files.ts";
 import { usageError } from "./exit-error.ts";
 
@@ -17,7 +21,7 @@ export function openSecrets({ secret }: Config): SecretStore {
     if (!read.ok) throw usageError(`secret.previousFiles: ${read.message}; check the path`);
     return parseSecret("secret.previousFiles", read.text);
   });
-  return keepSecrets(current, previous, REMEDY);
+  return registerSecrets(current, previous, REMEDY);
 }
 
 function parseSecret(key: string, text: string): Secret {

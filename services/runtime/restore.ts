@@ -90,7 +90,8 @@ async function readState(
       return { writer, state: start.state, source, stored: start.stored, replayed };
     } catch (error) {
       if (!(error instanceof StateCorruptError) || source === "journal") throw asFatal(error);
-      context.logger.warn(`the ${source} state was dropped, it is read again from further back`, {
+      context.logger.warn("a state was dropped, it is read again from further back", {
+        source,
         partition: context.partition,
         problem: error.message,
       });

@@ -7,12 +7,12 @@ import { cutText } from "../core/cut-text.ts";
 import type {
   CallStatus,
   Disposition,
+  IgnoredWhy,
   OnFailure,
   Raised,
   Resolution,
   VerdictRuled,
 } from "../core/events.ts";
-import type { IgnoredWhy } from "../core/ignored-why.ts";
 import {
   type EnvelopeRejection,
   FAILURE_EFFECTS,

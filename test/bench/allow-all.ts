@@ -1,4 +1,6 @@
-/** A gate that allows every proposal, looks at nothing and remembers one call of each conversation. */
+/**
+ * A gate that allows every proposal without a check and remembers one call of each conversation.
+ */
 import type { GateEvent } from "../../services/core/events.ts";
 import { decisionIdOf } from "../../services/core/hash.ts";
 import type { GateInput } from "../../services/core/inputs.ts";
@@ -6,12 +8,12 @@ import type { GateInput } from "../../services/core/inputs.ts";
 const POLICY = `sha256:${"0".repeat(64)}`;
 const MINUTE_MS = 60_000;
 
-/** Stands for `decide`; the arguments pass as they came. `keyId`: of the secret of the log. */
+/** Replaces `decide` and leaves the arguments unchanged. `keyId`: of the secret of the log. */
 export function allowAll(keyId: string, input: GateInput, nowMs: number): readonly GateEvent[] {
   if (input.type !== "proposal") return [];
   const { tenantId, conversationId, callId, agentId, turn, step, tool } = input;
   const text = typeof input.arguments === "string" ? input.arguments : "{}";
-  // The one digest that the pipeline cannot do without: it names the decision.
+  // The only digest that the pipeline needs: it identifies the decision.
   const decisionId = decisionIdOf({ tenantId, conversationId, turn, step, callId }, tool, text);
   return [
     {
@@ -23,7 +25,7 @@ export function allowAll(keyId: string, input: GateInput, nowMs: number): readon
       notices: { warnings: [], shadow: [] },
       times: { atMs: nowMs, proposalsAtMs: nowMs },
       conversation: {
-        // Starts the state afresh: nothing is left of the calls before.
+        // Starts a new state, without the earlier calls.
         fresh: true,
         dropAtMs: nowMs + MINUTE_MS,
         entersTurn: false,

@@ -1,4 +1,4 @@
-/** One source: its policy as imported, untouched, and all its recordings through it. */
+/** Replays all recordings of one source through its policy as imported. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { importTools } from "../../services/cli/policy/import/import-tools.ts";
 import { decisionLine } from "../../services/cli/replay/decision-line.ts";
@@ -13,9 +13,9 @@ export interface SourceRun {
   readonly conversations: number;
   readonly calls: number;
   readonly brokenLines: readonly string[];
-  /** Policy import, unpacking, parsing and output included. */
+  /** The time, including policy import, unpacking, parsing and output. */
   readonly elapsedMs: number;
-  /** Canonical form, deciding and state alone. */
+  /** The time of canonical form, decision and state. */
   readonly decidingMs: number;
   /** Lines for the scorer. */
   readonly decisions: string;

@@ -79,7 +79,7 @@ export class RuntimeKit {
       readonly ownership?: Ownership;
       readonly checkpoints?: CheckpointStore | null;
       readonly context?: Partial<TaskContext>;
-      /** True: nobody listens to the task, and `committed` stays empty. */
+      /** True: the kit does not listen to the task, and `committed` stays empty. */
       readonly unheard?: boolean;
     } = {},
   ): StreamTask {

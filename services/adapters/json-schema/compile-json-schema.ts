@@ -5,6 +5,8 @@
  */
 import { createRequire } from "node:module";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { canonicalText } from "../../core/canonical/canonical-text.ts";
+import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type {
   CapabilityProblem,
   CompiledJsonSchema,
@@ -13,7 +15,6 @@ import type {
 } from "../../core/capabilities.ts";
 import { describeErrors, jsonPath } from "./describe-errors.ts";
 import { isDeeperThan, measureSchema } from "./measure-schema.ts";
-import { addUniqueItems } from "./unique-items.ts";
 
 /** Loads ajv with the first schema: its ninety files would be a tenth of every start. */
 const require = createRequire(import.meta.url);
@@ -28,7 +29,7 @@ const SCHEMA_ID = "callgate:tool-arguments";
 export function createJsonSchemaCompiler(
   compilePattern: PatternCapabilities["compilePattern"],
 ): SchemaCapabilities["compileJsonSchema"] {
-  // Made on first use: a policy without schemas starts without it.
+  // Created on first use, so that a policy without schemas starts without ajv.
   let compilers: Compilers | null = null;
   return (schema) => {
     compilers ??= {
@@ -69,6 +70,22 @@ function createAjv(
   formats.default(ajv);
   addUniqueItems(ajv);
   return ajv;
+}
+
+/**
+ * Replaces ajv's `uniqueItems`, which compares every pair of objects and can take seconds for the
+ * arguments of one call. Items are equal where their canonical texts are.
+ */
+function addUniqueItems(ajv: Ajv2020): void {
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    error: { message: "must not have equal items" },
+    compile: (unique: boolean) => (items: readonly JsonValue[]) =>
+      !unique || new Set(items.map(canonicalText)).size === items.length,
+  });
 }
 
 function compileWith(

@@ -1,6 +1,5 @@
 /** A call that waits for people, and what the next gate will make of their verdicts. */
-import type { CallHeld } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import type { CallHeld, IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { hasSpoken, isSameSpeaker } from "../../core/speaker.ts";
 import { isBlank } from "../../core/state/manual-grants.ts";

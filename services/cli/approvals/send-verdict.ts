@@ -1,6 +1,5 @@
 /** Appends a verdict and waits until the gate journals its effect. */
-import type { GateEvent } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { conversationKey, partitionOf } from "../../runtime/partitioner.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";

@@ -1,5 +1,5 @@
 /** How people, agents and rules are named to a person who decides. */
-import type { RuleScope } from "../../core/approval-facts.ts";
+import type { RuleScope } from "../../core/events.ts";
 import { revealed, revealedJson } from "../output/text.ts";
 
 const TEXT_CHARACTERS = 80;

@@ -2,8 +2,7 @@
  * Verdicts that answer no held call: grants, ending and reopening a conversation, reconciling an
  * unknown outcome.
  */
-import type { GateEvent } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";

@@ -1,7 +1,7 @@
 /** Traces one call through every check: its value, its result, and the line of the policy. */
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
-import { ENTRY_ROWS } from "../../core/checks/entry-rows.ts";
 import type { ExplainedCall, ExplainRow } from "../../core/checks/explain-row.ts";
+import { ENTRY_ROWS } from "../../core/checks/explain-row.ts";
 import { CHECKS } from "../../core/checks/order.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { Notice } from "../../core/decision.ts";
@@ -9,8 +9,8 @@ import type { DecisionEvent } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
 import { isObject } from "../../core/policy/argument-path.ts";
 import type { CompiledTool } from "../../core/policy/compiled.ts";
+import { toolOfCall } from "../../core/policy/compiled.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
-import { toolOfCall } from "../../core/policy/tool-of-call.ts";
 import { ENTRY_ORDER } from "../../core/reasons/gate-reasons.ts";
 import {
   isAlwaysEnforced,

@@ -1,6 +1,5 @@
 /** A program's verdicts on held calls, and the errors for verdicts that change nothing. */
-import type { GateEvent } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import { MANUAL_GRANT_CALLS_MAX, type VerdictInput } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
 import { CallgateError } from "../api/callgate-error.ts";

@@ -58,7 +58,7 @@ function judgePart(part: Part, { rules, isSession }: Rules): readonly PartJudgem
   if (by >= 0 && misread === null) return ruled;
   const reason = misread ?? (command === null ? null : findProblem(command));
   if (reason !== null) return [...ruled, { text, does, by: "unclear", reason }];
-  // Of a file that no rule names, the tool's own entry says what becomes of it.
+  // For a file that no rule names, the tool's own entry decides.
   const isFile = command?.form.program === FILE;
   if (isReading(part.does) || rules.length === 0 || isFile)
     return [{ text, does, by: "tables", reason: null }];

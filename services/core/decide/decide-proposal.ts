@@ -26,9 +26,9 @@ import { type ConversationState, initialState, type PriorCall } from "../state/s
 import { enterTurn } from "../state/turn.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
-import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
+import type { Approval } from "./draft-decision.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { makeRoomForName } from "./make-room.ts";
@@ -51,7 +51,8 @@ export function decideProposal(
     proposals: nowMs,
   });
   const unread = unreadable(proposal, identifiedCall);
-  // Whoever wrote it may have used another agent's names: it is told nothing of that one's calls.
+  // The sender may have used another agent's names, so the refusal reveals nothing of that agent's
+  // calls.
   if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
   const retainedDecision = state && findByName(state, name);
@@ -69,7 +70,7 @@ export function decideProposal(
   return decideParsed(state, proposal, draft, args, policy, nowMs, null);
 }
 
-/** NAME-1, also of a proposal that came by no envelope. */
+/** Applies NAME-1, also to a proposal that came without an envelope. */
 function withReadName(input: ProposalInput): ProposalInput {
   const read = readToolName(input.tool);
   if (read.ok) return read.name === input.tool ? input : { ...input, tool: read.name };
@@ -95,7 +96,10 @@ function redeliver(decision: DecisionEvent): GateEvent {
   return { type: "repeated", tenantId, conversationId, decisionId, decision };
 }
 
-/** What was decided of a call that a person was asked about, and which is asked for again under another turn or step. */
+/**
+ * The decision on a call that a person was asked about, when it is proposed again under another
+ * turn or step.
+ */
 function askedAgain(
   state: ConversationState,
   { approvalId }: ProposalInput,
@@ -127,7 +131,10 @@ function sentence(message: string): string {
   return `Detail: ${message}.`;
 }
 
-/** Arguments that are no JSON object. An envelope that is not in order may say anything of its turn: it is not counted. */
+/**
+ * Refuses arguments that are no JSON object. An envelope that is not acceptable may name any turn,
+ * so such a call is not counted.
+ */
 function refuseText(
   state: ConversationState | undefined,
   proposal: ProposalInput,
@@ -155,7 +162,7 @@ function refuseText(
   return refuseEarly(context, draft, unread, new Advice());
 }
 
-/** A call's arguments, which are made when somebody looks into them. */
+/** A call's arguments, which are built when something reads them. */
 export interface LazyArguments {
   readonly value: JsonObject;
 }
@@ -188,7 +195,7 @@ export function decideParsed(
   nowMs: number,
   approval: Approval | null,
 ): DecisionEvent {
-  // As `toolOfCall`, which would have the arguments made for every tool. Here a shell line is parsed and
+  // As `toolOfCall`, which would build the arguments for every tool. Here a shell line is parsed and
   // judged, where the tool has `commands` (policy/compile-commands.ts).
   const baseTool = policy.tool(proposal.tool);
   const tool = baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value);
@@ -271,7 +278,7 @@ interface ParsedArguments {
   readonly problems: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** Nobody has looked into the arguments: all of them are the identity. */
+/** Nothing has parsed the arguments: all of them are the call's identity. */
 function unreadArguments(draft: DecisionDraft): ParsedArguments {
   return {
     identityText: draft.arguments.text,
@@ -305,7 +312,7 @@ function parseArguments(
   return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
 }
 
-/** Whether anything of the policy looks into the tool's arguments: else their text is all that counts. */
+/** Whether the policy reads any of the tool's arguments: otherwise their text alone counts. */
 function looksInside({ validate, identity, effects, reads, similarity }: CompiledTool): boolean {
   if (validate !== null || identity !== allArguments) return true;
   return effects.length > 0 || reads !== null || similarity.length > 0;
@@ -316,7 +323,7 @@ function unnamedProblems(names: readonly string[]): ParsedArguments["problems"] 
   return [...new Set(names)].map((name) => ({ path: `$.${name}`, message }));
 }
 
-/** The same, and nothing of it says what the sensitive values are. */
+/** The same for sensitive arguments: no problem reveals a value. */
 function readSealed(
   tool: CompiledTool,
   clear: ClearArguments,
@@ -327,7 +334,7 @@ function readSealed(
   const sealed = identitySeal(clear, draft.tenantId, policy);
   const read = parseArguments(tool, clear, text, policy.graph, sealed);
   const problems = redactProblems(read.problems, clear);
-  // Where the arguments have no identity, all of them are, as they are journaled.
+  // Where the arguments have no identity, the identity is all of them, as they are journaled.
   const identityText = read.identityText === text ? draft.arguments.text : read.identityText;
   return { ...read, identityText, problems };
 }
@@ -369,7 +376,10 @@ function contextOf(
   };
 }
 
-/** What may have taken effect in an earlier turn goes on, of a tool that compares within turns too. */
+/**
+ * An action of an earlier turn that may have taken effect continues, also for a tool that compares
+ * within turns.
+ */
 function findPriorCallAcrossTurns(
   state: ConversationState,
   { isRead }: CompiledTool,
@@ -383,8 +393,8 @@ function findPriorCallAcrossTurns(
 }
 
 /**
- * A repeat of a call whose result names what it writes is about what its prior call wrote. Where that
- * named nothing, an exclusive effect is not done again for what was written elsewhere.
+ * A repeat of a call whose result names what it writes concerns what its prior call wrote. Where
+ * that result named nothing, a write elsewhere does not make a second exclusive effect intended.
  */
 function dependsOn(facts: CallFacts, priorCall: PriorCall | undefined): readonly string[] | null {
   const pending = facts.more?.pending ?? NOTHING_PENDING;

@@ -18,7 +18,10 @@ import { decideTick } from "./decide-tick.ts";
 import { decideVerdict } from "./decide-verdict.ts";
 import { internalError } from "./refuse-unread.ts";
 
-/** `nowMs`: append time of the input, monotone per input topic-partition. Tick: one conversation. */
+/**
+ * `nowMs`: append time of the input, monotone per input topic-partition. A tick is decided for one
+ * conversation.
+ */
 export function decide(
   state: ConversationState | undefined,
   input: GateInput,
@@ -63,7 +66,7 @@ function safely(
   const what = error instanceof Error ? error.message : "an unknown error";
   const fresh = state === undefined || hasLapsed(state, nowMs);
   if (!hides(policy, input.tool)) return internalError(fresh, input, policy, nowMs, what);
-  // Whatever failed may have had the values in its hands, and an error's text may quote them.
+  // The code that failed may have had the clear values, and an error's text may quote them.
   const { clear: _clear, ...rest } = input;
   const unread = input.clear === undefined ? { ...rest, arguments: "" } : rest;
   return internalError(fresh, unread, policy, nowMs, "left out, since arguments are sensitive");

@@ -1,4 +1,4 @@
-/** Runs the checks: the first finding that is enforced decides, the others are advice. */
+/** Runs the checks. The first enforced finding decides; the others become advice. */
 import type { CallContext, Finding } from "../checks/check.ts";
 import { loopsCheck } from "../checks/loops.ts";
 import { CHECKS } from "../checks/order.ts";
@@ -30,9 +30,9 @@ export function findEnforced(
   return null;
 }
 
-/** A read that memory would answer is first shown to the loop check, whose reason then counts. */
+/** Shows a read that memory would answer to the loop check first, whose reason then counts. */
 function loopInstead(call: CallContext, answer: Finding, advice: Advice): Finding {
-  // How often a tool may run is no question here: nothing runs.
+  // How often a tool may run does not matter here: nothing runs.
   const loops = loopsCheck.find(call).filter(({ reason }) => REASONS[reason].group !== "rate");
   const loop = findEnforced(call, loops, advice);
   return loop === null ? answer : { ...loop, previous: answer.previous };

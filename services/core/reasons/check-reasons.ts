@@ -1,6 +1,6 @@
 /**
- * The checks in their order, and the reasons that they give: one row a reason. A check whose name
- * stands here is `services/core/checks/<name>.ts`; a check without a reason of its own is a further
+ * The checks in their order, and the reasons that they give: one row for each reason. The check
+ * `<name>` is `services/core/checks/<name>.ts`; a check without a reason of its own is a further
  * pass of another one. Everything else about reasons derives from these rows.
  */
 import type { ReasonRow } from "./reason-row.ts";

@@ -1,7 +1,7 @@
-/** The reasons that no check gives: of a call that cannot be judged, and of the gate itself. */
+/** The reasons that no check gives: for a call that cannot be judged, and for the gate itself. */
 import type { ReasonRow } from "./reason-row.ts";
 
-/** What is asked of a call before the checks, in this order. */
+/** The steps before the checks, in this order. */
 export const ENTRY_ORDER = ["envelope", "redelivery", "tool", "arguments"] as const;
 
 export const ENTRY_REASONS = {

@@ -1,4 +1,6 @@
-/** State after the outcome of an allowed call became known, or was found to be unknown. */
+/**
+ * Computes the state after the outcome of an allowed call became known, or was found to be unknown.
+ */
 
 import { ledgerGet, ledgerReplace } from "../../collections/ledger.ts";
 import { trieGet } from "../../collections/trie.ts";
@@ -41,29 +43,33 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   return state;
 }
 
-/** The call with what its result named. Where it named nothing, it may have touched anything. */
+/**
+ * The call with the resources that its result named. If it named none, it may have touched
+ * anything.
+ */
 function settled(open: OpenCall, effects: ResultEffects | null): OpenCall {
   if (!namesByResult(open)) return open;
   const exclusive = [...open.call.exclusive, ...(effects?.exclusive ?? [])];
   return { ...open, call: { ...open.call, resources: effects?.resources ?? null, exclusive } };
 }
 
-/** What succeeded, or is certain by a later word, leaves no attempt of the action in doubt. */
+/** A success, or a certain later report, leaves no attempt of the action in doubt. */
 function settleDoubt(state: StateDraft, { actionKey }: OpenCall, report: OutcomeReport): void {
   if (report.status !== "succeeded" && !report.endsDoubt) return;
   const doubt = takeDoubt(state, actionKey);
-  // What succeeded has taken the place of its attempts by now.
+  // By now a success has replaced the attempts of its action.
   if (doubt !== undefined && report.status !== "succeeded") tellEffects(state, doubt, report);
 }
 
-/** What the call did cost takes the place of what was reserved for it. */
+/** The reported cost of the call replaces the reserved one. */
 function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void {
   if (event.cost === null || event.status === "not_executed") return;
   spend(state, open, open.call.more?.cost ?? null, -1);
   spend(state, open, event.cost, 1);
   const { cost } = event;
   const call = { ...open.call, more: { ...(open.call.more ?? NO_MORE), cost } };
-  // It can still be settled: what was reserved is spent, so that is not given back again.
+  // The call can still be settled: the reservation is spent by now and must not be given back
+  // again.
   if (event.status === "unknown" && trieGet(state.open, open.decisionId) !== undefined) {
     putOpen(state, { ...open, status: "unknown", deadlineMs: null, call });
   }
@@ -82,14 +88,17 @@ function tellCall(state: StateDraft, open: OpenCall, report: OutcomeReport): voi
   state.recentCalls = updateRecentCalls(state.recentCalls, open, report);
 }
 
-/** What can still be settled is kept: of unknown outcome, or in doubt. */
+/** Stores a call that can still be settled: one of unknown outcome, or in doubt. */
 function keepOpen(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
   if (report.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
   else takeOpen(state, open.decisionId);
   if (isInDoubt(report) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
 }
 
-/** A failure in doubt had no effect: it is no other failure, and what is known of it stays. */
+/**
+ * Whether a failure in doubt turned out to have no effect: it is no new failure, and its facts
+ * stay.
+ */
 function isSameFailure({ status }: OpenCall, report: OutcomeReport): boolean {
   return status === "in_doubt" && report.status === "failed";
 }
@@ -123,7 +132,7 @@ function tellSketches(state: StateDraft, open: OpenCall, report: OutcomeReport):
   }
 }
 
-/** What changed in the world, and whether that is progress. */
+/** Records what changed in the world, and whether that is progress. */
 function addConsequences(
   state: StateDraft,
   open: OpenCall,
@@ -155,7 +164,7 @@ function addWrite(state: StateDraft, open: OpenCall, report: OutcomeReport): voi
   state.writes = withWrite(state.writes, write, resources, retainedUntilMs, state.lastAtMs);
 }
 
-/** A write that changed something, or an output not seen before; members of a cycle do not count. */
+/** Whether a write changed something, or the output is new; members of a cycle do not count. */
 function isProgress(
   state: ConversationState,
   open: OpenCall,
@@ -164,10 +173,10 @@ function isProgress(
 ): boolean {
   if (report.status !== "succeeded") return false;
   if (state.cycle?.includes(open.actionKey) === true) return false;
-  const repeated = recentCallsBefore.some(
+  const isRepeat = recentCallsBefore.some(
     (entry) => entry.actionKey === open.actionKey && entry.decisionId !== open.decisionId,
   );
-  if (!open.isRead) return !repeated;
+  if (!open.isRead) return !isRepeat;
   if (report.digest === null) return false;
   return !recentCallsBefore.some((entry) => entry.digest === report.digest);
 }

@@ -1,4 +1,4 @@
-/** What an outcome event says of a call, in one form whichever event it is. */
+/** What an outcome event reports of a call, in one form for all such events. */
 
 import type { CallReconciled, CallStatus, OutcomeUnknown, ResultRecorded } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
@@ -10,7 +10,10 @@ export interface OutcomeReport {
   readonly status: Exclude<CallStatus, "held" | "in_flight">;
   readonly transient: boolean;
   readonly effect: FailureEffect | null;
-  /** A person says it of the execution, or a later report of an attempt in doubt: no attempt is in doubt any more. */
+  /**
+   * Whether a person settles the execution, or a later report an attempt in doubt: then no attempt
+   * is in doubt any more.
+   */
   readonly endsDoubt: boolean;
   readonly digest: string | null;
   readonly output: string | null;
@@ -38,7 +41,7 @@ export function readReport(event: OutcomeEvent, { status: was }: OpenCall): Outc
   };
   if (event.type === "outcome_unknown") return { ...nothing, status: "unknown" };
   if (event.type === "reconciled") {
-    // Whoever says it has looked: a call that failed by this word had no effect.
+    // The person who settles it has looked: a call that failed by this verdict had no effect.
     const effect = event.outcome === "failed" ? "none" : null;
     return { ...nothing, status: event.outcome, effect, endsDoubt: true };
   }

@@ -1,11 +1,10 @@
 /** Finds the prior call of a call: the latest earlier allowed call with the same action key. */
-
 import { ledgerGet } from "../../collections/ledger.ts";
 import type { CallHeld } from "../events.ts";
 import { heldPriorKey, latestHeld } from "./open-calls.ts";
 import type { ConversationState, PriorCall } from "./state.ts";
 
-/** In turn scope the key carries the turn: the next turn starts without prior calls. */
+/** Keys in turn scope contain the turn, so the next turn starts without prior calls. */
 export function makePriorKey(
   actionKey: string,
   scope: "turn" | "conversation",
@@ -23,7 +22,7 @@ export function findPriorCall(
   return ledgerGet(isRead ? state.priorReads : state.priorWrites, priorKey, nowMs);
 }
 
-/** A call with the same identity that waits for a verdict; `except` leaves one hold out. */
+/** A call with the same identity that waits for a verdict; `except` excludes one hold. */
 export function findHeldPriorCall(
   state: ConversationState,
   priorKey: string,

@@ -1,4 +1,4 @@
-/** What an outcome changes in the prior call of its action, which later calls are compared with. */
+/** Updates the prior call of an action, which later calls are compared with, after an outcome. */
 
 import {
   ledgerEnd,
@@ -28,7 +28,7 @@ export function endPriorDoubt(state: StateDraft, { call, atMs, decisionId }: Ope
   );
 }
 
-/** The prior call of the action with what was reported of this call. */
+/** Updates the prior call of the action with the report on this call. */
 export function updatePriorCall(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
   const ledger = open.isRead ? state.priorReads : state.priorWrites;
   const priorCall = ledgerGet(ledger, open.call.priorKey, open.atMs);
@@ -53,12 +53,15 @@ export function updatePriorCall(state: StateDraft, open: OpenCall, report: Outco
   } else if (report.status !== "unknown") {
     state.priorWrites = ledgerEnd(ledger, priorKey, next, computePriorEndMs(state, open), bytes);
   } else {
-    // It refuses its repeats until its outcome is reported, however long that takes.
+    // The write refuses its repeats until its outcome is reported, however long that takes.
     state.priorWrites = ledgerPut(ledger, priorKey, next, NO_END, bytes);
   }
 }
 
-/** The doubt about an earlier attempt ends: what the later one came to counts alone, unless the earlier succeeded. */
+/**
+ * Ends the doubt about an earlier attempt: the outcome of the later one counts alone, unless the
+ * earlier succeeded.
+ */
 function tellLaterAttempt(
   state: StateDraft,
   { call }: OpenCall,
@@ -82,10 +85,10 @@ function tellLaterAttempt(
   );
 }
 
-/** Until when a write is remembered whose outcome is known. */
+/** Until when a write of known outcome is remembered. */
 function computePriorEndMs(state: StateDraft, { call, atMs, deadlineMs }: OpenCall): number {
   if (deadlineMs !== null) return rememberedUntil(call.dropAtMs, deadlineMs);
-  // Reported late: remembered from now on for as long as it would have been.
+  // A late report: the write is remembered from now on for as long as it would have been.
   return Math.max(atMs, state.lastAtMs) + (call.dropAtMs - atMs);
 }
 
@@ -125,7 +128,10 @@ function settlePriorCall(
   };
 }
 
-/** Attempts were made under its key, and none took effect: the next one opens an execution with another key. */
+/**
+ * Attempts were made under its key and none took effect: the next one opens an execution with
+ * another key.
+ */
 function isCertain({ status, doubted }: PriorCall, report: OutcomeReport): boolean {
   if (!report.endsDoubt || report.status !== "not_executed") return false;
   return status === "failed" || (doubted && status !== "in_flight");
@@ -137,7 +143,7 @@ function failureAfter({ status, failure }: PriorCall, report: OutcomeReport): Pr
     const { atMs, errorCode: code, errorRetryable: retryable } = report;
     return { count: (failure?.count ?? 0) + 1, atMs, code, retryable };
   }
-  // A failure that was counted, and was none: the call did not run.
+  // A failure was counted, but the call did not run.
   if (status !== "failed" || failure === null) return failure;
   return failure.count === 1 ? null : { ...failure, count: failure.count - 1 };
 }
@@ -154,7 +160,7 @@ function sameOutputs(
   return { lastDigest: report.digest, sameOutputs: same ? priorCall.sameOutputs + 1 : 1 };
 }
 
-/** Does the policy take the resources of the call from its result? */
+/** Whether the policy takes the resources of the call from its result. */
 export function namesByResult({ call }: OpenCall): boolean {
   return call.more !== null && call.more.pending.length > 0;
 }

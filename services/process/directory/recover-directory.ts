@@ -5,11 +5,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../../adapters/config/registered-secrets.ts";
 import {
   openSecretFile,
+  registerSecrets,
   SECRET_FILE,
   type Secret,
+  type SecretStore,
   secretFrom,
 } from "../../adapters/config/secret-file.ts";
 import { FileHeads } from "../../adapters/files/head-file.ts";
@@ -51,7 +52,6 @@ export type DirectoryLosses = {
 
 export type LossAcceptance = { readonly by: string; readonly reason: string | null };
 
-const CODEC = createAvroCodec({ secrets: new Map() });
 const HEARTBEAT_WATCH_MS = 2_500;
 const HEARTBEAT_YOUNG_MS = 15_000;
 /**
@@ -106,12 +106,13 @@ async function lossesOfLog(
   const heads = foreign.length > 0 ? [] : (look.head?.partitions ?? []);
   const fingerprints = fingerprintsOf(look, secret);
   const sinceMs = systemClock.nowMs() - SPAN_MS;
+  const codec = createAvroCodec({ secrets: new Map() });
   const losses: string[] = [...foreign];
   const lostKeyIds = new Set<string>();
   const unreadable: string[] = [];
   for (let partition = 0; partition < log.partitions; partition += 1) {
     const head = heads[partition] ?? null;
-    const context = { log, codec: CODEC, partition, head, fingerprints, sinceMs };
+    const context = { log, codec, partition, head, fingerprints, sinceMs };
     const journalLosses = await findJournalLosses(context);
     losses.push(...journalLosses.losses);
     for (const keyId of journalLosses.lostKeyIds) lostKeyIds.add(keyId);
@@ -126,7 +127,7 @@ function fingerprintsOf(
   look: DirectoryLook,
   secret: Secret | null,
 ): ReadonlyMap<string, string> | null {
-  if (secret !== null) return keepSecrets(secret, [], "").fingerprints;
+  if (secret !== null) return registerSecrets(secret, [], "").fingerprints;
   return keepsSecret(look) ? new Map() : null;
 }
 
@@ -226,7 +227,7 @@ function secretOf(value: string | Uint8Array): Secret | null {
 function secretsFor(dataDir: string, suppliedSecret: string | Uint8Array | undefined): SecretStore {
   const result =
     suppliedSecret === undefined ? openSecretFile(dataDir, true) : secretFrom(suppliedSecret);
-  if (result.ok) return keepSecrets(result.secret, [], directoryRemedy(dataDir));
+  if (result.ok) return registerSecrets(result.secret, [], directoryRemedy(dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }

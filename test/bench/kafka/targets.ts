@@ -1,4 +1,4 @@
-/** What is asked of the gate on Kafka. */
+/** The targets of the gate on Kafka. */
 import type { Target } from "../targets.ts";
 import { EXCHANGED, KILLED_WITH_REDIS, KILLED_WITHOUT } from "./measure-deaths.ts";
 import { cpuRow, pacedRow, throughputRow } from "./measure-shared.ts";
@@ -38,7 +38,7 @@ export const PARTS = ["throughput", "paced", "kill", "replay", "memory"] as cons
 
 export type PartName = (typeof PARTS)[number];
 
-/** Replay and memory have none: what is asked of them is that they are told. */
+/** Replay and memory have no targets; they only have to be printed. */
 export const TARGETS: { readonly [part in PartName]: readonly Target[] } = {
   throughput: THROUGHPUT,
   paced: PACED,

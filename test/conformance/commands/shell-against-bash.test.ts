@@ -1,6 +1,6 @@
-// Every command that a real Bash runs of a plain line is one of the commands that the line was taken
-// into: same words, same directory. Bash has no programs here, so that each command reaches a
-// function that writes down what it was called with.
+// Every command that a real Bash runs of a plain line must be one of the commands into which the gate split
+// the line, with the same words and directory. Bash finds no programs here, so each command reaches a
+// function that records its arguments.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** What Bash runs of each line, a command as its directory and words. */
+/** The commands that Bash runs of each line, each as its directory and words. */
 function runInBash(lines: readonly string[]): readonly (readonly string[][])[] {
   const { stdout } = spawnSync("bash", ["--norc", "-c", RUN_LINES], {
     cwd: root,

@@ -14,7 +14,7 @@ const REFUSED_DUPLICATES: readonly string[] = [
   "y_object_duplicated_key_and_value.json",
 ];
 
-/** Canonical text where it is accepted, else the code of the refusal. */
+/** The canonical text, or the code of the refusal. */
 const PINNED: Readonly<Record<string, string>> = {
   "i_number_double_huge_neg_exp.json": "number_underflow",
   "i_number_huge_exp.json": "number_overflow",
@@ -53,7 +53,7 @@ const PINNED: Readonly<Record<string, string>> = {
   "i_structure_UTF-8_BOM_empty_object.json": "syntax",
 };
 
-/** What becomes of texts that parsers change in transit: unchanged in meaning, or refused. */
+/** The outcome of texts that parsers change: unchanged in meaning, or refused. */
 const TRANSFORMED: Readonly<Record<string, string>> = {
   "number_-9223372036854775808.json": "number_not_exact",
   "number_-9223372036854775809.json": "number_not_exact",

@@ -1,4 +1,4 @@
-// The Big List of Naughty Strings: distinct strings stay distinct wherever the gate puts a string.
+// The Big List of Naughty Strings: distinct strings stay distinct wherever the gate uses them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

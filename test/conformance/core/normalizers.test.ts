@@ -1,4 +1,4 @@
-// Every normalizer against its table of cases, and the same under other zones and languages.
+// Checks every normalizer against its table of cases, and in other time zones and languages.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -20,11 +20,12 @@ describe.each(tables)("$chain", ({ chain, gives, refuses }) => {
   it.each(refuses.map((value) => [value]))("refuses %j", (value) => {
     const result = runChain(chain, value);
     expect(result.ok).toBe(false);
-    // What is wrong is said without the value, which may be a secret.
+    // The problem does not contain the value, which may be a secret.
     if (!result.ok) expect(result.message).toMatch(/^`\w+` needs /);
   });
 
-  // `minor_units` changes the unit, `hash` and `json` what the value is: they are not meant to be run twice.
+  // `minor_units` changes the unit, `hash` and `json` the type: they are not meant to be applied
+  // twice.
   const oneWay = ["minor_units", "hash", "json"].some((name) => chain[0]?.startsWith(name));
   if (oneWay || chain.length > 1) return;
   it("leaves its own result as it is", () => {

@@ -1,4 +1,4 @@
-// docs/coverage.md names every row of the published designs, and what it names is there.
+// docs/coverage.md has every row of the published designs, and its files and tests exist.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ function stripBackticks(cell: string): string {
   return cell.replaceAll("`", "");
 }
 
-/** Names of the tests in a file, as they are written. */
+/** The titles of the tests in a file. */
 function testsIn(file: string): readonly string[] {
   const text = readFileSync(pathOf(file), "utf8");
   return [...text.matchAll(/\b(?:test|it)\(\s*"((?:[^"\\]|\\.)*)"/g)].map(

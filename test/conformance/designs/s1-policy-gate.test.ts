@@ -190,7 +190,7 @@ test("S1.9 people are asked only about risky calls", async () => {
   }
   expect(held).toEqual(Array.from({ length: 5 }, () => "delete_order"));
   await story.propose("delete_order", { id: 0 });
-  // The same call again asks nobody a second time.
+  // Repeating the call does not ask a person again.
   expect(await story.outcome("delete_order", { id: 0 })).toBe("duplicate_in_flight");
 });
 
@@ -211,7 +211,7 @@ test("S1.10 a grant has a ceiling and an end, and says which of them was reached
   expect(over.refusal?.rule).toBe("authorization.tiers[0].ttl_ms");
 });
 
-/** The decision matrix: what a tool does, and what stands before it. */
+/** The decision matrix: kinds of tools, and the checks before them. */
 test("S1.12 the decision matrix, from a read-only query to an external API", async () => {
   const story = await tell({
     ...ORDERS,
@@ -226,7 +226,7 @@ test("S1.12 the decision matrix, from a read-only query to an external API", asy
   expect(await story.outcome("update_order", { id: 1 })).toBe("allowed");
   expect(await story.outcome("delete_order", { id: 1 })).toBe("held");
   expect(await story.outcome("transfer_money", { order_id: "9" })).toBe("held");
-  // Checked against the graph first: nobody is asked about a call that would be refused anyway.
+  // Effects are checked first, so nobody is asked about a call that would be refused anyway.
   expect(await story.outcome("charge_card", { order_id: "9", amount: 1 })).toBe(
     "side_effect_conflict",
   );

@@ -57,7 +57,7 @@ test("S3.5 a hundred calls are remembered across turns", async () => {
   for (let i = 0; i < 90; i++) {
     story.after(1);
     const noted = await story.propose("note", { i }, {});
-    // A note that did not run has changed nothing that the write could depend on.
+    // The note did not run, so it changed nothing that the write depends on.
     await story.report(noted, { status: "not_executed" });
   }
   story.after(2_000);

@@ -53,7 +53,7 @@ test("S4.2 the refusal asks to correct a failed call, and says that a successful
   expect(failed.message).not.toBe(done.message);
 });
 
-/** Another word than the asked one is a strike too: the later rungs are out of its way. */
+/** A wrong acknowledgement is a strike too, so the later levels are set far off. */
 const PATIENT = { escalation: { ask: 1, options: 2, user_input: 6, end: "off" } };
 const AGAIN = "Let me try writing the file again";
 const INSTEAD = "Instead, I will check if pygame is installed first";
@@ -96,7 +96,7 @@ test("S4.3 patterns of the policy decide what counts as an acknowledgement", asy
 test("S4.4 the first duplicate asks, the second gives options, the third needs the user, the fourth ends", async () => {
   const policy = { ...LADDER, acknowledgement: { mode: "off" }, tool_schemas: TOOLS };
   const story = await tell(policy);
-  // Without turns a rung refuses the repeated call alone, so that all four can be seen in a row.
+  // Without turns a level refuses only the repeated call, so all four levels appear in a row.
   story.turn(undefined);
   await story.done("write_file", WRITE, "written");
   const refusals: CallRefusal[] = [];

@@ -1,4 +1,4 @@
-// The published configuration templates, pasted as they are: each loads and means what it says.
+// The published configuration templates load unchanged, and mean what they say.
 import { describe, expect, test } from "vitest";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";

@@ -1,4 +1,4 @@
-// What users of guards complain about, each as one conversation through the library.
+// Plays complaints of users of guards, each as one conversation through the library.
 import { expect, test } from "vitest";
 import {
   figuresOfCorpus,

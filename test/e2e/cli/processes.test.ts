@@ -21,7 +21,7 @@ describe("an invalid configuration", () => {
     const errorLines = gate.stderr.split("\n").filter((line) => !line.includes("building dist/"));
     expect(errorLines.map((line) => line.replace(/\S+callgate\.json/, "FILE"))).toEqual([
       "callgate: the configuration has 4 problems; docs/configuration.md lists the keys",
-      expect.stringMatching(/^callgate: FILE:1:11: kafka\.brokers: is empty; give it a value/),
+      expect.stringMatching(/^callgate: FILE:1:11: kafka\.brokers: is empty; set a value/),
       expect.stringMatching(
         /^callgate: FILE:1:33: http\.prot: is not a key; did you mean `port`\?/,
       ),
@@ -35,7 +35,7 @@ describe("an invalid configuration", () => {
     const env = { CALLGATE_KAFKA_BROKERS: "one", CALLGATE_KAFKA_BROKER: "one:1" };
     const { code, stderr } = await runCallgate(["config", "print"], { env });
     expect(code).toBe(2);
-    expect(stderr).toContain("CALLGATE_KAFKA_BROKERS: kafka.brokers.0: is no address");
+    expect(stderr).toContain("CALLGATE_KAFKA_BROKERS: kafka.brokers.0: is not an address");
     expect(stderr).toContain("did you mean `CALLGATE_KAFKA_BROKERS`?");
   });
 

@@ -1,4 +1,4 @@
-// The codec, the secret and the policy of a lab: as its gates have them.
+// The codec, secret and policy that a lab shares with its gates.
 
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";

@@ -66,7 +66,7 @@ describe.skipIf(!(kafka.available && registry.available))("an incompatible schem
     const gate = kit.startGate(POLICY, { registry: { url: registry.url, register } });
     const ended = await gate.line("started").catch(() => gate.ended);
     expect(ended).toEqual({ code: 3, signal: null });
-    expect(gate.stderr).toContain("the schema registry does not fit: ");
+    expect(gate.stderr).toContain("the schema registry does not match: ");
     expect(gate.stderr).toContain(`${subject}: what was written with its version 1 cannot be read`);
   });
 });

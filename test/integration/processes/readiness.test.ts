@@ -26,7 +26,7 @@ describe.skipIf(!kafka.available)("a process that its brokers reject", () => {
         : kit.startExecutor(HANDLERS, overrides);
     expect((await running.ended).code).toBe(3);
     const output = `${JSON.stringify(running.lines)} ${running.stderr}`;
-    expect(output).toContain("joining the group: the brokers take no session of this length");
+    expect(output).toContain("joining the group: the brokers do not accept this session time-out");
     expect(output).toContain("set `kafka.sessionTimeoutMs`");
   });
 });

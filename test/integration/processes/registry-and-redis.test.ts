@@ -94,7 +94,7 @@ describe.skipIf(!kafka.available || !redis.available)("with Redis", () => {
     const call = { ...CALL, callId: "a", arguments: { order: "7" } };
     expect((await callgate.propose(call)).outcome).toBe("allowed");
     expect(gate.lines.map(({ msg }) => msg)).toContain(
-      "redis is not reachable, decisions go on without checkpoints",
+      "Redis is not reachable; decisions go on without checkpoints",
     );
   });
 });

@@ -71,10 +71,10 @@ export const RUNTIME_SAFEGUARDS = {
   takeOverOnUnknown: [
     {
       file: TASK,
-      find: "    this.#failures.failed(first,",
+      find: "    this.#failures.noteFailure(first,",
       replace:
         '    if (outcome.type === "unknown") return this.#queue.reset(run.state.progress.next);\n' +
-        "    this.#failures.failed(first,",
+        "    this.#failures.noteFailure(first,",
     },
   ],
   /** A journal with a gap or a broken chain is not replayed. */
@@ -175,9 +175,9 @@ export const KAFKA_SAFEGUARDS = {
   freshProducer: [
     {
       file: OWNERSHIP,
-      find: "    const producer = await this.#initialised(partition);\n",
+      find: "    const producer = await this.#initializeProducer(partition);\n",
       replace:
-        "    const producer = this.#producers.get(partition) ?? (await this.#initialised(partition));\n" +
+        "    const producer = this.#producers.get(partition) ?? (await this.#initializeProducer(partition));\n" +
         "    this.#producers.set(partition, producer);\n",
     },
     {
@@ -188,17 +188,17 @@ export const KAFKA_SAFEGUARDS = {
     },
     {
       file: OWNERSHIP,
-      find: "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+      find: "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
       replace:
         "    for (const producer of this.#producers.values()) void producer.disconnect();\n" +
-        "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+        "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
     },
     {
       file: WRITER,
-      find: "    const gone = this.#throwAway();\n",
-      replace: "    const gone = Promise.resolve();\n",
+      find: "    const discarded = this.#discard();\n",
+      replace: "    const discarded = Promise.resolve();\n",
     },
-    { file: WRITER, find: "    void this.#throwAway();\n", replace: "" },
+    { file: WRITER, find: "    void this.#discard();\n", replace: "" },
   ],
   /**
    * KAFKA-5: a fenced owner takes over again only if the group says that the partition is still

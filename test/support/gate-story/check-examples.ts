@@ -11,7 +11,7 @@ import type { KeyRow } from "./key-row.ts";
 
 export type TellGate = (policy: object) => Promise<GateStory>;
 
-/** Gives the outcome of a call: the code. */
+/** Code that produces the outcome of a call. */
 export type ReasonCase = (tell: TellGate) => Promise<string>;
 
 export interface CheckExamples {
@@ -21,7 +21,7 @@ export interface CheckExamples {
 
 const FOLDER = new URL("../../conformance/checks/", import.meta.url);
 
-/** Of all files of the folder, each of which exports its `examples`. */
+/** The `examples` of all files of the folder. */
 export async function gatherCheckExamples(): Promise<readonly CheckExamples[]> {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
   const modules = files.map(

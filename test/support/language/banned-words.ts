@@ -1,4 +1,4 @@
-/** Words that nobody should have to learn for this repository, each with the word of the field. */
+/** Invented words that this repository must not use, each with the word of the field. */
 
 export interface BannedWord {
   /** As `test/language-debt.json` calls it. */

@@ -1,4 +1,4 @@
-// Where the repository uses words that it wants to be rid of.
+// Finds the banned words in the repository.
 import { listTextFiles, listUses, parseUses, readText, type Use } from "../source-tree.ts";
 import { BANNED_WORDS } from "./banned-words.ts";
 
@@ -8,7 +8,7 @@ export interface WordUse {
   readonly at: string;
 }
 
-/** Data of others, recordings, what tools write, and the list of the words itself. */
+/** Foreign data, recordings, output of tools, and the list of the words itself. */
 const NOT_OUR_WORDS =
   /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|infra\/recordings\/|schemas\/released\/)/;
 const CODE = /\.(ts|mts|js|mjs|cjs)$/;
@@ -24,7 +24,7 @@ function spellWords(text: string): string {
   return ` ${words} `;
 }
 
-/** Uses in a text, with the index of the line, of the words that count there. */
+/** Uses of the words in a text, with the index of the line. */
 export function findWords(
   where: "everywhere" | "names",
   text: string,
@@ -45,7 +45,7 @@ export function listWordUses(): readonly WordUse[] {
   });
 }
 
-/** Uses in one file, its path included. `listNames`: of the names in its code. */
+/** Uses in one file, including its path. `listNames` lists the names in its code. */
 export function findWordUses(
   path: string,
   text: string,

@@ -110,7 +110,7 @@ function touchedBy(
   return declared as readonly string[];
 }
 
-/** One thing, one in the other, or one that stands for the other. */
+/** Whether they are one resource, one contains the other, or both name one thing. */
 function hangTogether({ graph }: CompiledPolicy, a: string, b: string): boolean {
   if (a === b || graph.equalsOf(a).includes(b)) return true;
   return graph.listAncestors(a).includes(b) || graph.listAncestors(b).includes(a);

@@ -58,6 +58,6 @@ test("keep a gate from starting where they cannot be read, and are not needed wh
 test("are a configuration error where they are missing, or have no effect", () => {
   expect(gateOf({ proposals: "signed" })).toEqual(["gate.proposalKeys is missing"]);
   expect(gateOf({ proposalKeys: "keys.json" })).toEqual([
-    "gate.proposalKeys is given, and proposals are trusted: no token is looked at",
+    "gate.proposalKeys is set, but proposals are trusted, so no token is checked",
   ]);
 });

@@ -20,7 +20,7 @@ describe("links", () => {
 });
 
 describe("named paths", () => {
-  it("are words in code that lie in the repository or are sources", () => {
+  it("are words in code that exist in the repository or are sources", () => {
     const text = "`npx vitest run test/unit/core`, `decide/x.ts`, `npm`, test/not/code, `a/b`";
     expect(listPaths(text)).toEqual(["test/unit/core", "decide/x.ts"]);
   });

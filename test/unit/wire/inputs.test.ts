@@ -265,3 +265,23 @@ test.each(["proposals", "results", "verdicts"] as const)(
     }
   },
 );
+
+const decode = (topic: "proposals" | "results" | "verdicts", text: string | null) =>
+  codec.decodeInput(topic, text === null ? null : new TextEncoder().encode(text));
+
+describe("the message for an input that cannot be decoded", () => {
+  test.each([
+    ["proposals", "the record has no value: send an Avro or JSON record"],
+    ["results", "the record has no value: send an Avro record"],
+    ["verdicts", "the record has no value: send an Avro record"],
+  ] as const)("names the accepted forms where a record of %s is empty", (topic, problem) => {
+    expect(decode(topic, null)).toEqual({ ok: false, message: problem });
+  });
+
+  test.each(["\ufeff{}", " {}"])("says how JSON must begin only for the proposal %j", (text) => {
+    const json = expect.stringMatching(/nor JSON \(first byte `\{`\)$/);
+    expect(decode("proposals", text)).toEqual({ ok: false, message: json });
+    expect(decode("results", text)).not.toEqual({ ok: false, message: json });
+    expect(decode("proposals", "\u0000\u0000")).not.toEqual({ ok: false, message: json });
+  });
+});

@@ -2,7 +2,7 @@
  * Which rules of a policy the cases reach. A call reaches the tool and the tier that match it; a
  * decision reaches every rule that it reports as refusing, holding or warning.
  */
-import { type WrittenRule, writtenRules } from "../../../adapters/policy/written-rules.ts";
+import { listRules, type WrittenRule } from "../../../adapters/policy/written-rules.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
 import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
 import type { DeclaredEffect, PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
@@ -70,7 +70,7 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
     path: policyPath(["tool_schemas", name]),
     isReached: ({ call }: DecisionEvent) => call.tool === name,
   }));
-  const keys = writtenRules(document)
+  const keys = listRules(document)
     .filter(isOwnRule)
     .map(({ path, value }): Rule => {
       const written = { path: policyPath(path) };

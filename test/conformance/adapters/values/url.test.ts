@@ -1,5 +1,5 @@
-// The web platform's URL cases. The normalizer takes absolute URLs, so that a case with a base is
-// resolved first; then its result has to be what the normalizer leaves as it is.
+// The web platform's URL cases. The normalizer takes absolute URLs, so the test resolves a case with a base
+// first; the normalizer must leave the result unchanged.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -217,8 +217,8 @@ describe("callgate policy test", () => {
       "cases: [{ name: a, calls: [{ tool: x, expect: { outcome: held, reason: killed } }] }]",
       "`killed` comes with `refused`",
     ],
-    ["cases: [{ name: a, calls: [{ tool: x, result: 1, error: no }] }]", "a call has one end"],
-    ["cases: [{ name: a, calls: [{ tool: x, finally: held }] }]", "is what comes of a verdict"],
+    ["cases: [{ name: a, calls: [{ tool: x, result: 1, error: no }] }]", "a call has one outcome"],
+    ["cases: [{ name: a, calls: [{ tool: x, finally: held }] }]", "needs a verdict"],
     ["cases: [{ name: a, calls: [{ tool: x, after: soon }] }]", "write it as 500ms, 30s"],
   ])("rejects %j with its location", async (text, message) => {
     const { code, stdout, stderr } = await run(file("cases.yaml", text), "-p", policy);

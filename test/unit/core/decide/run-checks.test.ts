@@ -10,7 +10,7 @@ const POLICY: PolicyDocument = {
   tool_schemas: { write: {}, look: { read_only: true }, ask: {} },
 };
 
-describe("in mode shadow nothing is applied and everything recorded", () => {
+describe("shadow mode applies nothing and records everything", () => {
   test("for a policy as a whole", () => {
     const story = startStory({ ...POLICY, mode: "shadow" });
     story.done("write");
@@ -26,7 +26,7 @@ describe("in mode shadow nothing is applied and everything recorded", () => {
     });
   });
 
-  test("but what is always enforced", () => {
+  test("except what is always enforced", () => {
     const story = startStory({ ...POLICY, mode: "shadow" });
     expect(story.reason("write", "{")).toBe("malformed");
     for (const code of REASON_CODES.filter(isAlwaysEnforced))
@@ -34,7 +34,7 @@ describe("in mode shadow nothing is applied and everything recorded", () => {
   });
 });
 
-test("a note says the reason's own sentence and the details", () => {
+test("a note has the reason's own sentence and the details", () => {
   const story = startStory({ ...POLICY, checks: { budget_calls: "warn" } });
   story.allowed("write", { n: 1 });
   const [note] = story.allowed("write", { n: 2 }).notices.warnings;
@@ -42,7 +42,7 @@ test("a note says the reason's own sentence and the details", () => {
   expect(note?.message).toContain("The limit is 1 tool calls for each turn.");
 });
 
-test("a tool may go its own way", () => {
+test("a tool may override the policy's mode", () => {
   const story = startStory({
     ...POLICY,
     checks: { budget_calls: "off", duplicate_call: "off" },
@@ -54,7 +54,7 @@ test("a tool may go its own way", () => {
   story.allowed("look");
 });
 
-test("notes are bounded", () => {
+test("the number of notes is bounded", () => {
   const effects = Array.from({ length: 40 }, (_, n) => ({
     resource: `r/${n}/{id}`,
     kind: "create" as const,

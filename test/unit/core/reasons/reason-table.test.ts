@@ -21,19 +21,19 @@ describe.each(REASON_CODES)("the row of %s", (code) => {
     }
   });
 
-  test("says to the model what happened and what to do, and names no key of a policy", () => {
+  test("tells the model what happened and what to do, and names no key of a policy", () => {
     expect(modelText.split(/[.:;] /).length).toBeGreaterThanOrEqual(2);
     expect(modelText).not.toMatch(/`|_/);
     expect(modelText.length).toBeLessThan(320);
   });
 });
 
-test("no two reasons read alike", () => {
+test("no two reasons have one text", () => {
   const models = REASON_CODES.map((code) => REASONS[code].modelText);
   expect(new Set(models).size).toBe(REASON_CODES.length);
 });
 
-test("a code is told from other texts", () => {
+test("a reason code is distinguished from other texts", () => {
   expect(REASON_CODES.every(isReasonCode)).toBe(true);
   expect(["", "duplicate", "toString"].some(isReasonCode)).toBe(false);
 });
