@@ -109,9 +109,9 @@ function addVerdict(
       .option("--for <time>", "how long further calls are approved: 30min, 2h", duration);
   }
   command
-    .option("--call <id>", "approve only if the call id is this one (see: approvals show)")
-    .option("--action <digest>", "only if the action digest begins with this")
-    .option("--rule <digest>", "only if the rule digest begins with this");
+    .option("--call <id>", "answer only if the call id is this one (see: approvals show)")
+    .option("--action <digest>", "answer only if the action digest begins with this")
+    .option("--rule <digest>", "answer only if the rule digest begins with this");
   addLog(addSaid(command)).action(async (id: string, options: AnswerOptions) => {
     const { giveVerdict } = await import("../approvals/give-verdict.ts");
     const { call = null, action = null, rule = null } = options;

@@ -31,7 +31,7 @@ export const DATA_DIR_ELSE = ".callgate";
 export function addDataDirOption(command: Command): Command {
   return command.option(
     "-d, --data-dir <directory>",
-    `data directory of an embedded gate; default where no brokers are configured: ${DATA_DIR_ELSE}`,
+    `data directory of an embedded gate; default if no brokers are configured: ${DATA_DIR_ELSE}`,
   );
 }
 

@@ -63,7 +63,7 @@ describe("a verdict that no gate has processed yet", () => {
     expect([ann.code, again.code, robot.code, ben.code, cleo.code]).toEqual([0, 2, 2, 0, 2]);
     expect(again.stdout).toContain("changed nothing: this person has already approved");
     expect(robot.stdout).toContain("changed nothing: the agent that proposed the call");
-    expect(cleo.stderr).toContain("approve by ann and approve by ben are recorded, decide");
+    expect(cleo.stderr).toContain("approve by ann and approve by ben are recorded, end the hold");
     expect(await listed("pay_bill")).toContain("approve by ann, approve by ben");
   });
 
