@@ -148,7 +148,7 @@ describe("the repository", () => {
   });
 
   test("has no conflict markers of a merge", () => {
-    expect(findLines(written, /^(<{7}|>{7})( |$)/)).toEqual([]);
+    expect(findLines(written, /^(<{7}|>{7})( |$)/m)).toEqual([]);
   });
 
   test("names no author and no plan", () => {

@@ -26,11 +26,11 @@ export async function openCodec(
   names: TopicNames,
   secrets: ReadonlyMap<string, Uint8Array>,
 ): Promise<OpenedCodec> {
-  const schemas = readSchemaFiles();
   const { registry } = config;
   if (registry === undefined) {
-    return { codec: createAvroCodec({ secrets, schemas }), close: () => undefined };
+    return { codec: createAvroCodec({ secrets }), close: () => undefined };
   }
+  const schemas = readSchemaFiles();
   const client = openRegistryClient(registry, config.kafka.clientId);
   try {
     const opened = await openRegistry({

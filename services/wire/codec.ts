@@ -59,8 +59,9 @@ export type AvroCodecOptions = {
  * @throws FatalError where the schema files are missing.
  */
 export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
-  const { secrets, wire } = options;
-  const types = compileRecordTypes(options.schemas ?? readSchemaFiles(), wire);
+  const { secrets, schemas, wire } = options;
+  const isOwn = schemas === undefined && wire === undefined;
+  const types = isOwn ? ownTypes() : compileRecordTypes(schemas ?? readSchemaFiles(), wire);
   return {
     pending: (value) => pending(wire, value),
     decodeInput: (topic, value) => decodeInput(types, topic, value),
@@ -79,6 +80,14 @@ export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
     decodeDeadLetter: (value) => decodeDeadLetter(types, value),
     decodeAlert: (value) => decodeAlert(types, value),
   };
+}
+
+let compiledOwn: RecordTypes | undefined;
+
+/** The package's schemas are compiled once a process: that takes longer than all else of opening a gate. */
+function ownTypes(): RecordTypes {
+  compiledOwn ??= compileRecordTypes(readSchemaFiles());
+  return compiledOwn;
 }
 
 function pending(wire: WireFormat | undefined, value: Uint8Array | null): Promise<void> | null {

@@ -2,16 +2,19 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { type CallgateError, isRefused } from "../../services/library/callgate.ts";
 import { openDiskLog } from "../../services/process/directory/open-storage.ts";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
 import { makeDirectory, openGate } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PAY = { conversationId: "c1", tool: "charge_card", arguments: { order: "7" } };
 
-test("a gate that lost its partition to another refuses from then on", async () => {
+beforeAll(() => ensureBuilt());
+
+test("a gate whose partition somebody else has taken over refuses from then on", async () => {
   const dataDir = join(makeDirectory(), "data");
   const lost: CallgateError[] = [];
   const gate = await openGate({ dataDir, onLost: (error) => lost.push(error) });
@@ -45,9 +48,9 @@ test("a gate that lost its partition to another refuses from then on", async () 
 // `ulimit` is a shell builtin; its file size limit simulates a full disk.
 test("a gate with a full disk refuses, and keeps earlier decisions", () => {
   const dataDir = join(makeDirectory(), "data");
-  const program = join(REPOSITORY, "test/support/propose-until-full.ts");
+  const program = join(REPOSITORY, "test/support/propose-until-full.js");
   const run = (limit: string) => {
-    const command = `${limit} exec "$0" --import tsx "$1" "$2"`;
+    const command = `${limit} exec "$0" "$1" "$2"`;
     const args = ["-c", command, process.execPath, program, dataDir];
     const { stdout, status } = spawnSync("bash", args, { cwd: REPOSITORY, encoding: "utf8" });
     expect(status).toBe(0);

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import type { VerdictInput } from "../../services/core/inputs.ts";
 import {
   type Callgate,
@@ -12,13 +12,16 @@ import {
   openCallgate,
 } from "../../services/library/callgate.ts";
 import { openLog } from "../../services/process/directory/open-log.ts";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const CONTEXT = { conversationId: "c1", turn: 1 };
 const PAY = { ...CONTEXT, callId: "call-1", tool: "charge_card", arguments: { order: "7" } };
 
-/** Appends as `callgate approvals` and `calls` do, from a process of their own. */
+beforeAll(() => ensureBuilt());
+
+/** As `callgate approvals` and `calls` append it, from a process of their own. */
 async function verdictElsewhere(dataDir: string, overrides: Partial<VerdictInput>): Promise<void> {
   const client = openLog(dataDir);
   const verdict = client.codec.encodeVerdict({
@@ -149,11 +152,11 @@ test("a second gate on the directory is refused with the pid of the first", asyn
   const dataDir = join(makeDirectory(), "data");
   await openGate({ dataDir });
   const code = `
-    import { openCallgate } from "./services/library/callgate.ts";
+    import { openCallgate } from "callgate";
     const opened = openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
     const { code, pid, message } = await opened.catch((error) => error);
     process.stdout.write(JSON.stringify({ code, pid, message }));`;
-  const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+  const args = ["--input-type=module", "--eval", code];
   const child = spawn(process.execPath, args, { cwd: REPOSITORY });
   let printed = "";
   for await (const chunk of child.stdout) printed += String(chunk);
@@ -200,11 +203,11 @@ test("an unusable data directory is refused with the reason", async () => {
 test("a program that is done with its gate ends, even without closing it", async () => {
   const dataDir = join(makeDirectory(), "data");
   const code = `
-    import { openCallgate } from "./services/library/callgate.ts";
+    import { openCallgate } from "callgate";
     const gate = await openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
     const { outcome } = await gate.propose({ conversationId: "c", tool: "t", arguments: {} });
     process.stdout.write(outcome);`;
-  const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+  const args = ["--input-type=module", "--eval", code];
   const child = spawn(process.execPath, args, { cwd: REPOSITORY });
   let printed = "";
   for await (const chunk of child.stdout) printed += String(chunk);
@@ -215,13 +218,13 @@ test("a program that is done with its gate ends, even without closing it", async
 test("the gate logs if its operator asks for it, and is quiet otherwise", async () => {
   const dataDir = join(makeDirectory(), "data");
   const code = `
-    import { openCallgate } from "./services/library/callgate.ts";
+    import { openCallgate } from "callgate";
     const options = { policy: {}, dataDir: ${JSON.stringify(dataDir)} };
     const gate = await openCallgate(options).catch((error) => error.message);
     if (typeof gate === "string") process.stderr.write(gate);
     else await gate.close();`;
   const said = async (level: string): Promise<string> => {
-    const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+    const args = ["--input-type=module", "--eval", code];
     const env = { ...process.env, CALLGATE_LOG: level };
     const child = spawn(process.execPath, args, { cwd: REPOSITORY, env });
     let printed = "";

@@ -29,7 +29,7 @@ const SCHEMA_ID = "callgate:tool-arguments";
 export function createJsonSchemaCompiler(
   compilePattern: PatternCapabilities["compilePattern"],
 ): SchemaCapabilities["compileJsonSchema"] {
-  // Made on first use: a policy without schemas starts without it.
+  // Created on first use, so that a policy without schemas starts without ajv.
   let compilers: Compilers | null = null;
   return (schema) => {
     compilers ??= {

@@ -92,7 +92,7 @@ function resolveReference(reference: unknown, root: Schema): unknown {
 }
 
 /** Finds the value at a JSON pointer such as `#/$defs/item`; undefined where none is there. */
-export function followPointer(pointer: string, root: unknown): unknown {
+function followPointer(pointer: string, root: unknown): unknown {
   let target = root;
   for (const raw of pointer.split("/").slice(1)) {
     const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");

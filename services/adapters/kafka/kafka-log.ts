@@ -1,3 +1,4 @@
+import { setTimeout as setTimer } from "node:timers/promises";
 import type { Kafka } from "kafkajs";
 import { FatalError, type PipelineError, RetryableError } from "../../runtime/errors.ts";
 import type {
@@ -391,14 +392,7 @@ function nowMs(): number {
   return performance.now();
 }
 
-function sleep(timeMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, timeMs);
-    signal.addEventListener("abort", done);
-  });
+/** Ends early, without an error, when the signal aborts. */
+async function sleep(timeMs: number, signal: AbortSignal): Promise<void> {
+  await setTimer(timeMs, undefined, { signal }).catch(() => undefined);
 }

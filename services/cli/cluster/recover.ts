@@ -1,7 +1,11 @@
-/** `callgate recover`: shows lost state, and accepts the loss on a person's word. */
+/**
+ * `callgate recover` and `callgate backup`: shows lost state, accepts the loss on a person's word,
+ * and copies a data directory even while a gate runs on it.
+ */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { readSecretText } from "../../adapters/config/secret-files.ts";
 import type { RedisHeads } from "../../adapters/redis/redis-heads.ts";
+import { backUpDirectory } from "../../process/directory/back-up-directory.ts";
 import {
   acceptDirectoryLosses,
   allLosses,
@@ -167,4 +171,16 @@ async function withJournal<T>(
     redis?.close();
     await cluster.close();
   }
+}
+
+export async function runBackup(
+  dataDir: string,
+  target: string,
+  { out }: Terminal,
+): Promise<ExitCode> {
+  await backUpDirectory(dataDir, target);
+  await out.write(
+    `${target} holds a copy of ${dataDir}, including its secret: keep it where only you can read it\n`,
+  );
+  return EXIT_OK;
 }

@@ -53,7 +53,7 @@ export function addBackup(program: Command, cli: Cli): void {
     .argument("<target>", "a new or empty directory")
     .option("-d, --data-dir <directory>", "what to copy", DATA_DIR_ELSE)
     .action(async (target: string, { dataDir }: { readonly dataDir: string }) => {
-      const { runBackup } = await import("../cluster/backup.ts");
+      const { runBackup } = await import("../cluster/recover.ts");
       cli.end(await runBackup(dataDir, target, cli.terminal));
     });
 }

@@ -52,7 +52,6 @@ export type DirectoryLosses = {
 
 export type LossAcceptance = { readonly by: string; readonly reason: string | null };
 
-const CODEC = createAvroCodec({ secrets: new Map() });
 const HEARTBEAT_WATCH_MS = 2_500;
 const HEARTBEAT_YOUNG_MS = 15_000;
 /**
@@ -107,12 +106,13 @@ async function lossesOfLog(
   const heads = foreign.length > 0 ? [] : (look.head?.partitions ?? []);
   const fingerprints = fingerprintsOf(look, secret);
   const sinceMs = systemClock.nowMs() - SPAN_MS;
+  const codec = createAvroCodec({ secrets: new Map() });
   const losses: string[] = [...foreign];
   const lostKeyIds = new Set<string>();
   const unreadable: string[] = [];
   for (let partition = 0; partition < log.partitions; partition += 1) {
     const head = heads[partition] ?? null;
-    const context = { log, codec: CODEC, partition, head, fingerprints, sinceMs };
+    const context = { log, codec, partition, head, fingerprints, sinceMs };
     const journalLosses = await findJournalLosses(context);
     losses.push(...journalLosses.losses);
     for (const keyId of journalLosses.lostKeyIds) lostKeyIds.add(keyId);

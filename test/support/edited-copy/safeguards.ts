@@ -175,9 +175,9 @@ export const KAFKA_SAFEGUARDS = {
   freshProducer: [
     {
       file: OWNERSHIP,
-      find: "    const producer = await this.#initialised(partition);\n",
+      find: "    const producer = await this.#initializeProducer(partition);\n",
       replace:
-        "    const producer = this.#producers.get(partition) ?? (await this.#initialised(partition));\n" +
+        "    const producer = this.#producers.get(partition) ?? (await this.#initializeProducer(partition));\n" +
         "    this.#producers.set(partition, producer);\n",
     },
     {
@@ -195,10 +195,10 @@ export const KAFKA_SAFEGUARDS = {
     },
     {
       file: WRITER,
-      find: "    const gone = this.#throwAway();\n",
-      replace: "    const gone = Promise.resolve();\n",
+      find: "    const discarded = this.#discard();\n",
+      replace: "    const discarded = Promise.resolve();\n",
     },
-    { file: WRITER, find: "    void this.#throwAway();\n", replace: "" },
+    { file: WRITER, find: "    void this.#discard();\n", replace: "" },
   ],
   /**
    * KAFKA-5: a fenced owner takes over again only if the group says that the partition is still

@@ -25,7 +25,7 @@ import type {
 import { readJournal } from "../../../services/runtime/read-journal.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
-import { numberedCall, PAY_POLICY } from "../numbered-calls.ts";
+import { numberedCall, PAY_POLICY } from "../numbered-calls.js";
 import { until } from "../runtime-kit.ts";
 import { plainSettings } from "./test-cluster.ts";
 

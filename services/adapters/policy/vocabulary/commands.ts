@@ -51,7 +51,7 @@ export function commands<K extends Keys>(keys: K) {
       ),
       secrets: key(
         texts,
-        "Globs of files that need approval wherever they are; `!` excludes one. Default: .env*, *.pem, id_*, credentials*, .ssh and others.",
+        "Globs of secret files: a read of one is never free, wherever it is. `!` excludes files. Default: .env*, *.pem, id_*, credentials*, .ssh and others.",
       ),
       assignments: key(texts, "Variables that a line may set for a command, such as NODE_ENV."),
       session: key(

@@ -1,6 +1,6 @@
 // A program whose disk fills up: proposes numbered calls until the gate cannot decide, and prints each
 // answer as a JSON line.
-import { openCallgate } from "../../services/library/callgate.ts";
+import { openCallgate } from "callgate";
 
 const CALLS_MAX = 500;
 

@@ -1,6 +1,12 @@
-import { describe, expect, it } from "vitest";
-import { policyGraph, renderGraph } from "../../../../../services/cli/policy/graph.ts";
-import type { PolicyDocument } from "../../../../../services/core/policy/document.ts";
+// `callgate policy graph` and the file it writes.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { policyGraph, renderGraph } from "../../../../services/cli/policy/graph.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { runInProcess } from "../../../support/memory-terminal.ts";
 
 const SHOP: PolicyDocument = {
   aliases: [{ resource: "order/{id}", names: ["charge.order"] }],
@@ -85,4 +91,28 @@ describe("the graph of a policy", () => {
     const empty = policyGraph({ tool_schemas: { a: {} } });
     expect(renderGraph(empty, "text")).toBe("the policy declares no effects and no reads\n");
   });
+});
+
+const POLICY = "tool_schemas: { charge_card: { effects: [{ resource: card, kind: charge }] } }\n";
+
+let directory = "";
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-graph-"));
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("writes a graph to a file, and never over the policy that it shows", async () => {
+  const policy = join(directory, "policy.yaml");
+  writeFileSync(policy, POLICY);
+  const out = join(directory, "graph.txt");
+
+  const done = await runInProcess(["policy", "graph", "-p", policy, "-o", out]);
+  expect(done).toMatchObject({ code: 0, stdout: "" });
+  expect(readFileSync(out, "utf8")).toContain("charge_card");
+  const same = await runInProcess(["policy", "graph", "-p", policy, "-o", policy]);
+  expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("would be lost") });
+  expect(readFileSync(policy, "utf8")).toBe(POLICY);
 });

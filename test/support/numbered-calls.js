@@ -1,17 +1,23 @@
-import type { ProposedCall } from "../../services/client/api/gate-types.ts";
+// In plain JavaScript, as programs that tests start again and again run it: see propose-until-killed.js.
+
+/** @typedef {import("../../services/client/api/gate-types.ts").ProposedCall} ProposedCall */
 
 export const CALLS_IN_FLIGHT = 16;
 
 const ORDERS = 50;
 const CONVERSATIONS = 20;
 
-export const PAY_POLICY = {
+export const PAY_POLICY = /** @type {const} */ ({
   authorization: { tiers: [{ name: "removals", pattern: "delete_*", action: "hitl" }] },
   tool_schemas: { pay: { effects: [{ resource: "order/{order}/payment", kind: "charge" }] } },
-} as const;
+});
 
-/** The same call for the same number, in every process; many pay an order twice. */
-export function numberedCall(number: number): ProposedCall {
+/**
+ * The same call for the same number, in every life of every process; many pay an order twice.
+ * @param {number} number
+ * @returns {ProposedCall}
+ */
+export function numberedCall(number) {
   return {
     conversationId: `conversation-${number % CONVERSATIONS}`,
     turn: 1,
