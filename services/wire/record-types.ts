@@ -2,6 +2,7 @@
  * Compiles the schemas, and converts between a value and framed bytes. Knows Avro and framing; the
  * files that map records know what the values mean.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Type } from "avsc";
 import { FatalError } from "../runtime/errors.ts";
 import { compileAvro, withTextField } from "./avro-types.ts";
@@ -71,15 +72,20 @@ class RecordType {
     this.schemaName = name;
     this.arena = arena;
     this.type = compileAvro(textField === undefined ? schema : withTextField(schema, textField));
-    const current = schemaFingerprint(compileAvro(schema));
+    const current = schemaFingerprint(textField === undefined ? this.type : compileAvro(schema));
     this.prefix = wire === undefined ? singleObjectPrefix(current) : wirePrefix(wire.ids[name]);
     this.wireReaders =
       wire === undefined ? undefined : new WireReaders(name, this.type, wire.schemas);
-    this.readers = [reader(current, undefined), ...this.olderReaders(older, current)];
+    this.readers = [reader(current, undefined), ...this.olderReaders(older, schema, current)];
   }
 
-  private olderReaders(older: readonly AvroSchema[], current: Uint8Array): FingerprintReader[] {
+  private olderReaders(
+    older: readonly AvroSchema[],
+    present: AvroSchema,
+    current: Uint8Array,
+  ): FingerprintReader[] {
     return older
+      .filter((schema) => !isDeepStrictEqual(schema, present))
       .map((schema) => compileAvro(schema))
       .map((writer) => ({ writer, fingerprint: schemaFingerprint(writer) }))
       .filter(({ fingerprint }) => !Buffer.from(fingerprint).equals(current))

@@ -1,13 +1,21 @@
 // The library example of the README as written, with the policy of the README.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const ENTRY = join(REPOSITORY, "services/library/callgate.ts");
 const MARKER = "<!-- example: library -->";
 
 let directory = "";
@@ -21,8 +29,11 @@ function blockAfter(text: string, start: string, language: string): string {
   return block?.[1] ?? "";
 }
 
-beforeAll(() => {
+beforeAll(async () => {
+  await ensureBuilt();
   directory = mkdtempSync(join(tmpdir(), "callgate-readme-"));
+  mkdirSync(join(directory, "node_modules"));
+  symlinkSync(REPOSITORY, join(directory, "node_modules/callgate"));
   const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
   const policy = blockAfter(readme, "## A first policy", "yaml");
   const example = blockAfter(readme, MARKER, "ts");
@@ -37,7 +48,6 @@ beforeAll(() => {
         noEmit: true,
         rootDir: "/",
         typeRoots: [join(REPOSITORY, "node_modules/@types")],
-        paths: { callgate: [ENTRY] },
       },
       include: [join(directory, "*.ts")],
     }),

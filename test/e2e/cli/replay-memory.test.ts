@@ -1,4 +1,4 @@
-// A replay holds one conversation at a time: fifty times the input must not need more memory.
+// A replay holds one conversation at a time: 25 times the input must not need more memory.
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ const POLICY = fileURLToPath(new URL("../../../infra/policies/demo.yaml", import
 const CONVERSATIONS = 400;
 const CALLS = 20;
 const OUTPUT = "x".repeat(1_000);
-const TIMES = 50;
+const TIMES = 25;
 
-/** More than garbage varies by; the larger input is 400 MB unpacked. */
+/** More than garbage varies by; the larger input is 200 MB unpacked. */
 const GROWTH_MEGABYTES_MAX = 120;
 
 let directory = "";
