@@ -47,7 +47,7 @@ const POLICY = {
 };
 
 /** As the defaults of docs/configuration.md. */
-const SESSION_MS = 6_000;
+export const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 300;
 const TRANSACTION_MS = 10_000;
 const LINGER_MS = 5;

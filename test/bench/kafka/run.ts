@@ -119,7 +119,10 @@ class Rounds {
 
 async function measureAll(options: Options, folder: string, work: string): Promise<Rounds> {
   const { parts, quick } = options;
-  const [kafka, redis] = await Promise.all([startKafka({ properties: BROKER, isMeasured: true }), startRedis()]);
+  const [kafka, redis] = await Promise.all([
+    startKafka({ properties: BROKER, isMeasured: true }),
+    startRedis(),
+  ]);
   const gateChild = join(BUILD, "gate-child.js");
   const peer = [process.execPath, ...NODE_ARGS, gateChild].join(" ");
   const bench: SharedBench = { folder, work, brokers: kafka.bootstrap.join(","), peer };
