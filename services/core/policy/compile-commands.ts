@@ -176,7 +176,10 @@ function keysOf(rule: CommandRule): VariantKeys {
   return keys;
 }
 
-/** As strict as the strictest rule, and asked for at least, where rules are written. */
+/**
+ * The strictest tier that a rule names, and at least approval by a person. Without rules nothing is
+ * added, so the tool's own tier decides.
+ */
 function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
   if (tier !== undefined) return { tier };
   if (rules.length === 0) return {};
