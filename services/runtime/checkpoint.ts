@@ -1,8 +1,9 @@
 /**
  * Converts a partition's committed state to a checkpoint and back.
  *
- * CHECKPOINT-1 a checkpoint holds committed state only; its header is of the record that all of it
- *    was taken at.
+ * CHECKPOINT-1 a checkpoint holds committed state only. A finished save has taken all of it at the
+ *    header's record. An interrupted one leaves the earlier header with some newer blobs; none is
+ *    older than the header says, so a replay from the header's record makes the state whole.
  * CHECKPOINT-2 whoever loads one trusts nothing in it: identity, digests, count, and its position
  *    in the journal's chain are checked, and it is used as a whole or not at all.
  */

@@ -59,7 +59,7 @@ export class Preparation {
   get start(): Start | null {
     const { checkpoints } = this.#context;
     const isShort = !this.#wasAtEnd && checkpoints !== null && this.#start.stored?.header === null;
-    return isShort || this.#replay.anchored ? null : this.#start;
+    return isShort || this.#replay.hasLostStart ? null : this.#start;
   }
 
   /**

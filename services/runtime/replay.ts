@@ -39,7 +39,7 @@ export class Replay {
   readonly #state: PartitionState;
   readonly #options: ReplayOptions;
   /** Gate time at the start of a log whose first records are gone; undefined: none are. */
-  #anchoredAtMs: number | undefined;
+  #startAtMs: number | undefined;
   /**
    * Gate time until which conversations from before the log's start can matter, as far as is known.
    */
@@ -51,8 +51,9 @@ export class Replay {
     this.#options = options;
   }
 
-  get anchored(): boolean {
-    return this.#anchoredAtMs !== undefined;
+  /** Whether the journal was read from a later record than its first. */
+  get hasLostStart(): boolean {
+    return this.#startAtMs !== undefined;
   }
 
   /** How many state hashes matched. */
@@ -76,7 +77,7 @@ export class Replay {
 
   #applyOne(staged: StagedState, { record, log }: JournalEntry): void {
     const isFirst = staged.progress.seq === 0;
-    if (isFirst && record.seq > 1 && this.#options.startMoved) this.#anchor(staged, record);
+    if (isFirst && record.seq > 1 && this.#options.startMoved) this.#beginAt(staged, record);
     if (this.#options.checkChain) assertFollows(staged, record, log);
     const applied = staged.applyEvents(this.#selectBegun(staged, record.events), record.seq);
     const isHashRecord = record.stateHash !== null;
@@ -107,16 +108,16 @@ export class Replay {
    * Starts at a record that is not the journal's first: earlier records are too old to matter, and
    * are trusted.
    */
-  #anchor(staged: StagedState, record: JournalRecord): void {
-    this.#anchoredAtMs = record.previousAtMs;
+  #beginAt(staged: StagedState, record: JournalRecord): void {
+    this.#startAtMs = record.previousAtMs;
     this.#olderUntilMs = record.previousAtMs + this.#options.spanMs;
     staged.advance({ ...staged.progress, seq: record.seq - 1, chainHead: record.prevHash });
   }
 
   /** Drops the events of conversations whose beginning is no longer in the log. */
   #selectBegun(staged: StagedState, events: readonly GateEvent[]): readonly GateEvent[] {
-    const anchoredAtMs = this.#anchoredAtMs;
-    if (anchoredAtMs === undefined) return events;
+    const startAtMs = this.#startAtMs;
+    if (startAtMs === undefined) return events;
     const begun = new Set<string>();
     return events.filter((event) => {
       const key = conversationKey(event.tenantId, event.conversationId);
@@ -125,7 +126,7 @@ export class Replay {
       const isBegun = begins || begun.has(key) || staged.state(key) !== undefined;
       const { atMs, untilMs } = findRetention(event);
       // A conversation without events since then is retained no longer than one that has events.
-      const olderUntilMs = isBegun ? anchoredAtMs + untilMs - atMs : untilMs;
+      const olderUntilMs = isBegun ? startAtMs + untilMs - atMs : untilMs;
       this.#olderUntilMs = Math.max(this.#olderUntilMs, olderUntilMs);
       return isBegun;
     });
@@ -133,7 +134,7 @@ export class Replay {
 
   #isComparable(record: JournalRecord): boolean {
     if (record.seq < this.#options.hashesFromSeq) return false;
-    return this.#anchoredAtMs === undefined || record.clocks.proposals > this.#olderUntilMs;
+    return this.#startAtMs === undefined || record.clocks.proposals > this.#olderUntilMs;
   }
 }
 

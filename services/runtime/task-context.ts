@@ -21,7 +21,10 @@ export type TaskState = "restoring" | "running" | "suspended" | "closed";
 
 export type TaskStatus = {
   readonly state: TaskState;
-  /** Why a client cannot be answered (`gate_unavailable`). */
+  /**
+   * What a client is told while it cannot be answered (`gate_unavailable`). It is `restoring` also
+   * for a task that is suspended by an error, which takes the partition over again by itself.
+   */
   readonly detail: "restoring" | "running" | "no_policy" | "not_owner" | "failed" | "closed";
   /** The error that stopped the task, where there is one. */
   readonly error: PipelineError | null;

@@ -1,7 +1,8 @@
 /**
  * The closed lists behind Avro strings: reasons, kinds and statuses. They are strings in the schema
- * so that an old reader can read a new word; the gate itself accepts only words on the list. A
- * schema names the list of a string by its `logicalType`, which other readers ignore.
+ * so that foreign readers, which ignore the `logicalType` that names the list, can read a new word.
+ * Callgate's own processes, clients too, refuse a word that is not on the list: they are upgraded
+ * before the gates that write it.
  */
 import { cutText } from "../core/cut-text.ts";
 import type {

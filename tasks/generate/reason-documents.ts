@@ -9,10 +9,10 @@ import {
 
 export function reasonsJson(): string {
   const reasons = REASON_CODES.map((code) => {
-    const { check, group, isStrike, isRetryable, modelText, cause, remedy } = REASONS[code];
+    const { row, group, isStrike, isRetryable, modelText, cause, remedy } = REASONS[code];
     return {
       code,
-      check,
+      check: row,
       group,
       alwaysEnforced: isAlwaysEnforced(code),
       striking: isStrike === true,
@@ -42,6 +42,8 @@ A refused or held call carries one reason code. Look the code up here: what it m
 and what to do. The list is closed; codes never change meaning. \`schemas/reasons.json\` is the same
 list for programs. Both are written by \`npm run schemas\` from \`services/core/reasons/\`.
 
+The check is the row of \`policy explain\` that shows the code.
+
 The mode is that of the preset \`balanced\`: \`enforce\` refuses, \`warn\` lets the call run and tells the
 model. \`strict\` enforces all of them, \`observe\` only records. \`always\` cannot be switched; the others
 can, in \`checks\` of the policy or of a tool. A *strike* moves the conversation up the ladder. A
@@ -59,9 +61,9 @@ function groupSection(group: ReasonGroup): string {
 }
 
 function reasonSection(code: ReasonCode): string {
-  const { check, mode, isStrike, isRetryable, modelText, cause, remedy } = REASONS[code];
+  const { row, mode, isStrike, isRetryable, modelText, cause, remedy } = REASONS[code];
   const facts = [
-    check === "gate" ? "from the gate" : `check \`${check}\``,
+    row === "gate" ? "from the gate" : `check \`${row}\``,
     `mode \`${mode}\``,
     ...(isStrike === true ? ["strike"] : []),
     ...(isRetryable === true ? ["retryable"] : []),

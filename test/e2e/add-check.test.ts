@@ -45,7 +45,7 @@ function findUnlisted(call: CallContext, agents: Settings): readonly Finding[] {
 `;
 
 const ROW = `  agent_not_listed: {
-    check: "listed_agents",
+    row: "listed_agents",
     mode: "enforce",
     group: "permission",
     modelText: "This call was not run because you are not on the list of agents here. Stop calling tools; tell the user.",

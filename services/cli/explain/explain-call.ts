@@ -198,5 +198,5 @@ export const CHECK_ROWS: readonly CheckRow[] = ROW_ENTRIES.map(({ name, row }, a
   ...row,
   number: String(at + 1),
   name: name.replaceAll("_", " "),
-  reasons: REASON_CODES.filter((code) => REASONS[code].check === name),
+  reasons: REASON_CODES.filter((code) => REASONS[code].row === name),
 }));

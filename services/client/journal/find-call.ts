@@ -19,7 +19,7 @@ import { resultOf } from "./stored-result.ts";
 /** The form that core/hash.ts makes. */
 const APPROVAL_ID = /^[0-9a-f]{32}$/;
 /**
- * core/decide/refuse-unread.ts makes ids of its own for calls whose proposal could not be parsed.
+ * core/decide/refuse-plainly.ts makes ids of its own for calls whose proposal could not be parsed.
  */
 const DECISION_ID = /^(?:[0-9a-f]{32}$|unread:)/;
 

@@ -2,6 +2,16 @@
  * Judges a call part by part: each command of a line, each file that it redirects to, each statement,
  * the request. The call is as strict as its strictest part. A part that is not understood matches no
  * rule that allows.
+ *
+ * | word         | of       | means                                                                |
+ * |--------------|----------|----------------------------------------------------------------------|
+ * | `unread`     | the call | why its text, or a part of it, could not be taken apart              |
+ * | `unseen`     | a part   | why what it works on cannot be seen: a pipe or many wrappers hide it |
+ * | `problem`    | a part   | why its program's table does not fit its words; null: it fits        |
+ * | `misread`    | a part   | `unseen`, or the `problem` of a program that has a table             |
+ * | `unclear`    | a part   | judged by the tier of `unclear`, for any of these, for a path that   |
+ * |              |          | is not free, for what leaves the machine, or where no rule names it  |
+ * | `understood` | a part   | judged by the tool's own keys: none of these holds                   |
  */
 import { type Does, isReading } from "../programs/program.ts";
 import { type CommandPart, FILE, type Part, type Visit } from "./part.ts";
@@ -18,8 +28,11 @@ export interface PartJudgement {
   /** The part, for people. */
   readonly text: string;
   readonly does: DoesOnRepeat;
-  /** Number of the rule that decides; `tables`: none, but the tables say what it does; `unclear`: nothing does. */
-  readonly by: number | "tables" | "unclear";
+  /**
+   * Index of the rule that decides; `understood`: no rule does, and the tool's own keys apply;
+   * `unclear`: see above.
+   */
+  readonly by: number | "understood" | "unclear";
   /** Why it is unclear, as a clause: `the option --x of git status is not known`. */
   readonly reason: string | null;
 }
@@ -61,7 +74,7 @@ function judgePart(part: Part, { rules, isSession }: Rules): readonly PartJudgem
   // For a file that no rule names, the tool's own entry decides.
   const isFile = command?.form.program === FILE;
   if (isReading(part.does) || rules.length === 0 || isFile)
-    return [{ text, does, by: "tables", reason: null }];
+    return [{ text, does, by: "understood", reason: null }];
   const why = part.does === "send" ? "it leaves the machine" : "no rule names it";
   return [{ text, does, by: "unclear", reason: why }];
 }

@@ -3,6 +3,7 @@
  * changed since: then a repeat is meant (docs/engine.md, duplicates).
  */
 
+import type { CompiledTool } from "../policy/compiled.ts";
 import { findHeldPriorCall, findPriorCall } from "../state/prior-calls.ts";
 import type { PriorCall } from "../state/state.ts";
 import { hasChanged } from "./changed.ts";
@@ -62,9 +63,14 @@ function isAnswerable(call: CallContext, priorCall: PriorCall): boolean {
 
 function isDuplicateWrite(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, nowMs } = call;
-  if (tool.repeatable || tool.namesNoObject || nowMs >= priorCall.windowUntilMs) return false;
+  if (isRepeatMeant(tool) || nowMs >= priorCall.windowUntilMs) return false;
   if (isBatch(call, priorCall)) return false;
   return !tool.changesMatter || !hasChanged(call, priorCall.n);
+}
+
+/** Whether each repeat of a write that succeeded is meant: equal arguments prove nothing then. */
+export function isRepeatMeant(tool: Pick<CompiledTool, "repeatable" | "namesNoObject">): boolean {
+  return tool.repeatable || tool.namesNoObject;
 }
 
 /** Whether the call may run while its prior call has not ended. */

@@ -34,7 +34,7 @@ import { type LazyArguments, TextArguments } from "./lazy-arguments.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { type IdentifiedCall, nameCall } from "./name-call.ts";
 import { refuseEarly } from "./refuse-early.ts";
-import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
+import { type PlainRefusal, refusePlainly } from "./refuse-plainly.ts";
 import { runChecks } from "./run-checks.ts";
 
 export function decideProposal(

@@ -20,7 +20,7 @@ import { hasManualGrantOf, hasRoom, isBlank, rulingKey } from "../state/manual-g
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideParsed } from "./decide-proposal.ts";
 import { draftOfHeld, proposalOfHeld, refuseHeld } from "./refuse-held.ts";
-import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
+import { type PlainRefusal, refusePlainly } from "./refuse-plainly.ts";
 
 export function decideVerdict(
   state: ConversationState | undefined,

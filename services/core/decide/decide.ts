@@ -16,7 +16,7 @@ import { decideProposal } from "./decide-proposal.ts";
 import { decideResult } from "./decide-result.ts";
 import { decideTick } from "./decide-tick.ts";
 import { decideVerdict } from "./decide-verdict.ts";
-import { internalError } from "./refuse-unread.ts";
+import { internalError } from "./refuse-plainly.ts";
 
 /**
  * `nowMs`: append time of the input, monotone per input topic-partition. A tick is decided for one

@@ -7,6 +7,7 @@
  * and confirms it: a new key needs a known outcome.
  */
 import type { CallContext } from "../checks/check.ts";
+import { isRepeatMeant } from "../checks/duplicate.ts";
 import type { Execution } from "../events.ts";
 import { mayHaveActed } from "../state/doubts.ts";
 import type { PriorCall } from "../state/state.ts";
@@ -41,7 +42,7 @@ function goesOn(call: CallContext, priorCall: PriorCall): boolean {
 /** A write repeated after its window, with nothing to say that it is meant. */
 function isLateRetry(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, dependsOn: resources, nowMs } = call;
-  if (tool.repeatable || tool.namesNoObject || nowMs < priorCall.windowUntilMs) return false;
+  if (isRepeatMeant(tool) || nowMs < priorCall.windowUntilMs) return false;
   const dependent = { actionKey: call.actionKey, isRead: false, resources };
   return !changedSince(call.state, dependent, priorCall.n, nowMs);
 }

@@ -10,7 +10,7 @@ import type { DecisionEvent } from "../events.ts";
 import type { Advice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
 import type { DecisionDraft } from "./draft-decision.ts";
-import type { PlainRefusal } from "./refuse-unread.ts";
+import type { PlainRefusal } from "./refuse-plainly.ts";
 import { findEnforced } from "./run-checks.ts";
 
 export function refuseEarly(

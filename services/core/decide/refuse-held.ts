@@ -4,7 +4,7 @@ import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type DecisionDraft, draftDecision, type Proposed } from "./draft-decision.ts";
 import { makeRoomForName } from "./make-room.ts";
-import { refusePlainly } from "./refuse-unread.ts";
+import { refusePlainly } from "./refuse-plainly.ts";
 
 export function refuseHeld(
   state: ConversationState,

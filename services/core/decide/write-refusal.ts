@@ -10,7 +10,7 @@ import { DOUBT_SENTENCE, REASONS } from "../reasons/reasons.ts";
 import { isInDoubt } from "../state/doubts.ts";
 import type { PriorCall } from "../state/state.ts";
 import type { EscalationLevel, Level } from "./ladder.ts";
-import { problemLines, shownProblems } from "./refuse-unread.ts";
+import { problemLines, shownProblems } from "./refuse-plainly.ts";
 import { suggestNext } from "./suggest.ts";
 
 const LEVEL_SENTENCES: Readonly<Record<Level, string | null>> = {

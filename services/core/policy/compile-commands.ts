@@ -57,10 +57,13 @@ const DOES_ON_REPEAT: readonly DoesOnRepeat[] = ["read", "watch", "run", "write"
 
 type ToolsByDoes = Readonly<Record<DoesOnRepeat, Ranked>>;
 
-/** The tools that judge parts: of each rule, of what the tables say, and of what is unclear. */
+/**
+ * The tools that judge parts: of each rule, of what is understood without a rule, and of what is
+ * unclear.
+ */
 interface RuleTools {
   readonly rules: readonly ToolsByDoes[];
-  readonly tables: ToolsByDoes;
+  readonly understood: ToolsByDoes;
   readonly unclear: ToolsByDoes;
 }
 
@@ -139,7 +142,7 @@ export function compileCommands(
     rules: rules.map((rule, index) =>
       compileByDoes(variantOfRule(rule, index), keysOf(rule), [...path, "rules", index]),
     ),
-    tables: compileByDoes({ name: "tables", rule: "tables" }, {}, path),
+    understood: compileByDoes({ name: "understood", rule: "understood" }, {}, path),
     unclear: compileByDoes({ name: "unclear", rule: "unclear" }, unclearKeys(document, tiers), [
       ...path,
       "unclear",
@@ -176,7 +179,10 @@ function keysOf(rule: CommandRule): VariantKeys {
   return keys;
 }
 
-/** As strict as the strictest rule, and asked for at least, where rules are written. */
+/**
+ * The strictest tier that a rule names, and at least approval by a person. Without rules nothing is
+ * added, so the tool's own tier decides.
+ */
 function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
   if (tier !== undefined) return { tier };
   if (rules.length === 0) return {};
@@ -230,14 +236,14 @@ function compileJudge(
     const value = written === undefined ? preset : written;
     return value === undefined ? missing : read(value, args);
   };
-  const partOf = ({ by, does }: PartJudgement): Ranked =>
+  const toolFor = ({ by, does }: PartJudgement): Ranked =>
     (typeof by === "number" ? (ruleTools.rules[by] as ToolsByDoes) : ruleTools[by])[does];
   const noteOf = (judgement: PartJudgement): JudgedCommand => {
-    const { tool } = partOf(judgement);
+    const { tool } = toolFor(judgement);
     const key =
       typeof judgement.by === "number"
         ? ["rules", judgement.by]
-        : judgement.by === "tables"
+        : judgement.by === "understood"
           ? []
           : ["unclear"];
     const why =
@@ -248,14 +254,14 @@ function compileJudge(
   const merged = merger();
   const choose = (judgements: readonly PartJudgement[]): CompiledTool => {
     // An empty line waits for what still comes.
-    if (judgements.length === 0) return ruleTools.tables.watch.tool;
-    const tool = merged(judgements.map(partOf));
+    if (judgements.length === 0) return ruleTools.understood.watch.tool;
+    const tool = merged(judgements.map(toolFor));
     if (!isStrict(tool.tier)) return tool;
     const why = whyOf(judgements.map(noteOf), tool.tier);
     return { ...askedAlone(tool, judgements), why };
   };
   const chosen = new WeakMap<ReadCall, CompiledTool>();
-  const all = [ruleTools.tables, ruleTools.unclear, ...ruleTools.rules];
+  const all = [ruleTools.understood, ruleTools.unclear, ...ruleTools.rules];
   return {
     variants: [...new Set(all.flatMap((one) => DOES_ON_REPEAT.map((does) => one[does].tool)))],
     commandsOf: (args) => judgeParts(readOf(args), rules).map(noteOf),

@@ -24,7 +24,7 @@ export type CheckName = (typeof CHECK_ORDER)[number];
 
 export const CHECK_REASONS = {
   conversation_ended: {
-    check: "conversation",
+    row: "conversation",
     mode: "enforce",
     group: "stop",
     modelText:
@@ -34,7 +34,7 @@ export const CHECK_REASONS = {
       "Nothing, where the end is meant: the next turn lifts it, unless `end` lasts for the conversation. A `resume` verdict always lifts it.",
   },
   user_input_required: {
-    check: "conversation",
+    row: "conversation",
     mode: "enforce",
     group: "stop",
     modelText:
@@ -43,7 +43,7 @@ export const CHECK_REASONS = {
     remedy: "Let the user answer: the next turn lifts it, and so does a `resume` verdict.",
   },
   acknowledgement_required: {
-    check: "conversation",
+    row: "conversation",
     mode: "enforce",
     group: "stop",
     modelText:
@@ -54,7 +54,7 @@ export const CHECK_REASONS = {
       "Show the model the refusal, and check `acknowledgement.patterns` if its answers should count.",
   },
   budget_steps: {
-    check: "budgets",
+    row: "budgets",
     mode: "enforce",
     group: "budget",
     modelText:
@@ -63,7 +63,7 @@ export const CHECK_REASONS = {
     remedy: "Raise the limit, or start a new turn where the limit is one of the turn.",
   },
   budget_calls: {
-    check: "budgets",
+    row: "budgets",
     mode: "enforce",
     group: "budget",
     modelText:
@@ -72,7 +72,7 @@ export const CHECK_REASONS = {
     remedy: "Raise the limit, or start a new turn where the limit is one of the turn.",
   },
   budget_seconds: {
-    check: "budgets",
+    row: "budgets",
     mode: "enforce",
     group: "budget",
     modelText:
@@ -82,7 +82,7 @@ export const CHECK_REASONS = {
     remedy: "Raise the limit, or start a new turn.",
   },
   budget_spend: {
-    check: "budgets",
+    row: "budgets",
     mode: "enforce",
     group: "budget",
     modelText:
@@ -92,7 +92,7 @@ export const CHECK_REASONS = {
     remedy: "Raise the limit, or give calls a smaller `estimatedCost` where it is too high.",
   },
   duplicate_call: {
-    check: "duplicate",
+    row: "duplicate",
     mode: "enforce",
     group: "repeat",
     isStrike: true,
@@ -104,7 +104,7 @@ export const CHECK_REASONS = {
     remedy: "Declare the tool `repeatable` or `volatile` if repeats are meant.",
   },
   duplicate_in_flight: {
-    check: "duplicate",
+    row: "duplicate",
     mode: "enforce",
     group: "repeat",
     isRetryable: true,
@@ -116,7 +116,7 @@ export const CHECK_REASONS = {
       "Let the executor report. A call that is never reported becomes `outcome_unknown` at its deadline.",
   },
   outcome_unknown: {
-    check: "duplicate",
+    row: "duplicate",
     mode: "enforce",
     group: "effect",
     isStrike: true,
@@ -128,7 +128,7 @@ export const CHECK_REASONS = {
       "Find out whether it took effect, and settle it with a `reconcile` verdict, a late result, or a user's confirmation.",
   },
   retry_exhausted: {
-    check: "duplicate",
+    row: "duplicate",
     mode: "enforce",
     group: "repeat",
     isStrike: true,
@@ -140,7 +140,7 @@ export const CHECK_REASONS = {
       "Remove what made it fail: anything written since allows it again. Raise `retries.max_attempts` if more attempts are meant.",
   },
   retry_too_soon: {
-    check: "duplicate",
+    row: "duplicate",
     mode: "enforce",
     group: "rate",
     isRetryable: true,
@@ -151,7 +151,7 @@ export const CHECK_REASONS = {
     remedy: "Wait, or shorten `retries.backoff_ms`.",
   },
   history_full: {
-    check: "duplicate",
+    row: "duplicate",
     mode: "enforce",
     group: "stop",
     modelText:
@@ -161,7 +161,7 @@ export const CHECK_REASONS = {
     remedy: "Start a new conversation, or wait: old entries leave with time. Reads still work.",
   },
   near_duplicate: {
-    check: "near_duplicate",
+    row: "near_duplicate",
     mode: "warn",
     group: "repeat",
     isStrike: true,
@@ -172,7 +172,7 @@ export const CHECK_REASONS = {
     remedy: "Raise the threshold, or add the argument that tells the calls apart to `with`.",
   },
   side_effect_conflict: {
-    check: "side_effects",
+    row: "side_effects",
     mode: "enforce",
     group: "effect",
     isStrike: true,
@@ -184,7 +184,7 @@ export const CHECK_REASONS = {
       "Confirm or approve the call if a second one is meant; set `exclusive: false` if the effect may happen often.",
   },
   loop_repeat: {
-    check: "loops",
+    row: "loops",
     mode: "enforce",
     group: "repeat",
     isStrike: true,
@@ -194,7 +194,7 @@ export const CHECK_REASONS = {
     remedy: "Declare the tool `polling` if waiting like this is meant.",
   },
   loop_cycle: {
-    check: "loops",
+    row: "loops",
     mode: "enforce",
     group: "repeat",
     isStrike: true,
@@ -206,7 +206,7 @@ export const CHECK_REASONS = {
       "Raise `loops.cycle_rounds`, or declare a tool `volatile` whose output differs each time.",
   },
   loop_no_progress: {
-    check: "loops",
+    row: "loops",
     mode: "warn",
     group: "repeat",
     isStrike: true,
@@ -217,7 +217,7 @@ export const CHECK_REASONS = {
     remedy: "Set `empty_output` for a tool that never answers anything, or raise the threshold.",
   },
   loop_rotation: {
-    check: "loops",
+    row: "loops",
     mode: "warn",
     group: "repeat",
     isStrike: true,
@@ -229,7 +229,7 @@ export const CHECK_REASONS = {
       "Change `loops.rotation.calls` or `loops.rotation.keys`, or declare a tool `polling` if it is asked again and again on purpose.",
   },
   failure_streak: {
-    check: "loops",
+    row: "loops",
     mode: "enforce",
     group: "repeat",
     isStrike: true,
@@ -241,7 +241,7 @@ export const CHECK_REASONS = {
     remedy: "Remove the cause of the error. Where failures should be tried again, write `retries`.",
   },
   failure_run: {
-    check: "loops",
+    row: "loops",
     mode: "warn",
     group: "repeat",
     isStrike: true,
@@ -252,7 +252,7 @@ export const CHECK_REASONS = {
     remedy: "Look whether the tool server is down.",
   },
   tool_frequency: {
-    check: "loops",
+    row: "loops",
     mode: "enforce",
     group: "rate",
     isRetryable: true,
@@ -263,7 +263,7 @@ export const CHECK_REASONS = {
     remedy: "Wait, or change the limit that the rule names.",
   },
   tier_denied: {
-    check: "tier",
+    row: "tier",
     mode: "enforce",
     group: "permission",
     usesBudget: true,
@@ -273,7 +273,7 @@ export const CHECK_REASONS = {
     remedy: "Move the tool to another tier if it should be allowed.",
   },
   rate_limited: {
-    check: "tier",
+    row: "tier",
     mode: "enforce",
     group: "rate",
     isRetryable: true,
@@ -283,7 +283,7 @@ export const CHECK_REASONS = {
     remedy: "Wait, or raise `rate_limit`.",
   },
   grant_exceeded: {
-    check: "tier",
+    row: "tier",
     mode: "enforce",
     group: "permission",
     modelText:
@@ -292,7 +292,7 @@ export const CHECK_REASONS = {
     remedy: "Give more with a `grant` verdict where the tier takes one, or raise `ceiling`.",
   },
   approval_required: {
-    check: "tier",
+    row: "tier",
     mode: "enforce",
     group: "permission",
     modelText:
@@ -301,7 +301,7 @@ export const CHECK_REASONS = {
     remedy: "Approve or deny it by its approval id.",
   },
   approval_denied: {
-    check: "tier",
+    row: "tier",
     mode: "always",
     group: "permission",
     usesBudget: true,
@@ -311,7 +311,7 @@ export const CHECK_REASONS = {
     remedy: "Nothing: the decision of a person stands. The user can ask again in a new turn.",
   },
   approval_expired: {
-    check: "tier",
+    row: "tier",
     mode: "always",
     group: "permission",
     modelText:

@@ -6,7 +6,7 @@ export const ENTRY_ORDER = ["envelope", "redelivery", "tool", "arguments"] as co
 
 export const ENTRY_REASONS = {
   malformed: {
-    check: "envelope",
+    row: "envelope",
     mode: "always",
     group: "input",
     usesBudget: true,
@@ -18,7 +18,7 @@ export const ENTRY_REASONS = {
     remedy: "Build the JSON with a library, each key once.",
   },
   too_large: {
-    check: "envelope",
+    row: "envelope",
     mode: "always",
     group: "input",
     usesBudget: true,
@@ -30,7 +30,7 @@ export const ENTRY_REASONS = {
     remedy: "Send less, or raise `limits.arguments_bytes` of the policy.",
   },
   misrouted: {
-    check: "envelope",
+    row: "envelope",
     mode: "always",
     group: "gate",
     keepsNoName: true,
@@ -41,7 +41,7 @@ export const ENTRY_REASONS = {
     remedy: "Check the key and the partitioner of the producer.",
   },
   unauthenticated: {
-    check: "envelope",
+    row: "envelope",
     mode: "always",
     group: "gate",
     keepsNoName: true,
@@ -52,7 +52,7 @@ export const ENTRY_REASONS = {
     remedy: "Hand the agent a token for its turn, and check the keys in `gate.proposalKeys`.",
   },
   call_id_conflict: {
-    check: "redelivery",
+    row: "redelivery",
     mode: "always",
     group: "gate",
     keepsNoName: true,
@@ -62,7 +62,7 @@ export const ENTRY_REASONS = {
     remedy: "Let the platform give each call an id of its own.",
   },
   unknown_tool: {
-    check: "tool",
+    row: "tool",
     mode: "enforce",
     group: "permission",
     usesBudget: true,
@@ -72,7 +72,7 @@ export const ENTRY_REASONS = {
     remedy: "Add it to `tool_schemas` or to a tier, or set `unknown_tools`.",
   },
   killed: {
-    check: "tool",
+    row: "tool",
     mode: "always",
     group: "permission",
     usesBudget: true,
@@ -83,7 +83,7 @@ export const ENTRY_REASONS = {
       "Remove the name from the `kill` block: the next revision of the policy lets the call through.",
   },
   invalid_arguments: {
-    check: "arguments",
+    row: "arguments",
     mode: "enforce",
     group: "input",
     usesBudget: true,
@@ -98,7 +98,7 @@ export const ENTRY_REASONS = {
 
 export const GATE_REASONS = {
   internal_error: {
-    check: "gate",
+    row: "gate",
     mode: "always",
     group: "gate",
     modelText:
@@ -107,7 +107,7 @@ export const GATE_REASONS = {
     remedy: "Find the error in the log, and report it.",
   },
   gate_unavailable: {
-    check: "gate",
+    row: "gate",
     mode: "always",
     group: "gate",
     isRetryable: true,

@@ -11,9 +11,12 @@ export type ReasonGroup =
   | "effect"
   | "rate";
 
-export interface ReasonRow<Check extends string = string> {
-  /** The check that gives it: the row of `policy explain` that it is shown in. */
-  readonly check: Check;
+export interface ReasonRow<Row extends string = string> {
+  /**
+   * The row of `policy explain` that shows it: that of the check or step that gives it, or of the main
+   * check where a further pass of it does (`history`, `acknowledgement`, `denials`, `denied_forms`).
+   */
+  readonly row: Row;
   /**
    * always: enforced whatever a policy says, and naming it in `checks` is an error. enforce, warn:
    * the mode under the preset `balanced`; `strict` enforces both, `observe` records both.

@@ -11,16 +11,17 @@ const ROWS = { ...ENTRY_REASONS, ...CHECK_REASONS, ...GATE_REASONS };
 
 export type ReasonCode = keyof typeof ROWS;
 
-export const REASONS: Readonly<Record<ReasonCode, ReasonRow<ReasonCheck>>> = ROWS;
+export const REASONS: Readonly<Record<ReasonCode, ReasonRow<ReasonRowName>>> = ROWS;
 
 export const REASON_CODES = Object.keys(ROWS) as unknown as readonly [ReasonCode, ...ReasonCode[]];
 
 /**
- * The sources of reasons, in the order in which a call passes them; `gate` is outside that order.
+ * What a reason may name as its row, in the order in which a call passes them; `gate` is outside that
+ * order.
  */
-export const REASON_CHECKS = [...ENTRY_ORDER, ...CHECK_ORDER, "gate"] as const;
+export const REASON_ROWS = [...ENTRY_ORDER, ...CHECK_ORDER, "gate"] as const;
 
-export type ReasonCheck = (typeof REASON_CHECKS)[number];
+export type ReasonRowName = (typeof REASON_ROWS)[number];
 
 /** How a reason is applied: refuse, allow with a note to the model, record only, or skip. */
 export type Mode = "enforce" | "warn" | "shadow" | "off";

@@ -134,7 +134,7 @@ function lintUnclear(
   if (rules.length > 0 || unclear !== undefined) return;
   const message = "has no rules and no `unclear`: what is not understood gets the tool's own tier";
   report(
-    "info",
+    "warning",
     "open-commands",
     path,
     message,

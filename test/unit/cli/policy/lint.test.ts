@@ -202,12 +202,12 @@ describe("lint of tools", () => {
   it("finds commands or variants of an argument that no call has", () => {
     const schema = "input_schema: { type: object, properties: { cmd: { type: string } } }";
     const listFindings = (more: string) => serious(`tool_schemas: { a: { ${schema}, ${more} } }`);
-    expect(listFindings("commands: shell")).toEqual(["error unknown-argument 1:93"]);
+    expect(listFindings("commands: { unclear: t }")).toEqual(["error unknown-argument 1:93"]);
     const rules = 'rules: [{ match: "^rm", read_only: false }]';
     expect(listFindings(`variants: { argument: line, ${rules} }`)).toEqual([
       "error unknown-argument 1:93",
     ]);
-    expect(listFindings("commands: { argument: cmd }")).toEqual([]);
+    expect(listFindings("commands: { argument: cmd, unclear: t }")).toEqual([]);
   });
 
   it("finds sensitive fields that no call has, and comparisons of digests", () => {
@@ -368,7 +368,9 @@ describe("lint of tools whose class depends on an argument", () => {
   });
 
   it("reports once that `read_only` beside `commands` has no effect", () => {
-    expect(serious(tool("read_only: false, commands: http"))).toEqual(["warning idle-key 1:39"]);
+    expect(serious(tool("read_only: false, commands: { language: http, unclear: t }"))).toEqual([
+      "warning idle-key 1:39",
+    ]);
   });
 });
 

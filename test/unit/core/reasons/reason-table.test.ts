@@ -1,17 +1,23 @@
 import { describe, expect, test } from "vitest";
+import { CHECKS } from "../../../../services/core/checks/order.ts";
+import { ENTRY_ORDER } from "../../../../services/core/reasons/gate-reasons.ts";
 import {
   isAlwaysEnforced,
   isReasonCode,
-  REASON_CHECKS,
   REASON_CODES,
   REASONS,
 } from "../../../../services/core/reasons/reasons.ts";
 
-describe.each(REASON_CODES)("the row of %s", (code) => {
-  const { check, modelText, cause, remedy } = REASONS[code];
+const EXPLAINED: readonly string[] = [
+  ...ENTRY_ORDER,
+  ...CHECKS.flatMap(({ name, row }) => (row === null ? [] : [name])),
+];
 
-  test("names a check", () => {
-    expect(REASON_CHECKS).toContain(check);
+describe.each(REASON_CODES)("the row of %s", (code) => {
+  const { row, modelText, cause, remedy } = REASONS[code];
+
+  test("names a row of the explanation, or the gate", () => {
+    expect([...EXPLAINED, "gate"]).toContain(row);
   });
 
   test("has whole sentences that need nothing filled in", () => {

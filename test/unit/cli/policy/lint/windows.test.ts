@@ -35,7 +35,7 @@ it.each([
   "tool_schemas: { a: { read_only: false, dedupe_window_s: 1 } }",
   "tool_schemas: { a: { volatile: true, side_effect_resource: x, dedupe_window_s: 1 } }",
   "tool_schemas: { a: { polling: {}, effects: [{ resource: a, kind: update }], dedupe_window_s: 1 } }",
-  "tool_schemas: { a: { commands: sql, dedupe_window_s: 1 } }",
+  "tool_schemas: { a: { commands: { language: sql, unclear: t }, dedupe_window_s: 1 } }",
   `${READ}deduplication: { window_ms: 60000 }`,
   `${READ}deduplication: { window_ms: 1000, cache_ttl_ms: 60000 }`,
   `${READ}tools: { dedupe_window_s: 1, cache_ttl_s: 60 }`,

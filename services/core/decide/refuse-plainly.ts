@@ -1,6 +1,8 @@
 /**
- * Refuses calls without judging them: for the envelope, tool, arguments or name, or a defect of the
- * gate.
+ * Refuses a call without climbing the escalation ladder, using up a budget or naming an earlier call:
+ * a rejected envelope, a name that another call has, a held call that is denied or has expired, a
+ * refusal before the checks while a verdict is decided, and a defect of the gate. A proposal that is
+ * refused before the checks for its tool or arguments goes through `refuse-early.ts`, which counts it.
  */
 import { cutText } from "../cut-text.ts";
 import type { CallRefused, Disposition, Refusal } from "../events.ts";
