@@ -68,5 +68,5 @@ test("a directory with the secret of another fails verify", async () => {
   cpSync(join(other, "secret"), join(dataDir, "secret"));
   const { code, stdout } = await runCallgate(["verify", "--data-dir", dataDir]);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/the secret of key id `[0-9a-f]{16}` is not here/);
+  expect(stdout).toMatch(/the secret of key id `[0-9a-f]{16}` is missing/);
 });

@@ -294,6 +294,6 @@ tool_schemas: { pay: { sensitive: [order] } }
     const elsewhere = { kafka: { ...kit.config.kafka, topics: {}, topicPrefix: "nowhere" } };
     const missing = kit.startGate(POLICY, elsewhere);
     expect((await missing.ended).code).toBe(3);
-    expect(missing.stderr).toContain("`nowhere.proposed.v1` does not exist: make it with");
+    expect(missing.stderr).toContain("`nowhere.proposed.v1` does not exist: create it with");
   });
 });

@@ -43,7 +43,7 @@ describe.skipIf(!(kafka.available && registry.available))("an incompatible schem
     const [text, json] = await Promise.all([runCallgate(asked), runCallgate([...asked, "--json"])]);
     expect(text).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("the registry and 1 schema do not fit"),
+      stderr: expect.stringContaining("1 schema cannot be used with this registry"),
     });
     expect(text.stdout).toMatch(new RegExp(`^${subject} +refused`, "m"));
     expect(text.stdout).toMatch(
