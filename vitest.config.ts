@@ -39,6 +39,7 @@ const pure = { ...shared, setupFiles: ["test/support/purity-guard.ts"] };
 
 // Starts a real Kafka, Redis or registry when a test asks for one, and nothing otherwise.
 const backends = { globalSetup: "test/support/backends/global-setup.ts" };
+const sharedBackends = { ...shared, ...backends };
 
 export default defineConfig({
   test: {
@@ -56,10 +57,10 @@ export default defineConfig({
     projects: [
       project("unit", { ...pure, include: ["test/*.test.ts"] }),
       project("property", { ...pure, testTimeout: 300 * SECOND_MS }),
-      project("conformance", { ...backends, testTimeout: 300 * SECOND_MS }),
+      project("conformance", { ...sharedBackends, testTimeout: 300 * SECOND_MS }),
       project("simulation", { ...backends, testTimeout: 600 * SECOND_MS }),
       project("golden", { ...shared, testTimeout: 300 * SECOND_MS }),
-      project("integration", { ...backends, testTimeout: 300 * SECOND_MS }),
+      project("integration", { ...sharedBackends, testTimeout: 300 * SECOND_MS }),
       project("e2e", { ...backends, testTimeout: 600 * SECOND_MS }),
     ],
   },

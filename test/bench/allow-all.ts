@@ -1,15 +1,20 @@
-/**
- * A gate that allows every proposal without a check and remembers one call of each conversation.
- */
+/** Stands for `decide`: allows every proposal, looks at nothing and remembers one call of each conversation. */
 import type { GateEvent } from "../../services/core/events.ts";
 import { decisionIdOf } from "../../services/core/hash.ts";
 import type { GateInput } from "../../services/core/inputs.ts";
+import type { CompiledPolicy } from "../../services/core/policy/compiled.ts";
+import type { ConversationState } from "../../services/core/state/state.ts";
 
 const POLICY = `sha256:${"0".repeat(64)}`;
 const MINUTE_MS = 60_000;
 
-/** Replaces `decide` and leaves the arguments unchanged. `keyId`: of the secret of the log. */
-export function allowAll(keyId: string, input: GateInput, nowMs: number): readonly GateEvent[] {
+/** The arguments pass as they came. */
+export function decide(
+  _state: ConversationState | undefined,
+  input: GateInput,
+  { keyId }: CompiledPolicy,
+  nowMs: number,
+): readonly GateEvent[] {
   if (input.type !== "proposal") return [];
   const { tenantId, conversationId, callId, agentId, turn, step, tool } = input;
   const text = typeof input.arguments === "string" ? input.arguments : "{}";

@@ -10,10 +10,10 @@ import type { Callgate } from "../../services/client/api/callgate.ts";
 import type { Decision, ProposedCall } from "../../services/client/api/gate-types.ts";
 import { composeCallgate } from "../../services/client/compose-callgate.ts";
 import { GateClient } from "../../services/client/gate-client.ts";
+import { decide } from "../../services/core/decide/decide.ts";
 import { linkToEmbedded } from "../../services/library/embedded-link.ts";
 import { openEmbedded } from "../../services/library/open-embedded.ts";
-import { EditedCopy } from "../support/edited-copy/edited-copy.ts";
-import { ALLOW_ALL } from "../support/edited-copy/safeguards.ts";
+import { decide as allowAll } from "./allow-all.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls } from "./calls.ts";
 
@@ -57,22 +57,7 @@ export async function benchPipeline(
   gate: PipelineGate,
   load: PipelineLoad,
 ): Promise<readonly BenchRow[]> {
-  if (gate !== "allow all") return runPipeline(gate, load);
-  const copy = new EditedCopy(ALLOW_ALL);
-  try {
-    type Pipeline = { readonly runPipeline: typeof runPipeline };
-    const edited = await copy.load<Pipeline>("test/bench/pipeline.ts");
-    return await edited.runPipeline(gate, load);
-  } finally {
-    copy.remove();
-  }
-}
-
-/** The directory of the sources that this file belongs to. */
-export async function runPipeline(
-  gate: PipelineGate,
-  load: PipelineLoad,
-): Promise<readonly BenchRow[]> {
+  if ((decide === allowAll) !== (gate === "allow all")) throw new Error("another gate decides");
   const secret = makeSecret();
   const dataDir = mkdtempSync(join(process.cwd(), "node_modules/.cache/callgate-bench/data-"));
   try {

@@ -14,7 +14,7 @@ const NOT_KILLED = (): null => null;
  */
 export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["killedBy"] {
   if (kill === undefined) return NOT_KILLED;
-  const tools = (kill.tools ?? []).map((glob) => compileToolGlobs(glob, true));
+  const tools = (kill.tools ?? []).map((glob) => rememberNames(compileToolGlobs(glob, true)));
   const agents = (kill.agents ?? []).map(speakerGlobs);
   const tenants = (kill.tenants ?? []).map(speakerGlobs);
   return ({ tool, agentId, tenantId }) => {
@@ -29,7 +29,23 @@ export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["kille
 
 function speakerGlobs(glob: string): GlobMatcher {
   const fits = compileGlobs(foldedName(glob), false);
-  return (name) => fits(foldedName(name));
+  return rememberNames((name) => fits(foldedName(name)));
+}
+
+/** So many names that others choose are remembered. */
+const REMEMBERED_NAMES = 256;
+
+/** Asked for each call, of the same few names: to bring one into its form takes longer than a look at it. */
+function rememberNames(fits: GlobMatcher): GlobMatcher {
+  let known = new Map<string, boolean>();
+  return (name) => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    if (known.size >= REMEMBERED_NAMES) known = new Map();
+    const isFit = fits(name);
+    known.set(name, isFit);
+    return isFit;
+  };
 }
 
 function findKillRule(

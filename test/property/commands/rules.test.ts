@@ -102,6 +102,7 @@ describe("a command that is not understood", () => {
     '"$(id)"',
     "`id`",
     "$X",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a parameter expansion of the shell.
     '"${X:-a}"',
     "<(id)",
     "$((1))",

@@ -298,19 +298,3 @@ export const STOCK_SENDS = {
   sendsUnacknowledged: [sendsOnce, ...KAFKA_SAFEGUARDS.acknowledged],
   sendsBesideOthers: [sendsOnce, ...KAFKA_SAFEGUARDS.soleWriter],
 } as const satisfies Record<string, readonly Edit[]>;
-
-/** A gate that checks nothing: what remains is the cost of the log and the library. */
-export const ALLOW_ALL: readonly Edit[] = [
-  {
-    file: "services/gate/gate-engine.ts",
-    find: "    decide: (state, input, nowMs) => current.decide(state, input, nowMs),\n",
-    replace: "    decide: (_state, input, nowMs) => allowAll(policy.keyId, input, nowMs),\n",
-  },
-  {
-    file: "services/gate/gate-engine.ts",
-    find: 'import type { CompiledPolicy } from "../core/policy/compiled.ts";\n',
-    replace:
-      'import { allowAll } from "../../test/bench/allow-all.ts";\n' +
-      'import type { CompiledPolicy } from "../core/policy/compiled.ts";\n',
-  },
-];

@@ -2,7 +2,6 @@
 import { expect, it } from "vitest";
 import { applyEdit, type Edit, editedText } from "../../support/edited-copy/edited-copy.ts";
 import {
-  ALLOW_ALL,
   KAFKA_SAFEGUARDS,
   RUNTIME_SAFEGUARDS,
   STOCK_SENDS,
@@ -12,7 +11,6 @@ const ALL: readonly (readonly [string, readonly Edit[]])[] = Object.entries({
   ...RUNTIME_SAFEGUARDS,
   ...KAFKA_SAFEGUARDS,
   ...STOCK_SENDS,
-  allowAll: ALLOW_ALL,
 });
 
 it.each(ALL)("%s is switched off by edits that apply and change the source", (_, edits) => {
