@@ -159,10 +159,10 @@ export class LogExecutor {
   /** Whether to take over again. */
   #suspend(error: PipelineError): boolean {
     const { logger, partition } = this.#parts;
-    const { code, disposition, message } = error;
-    logger.error("a partition of allowed calls stopped", { partition, code, disposition, message });
-    const mayRecover = disposition === "retry" || disposition === "rebuild";
-    const ended = disposition === "fenced" ? "not_owner" : "closed";
+    const { code, kind, message } = error;
+    logger.error("a partition of allowed calls stopped", { partition, code, kind, message });
+    const mayRecover = kind === "retry" || kind === "rebuild";
+    const ended = kind === "fenced" ? "not_owner" : "closed";
     this.#become(mayRecover ? "suspended" : ended, error);
     if (!mayRecover) this.#abort.abort();
     return mayRecover;

@@ -1,7 +1,7 @@
 /**
  * The errors of the pipeline, by what the loop must do next.
  *
- * | class              | disposition | the task                                                 |
+ * | class              | kind        | the task                                                 |
  * |--------------------|-------------|----------------------------------------------------------|
  * | RetryableError     | retry       | waits, takes the partition over again, bounded           |
  * | PoisonRecordError  | quarantine  | writes a dead letter in the same transaction and goes on |
@@ -11,10 +11,10 @@
  *
  * A refused call is none of these: it is a decision.
  */
-export type Disposition = "retry" | "quarantine" | "rebuild" | "fenced" | "fatal";
+export type ErrorKind = "retry" | "quarantine" | "rebuild" | "fenced" | "fatal";
 
-/** Every code that a pipeline error may carry, with its disposition. */
-export const ERROR_DISPOSITIONS = {
+/** Every code that a pipeline error may carry, with its kind. */
+export const ERROR_KINDS = {
   log_unavailable: "retry",
   log_full: "retry",
   outcome_unknown: "retry",
@@ -39,12 +39,12 @@ export const ERROR_DISPOSITIONS = {
   schema_incompatible: "fatal",
   closed: "fatal",
   unexpected: "fatal",
-} as const satisfies Record<string, Disposition>;
+} as const satisfies Record<string, ErrorKind>;
 
-export type ErrorCode = keyof typeof ERROR_DISPOSITIONS;
+export type ErrorCode = keyof typeof ERROR_KINDS;
 
-type CodeOf<D extends Disposition> = {
-  [C in ErrorCode]: (typeof ERROR_DISPOSITIONS)[C] extends D ? C : never;
+type CodeOf<D extends ErrorKind> = {
+  [C in ErrorCode]: (typeof ERROR_KINDS)[C] extends D ? C : never;
 }[ErrorCode];
 
 export type ErrorOptions = {
@@ -54,7 +54,7 @@ export type ErrorOptions = {
 };
 
 export abstract class PipelineError extends Error {
-  abstract readonly disposition: Disposition;
+  abstract readonly kind: ErrorKind;
   readonly code: ErrorCode;
   readonly context: Readonly<Record<string, string | number | boolean>>;
 
@@ -67,7 +67,7 @@ export abstract class PipelineError extends Error {
 }
 
 export class RetryableError extends PipelineError {
-  readonly disposition = "retry";
+  readonly kind = "retry";
 
   constructor(code: CodeOf<"retry">, message: string, options?: ErrorOptions) {
     super(code, message, options);
@@ -75,7 +75,7 @@ export class RetryableError extends PipelineError {
 }
 
 export class PoisonRecordError extends PipelineError {
-  readonly disposition = "quarantine";
+  readonly kind = "quarantine";
 
   constructor(code: CodeOf<"quarantine">, message: string, options?: ErrorOptions) {
     super(code, message, options);
@@ -83,7 +83,7 @@ export class PoisonRecordError extends PipelineError {
 }
 
 export class StateCorruptError extends PipelineError {
-  readonly disposition = "rebuild";
+  readonly kind = "rebuild";
 
   constructor(message: string, options?: ErrorOptions) {
     super("state_corrupt", message, options);
@@ -91,7 +91,7 @@ export class StateCorruptError extends PipelineError {
 }
 
 export class FencedError extends PipelineError {
-  readonly disposition = "fenced";
+  readonly kind = "fenced";
 
   constructor(message: string, options?: ErrorOptions) {
     super("fenced", message, options);
@@ -99,7 +99,7 @@ export class FencedError extends PipelineError {
 }
 
 export class FatalError extends PipelineError {
-  readonly disposition = "fatal";
+  readonly kind = "fatal";
 
   constructor(code: CodeOf<"fatal">, message: string, options?: ErrorOptions) {
     super(code, message, options);
@@ -110,8 +110,8 @@ export class FatalError extends PipelineError {
  * What to do about anything that was thrown. Total: an unknown error is fatal, because a retry
  * could repeat a wrong write.
  */
-export function classify(error: unknown): Disposition {
-  return error instanceof PipelineError ? error.disposition : "fatal";
+export function classify(error: unknown): ErrorKind {
+  return error instanceof PipelineError ? error.kind : "fatal";
 }
 
 /** The pipeline error itself, or a fatal one that wraps what was thrown. */

@@ -361,7 +361,7 @@ export class StreamTask {
       ...error.context,
       partition,
       code: error.code,
-      disposition: error.disposition,
+      kind: error.kind,
       message: error.message,
     });
     if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
@@ -369,10 +369,10 @@ export class StreamTask {
       this.#inMemory = null;
       this.#distrustsCheckpoint = true;
       this.#become("suspended", "restoring", error);
-    } else if (error.disposition === "retry") {
+    } else if (error.kind === "retry") {
       this.#become("suspended", "restoring", error);
     } else {
-      this.#become("closed", error.disposition === "fenced" ? "not_owner" : "failed", error);
+      this.#become("closed", error.kind === "fenced" ? "not_owner" : "failed", error);
       return;
     }
     await clock.sleep(this.#backoffMs, this.#abort.signal);

@@ -107,7 +107,7 @@ describe("the stream task, simulated", () => {
     expect(kinds.filter((kind) => (happened.get(kind) ?? 0) === 0)).toEqual([]);
   });
 
-  it("reaches every disposition of an error", () => {
+  it("reaches every kind of error", () => {
     expect([...codes]).toEqual(
       expect.arrayContaining(["outcome_unknown", "fenced", "offsets_ahead", "log_unavailable"]),
     );

@@ -293,7 +293,7 @@ export class KafkaLog implements Log {
       } catch (error) {
         this.#assertOpen();
         const failure = mapKafkaError(error, `reading the offsets of \`${name}\``);
-        if (failure.disposition !== "retry" || nowMs() > untilMs) throw failure;
+        if (failure.kind !== "retry" || nowMs() > untilMs) throw failure;
         await this.#lookAgainAfter(pauseMs);
       }
     }
@@ -383,9 +383,9 @@ function isAtEnd(track: Track): boolean {
 }
 
 /** For how long a failed read is retried. */
-function patienceMs({ disposition, code }: PipelineError): number {
+function patienceMs({ kind, code }: PipelineError): number {
   if (code === "log_mismatch") return SHORTER_MS_MAX;
-  return disposition === "retry" ? TRY_MS_MAX : 0;
+  return kind === "retry" ? TRY_MS_MAX : 0;
 }
 
 function nowMs(): number {

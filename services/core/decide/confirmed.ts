@@ -13,19 +13,19 @@ import type { ConversationState } from "../state/state.ts";
 export function isConfirmed(
   state: ConversationState,
   { confirmation, vouched }: CallContext["proposal"],
-  call: Decision,
+  decision: Decision,
 ): boolean {
   if (confirmation === null || state.confirmations.size >= LIMITS.confirmations) return false;
-  if (vouched !== undefined && !isAbout(vouched.confirms, call)) return false;
+  if (vouched !== undefined && !isAbout(vouched.confirms, decision)) return false;
   return trieGet(state.confirmations, confirmation) === undefined;
 }
 
-function isAbout(confirms: ConfirmedCall | null, call: Decision): boolean {
-  if (confirms === null || confirms.tool !== call.call.tool) return false;
+function isAbout(confirms: ConfirmedCall | null, { call, arguments: args }: Decision): boolean {
+  if (confirms === null || confirms.tool !== call.tool) return false;
   const { callId, argumentsDigest } = confirms;
   if (callId === null && argumentsDigest === null) return false;
   return (
-    (callId === null || callId === call.call.callId) &&
-    (argumentsDigest === null || argumentsDigest === call.arguments.digest)
+    (callId === null || callId === call.callId) &&
+    (argumentsDigest === null || argumentsDigest === args.digest)
   );
 }

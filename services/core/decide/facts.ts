@@ -113,6 +113,8 @@ export function factsOf(
   sketches: readonly Sketch[],
   nowMs: number,
 ): CallFacts {
+  // A repeat of a read is answered from memory for its cache time; one of a write is a duplicate for
+  // its window.
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   return {
     priorKey: makePriorKey(actionKey, tool.scope, proposal.turn),

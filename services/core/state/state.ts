@@ -130,6 +130,7 @@ export interface PriorCall {
   readonly turnIndex: number;
   readonly step: string | null;
   readonly status: CallStatus;
+  /** Until when a repeat is a duplicate (writes) or answered from memory (reads). */
   readonly windowUntilMs: number;
   readonly execution: Execution;
   /** Id of the secret that the idempotency key of the execution is made with. */

@@ -54,7 +54,7 @@ test("without a fence, an append that failed may be in the log", async () => {
   const append = () => Promise.reject(new RetryableError("log_unavailable", "no broker answers"));
   const written = unfencedClaims({ append } as unknown as Log).write(RECORD);
   const thrown = await written.catch((caught: unknown) => caught);
-  expect(thrown).toMatchObject({ code: "outcome_unknown", disposition: "retry" });
+  expect(thrown).toMatchObject({ code: "outcome_unknown", kind: "retry" });
   expect(mayBeWritten(thrown)).toBe(true);
   expect(mayBeWritten(new TypeError("whatever it is"))).toBe(true);
 });

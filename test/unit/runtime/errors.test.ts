@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import {
   asPipelineError,
   classify,
-  type Disposition,
-  ERROR_DISPOSITIONS,
+  ERROR_KINDS,
   type ErrorCode,
+  type ErrorKind,
   FatalError,
   FencedError,
   PoisonRecordError,
@@ -12,8 +12,8 @@ import {
   StateCorruptError,
 } from "../../../services/runtime/errors.ts";
 
-/** The disposition of each code, written a second time: changing one is a deliberate decision. */
-const EXPECTED: Readonly<Record<ErrorCode, Disposition>> = {
+/** The kind of each code, written a second time: changing one is a deliberate decision. */
+const EXPECTED: Readonly<Record<ErrorCode, ErrorKind>> = {
   log_unavailable: "retry",
   log_full: "retry",
   outcome_unknown: "retry",
@@ -41,8 +41,8 @@ const EXPECTED: Readonly<Record<ErrorCode, Disposition>> = {
 };
 
 describe("the errors of the pipeline", () => {
-  it("have one disposition for each code", () => {
-    expect(ERROR_DISPOSITIONS).toEqual(EXPECTED);
+  it("have one kind for each code", () => {
+    expect(ERROR_KINDS).toEqual(EXPECTED);
   });
 
   it.each([
@@ -51,9 +51,9 @@ describe("the errors of the pipeline", () => {
     [new StateCorruptError("m"), "rebuild"],
     [new FencedError("m"), "fenced"],
     [new FatalError("log_corrupt", "m"), "fatal"],
-  ])("%s is handled as its class says", (error, disposition) => {
-    expect(classify(error)).toBe(disposition);
-    expect(error.disposition).toBe(ERROR_DISPOSITIONS[error.code]);
+  ])("%s is handled as its class says", (error, kind) => {
+    expect(classify(error)).toBe(kind);
+    expect(error.kind).toBe(ERROR_KINDS[error.code]);
     expect(error.name).toBe(error.constructor.name);
     expect(asPipelineError(error)).toBe(error);
   });

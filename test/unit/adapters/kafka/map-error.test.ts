@@ -10,12 +10,12 @@ function notMade(code: number, ...topics: readonly string[]): Error {
 }
 
 it("explains why a broker did not create topics, with their names", () => {
-  const { message, disposition } = mapKafkaError(notMade(38, "a", "b"), "changing the topics");
+  const { message, kind } = mapKafkaError(notMade(38, "a", "b"), "changing the topics");
   expect(message).toBe(
     "changing the topics: there are fewer brokers than replicas: lower --replication " +
       "(Topic creation errors: `a`, `b`: the broker's words)",
   );
-  expect(disposition).toBe("fatal");
+  expect(kind).toBe("fatal");
   expect(mapKafkaError(notMade(17, "a b"), "x").message).toContain("the topic's name is not valid");
   expect(mapKafkaError(notMade(44, "a"), "x").message).toContain("`a`: the broker's words");
 });
@@ -26,8 +26,8 @@ it("maps to fenced where another producer has the id, or the broker has forgotte
   expect(codes.filter(isFencedCode)).toEqual(fenced);
   const refused = (code: number): Error =>
     new Error("outer", { cause: Object.assign(new Error("x"), { code }) });
-  const dispositions = codes.map((code) => mapKafkaError(refused(code), "committing").disposition);
-  expect(codes.filter((code) => dispositions[code] === "fenced")).toEqual(fenced);
+  const kinds = codes.map((code) => mapKafkaError(refused(code), "committing").kind);
+  expect(codes.filter((code) => kinds[code] === "fenced")).toEqual(fenced);
   expect(isFencedCode(undefined)).toBe(false);
 });
 
@@ -49,11 +49,11 @@ it("distinguishes TLS to a plaintext listener from plaintext to one with TLS or 
   );
   // Node's message, as kafkajs passes it on.
   for (const text of [noTls.message, `Connection error: ${noTls.message}`]) {
-    const { message, disposition } = mapKafkaError(new Error(text), "asking", ["b:9092"]);
+    const { message, kind } = mapKafkaError(new Error(text), "asking", ["b:9092"]);
     expect(message).toBe(
       `asking: ${text}; the listener at b:9092 may not speak TLS, see \`kafka.ssl.enabled\``,
     );
-    expect(disposition).toBe("retry");
+    expect(kind).toBe("retry");
   }
   expect(mapKafkaError(noTls, "asking").message).toContain("; the listener there may not speak");
   expect(mapKafkaError(new Error("Closed connection"), "asking").message).toBe(

@@ -39,7 +39,7 @@ describe("the offsets of a group", () => {
   test("are an error where no answer has them, and not the first offset", async () => {
     const offsets = fetchOffsetsOfAll(adminWith([[offsetsOf("proposals", [0])]]), "g", TOPICS, 0);
     await expect(offsets).rejects.toMatchObject({
-      disposition: "retry",
+      kind: "retry",
       message: expect.stringContaining("group g for partition 0 of proposals, results"),
     });
   });
