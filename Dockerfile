@@ -1,5 +1,5 @@
-# One image for all processes: the command is that of the command line, such as `gate`.
-# Nothing in it is written to: run it with a read-only root file system, as docker-compose.yml does.
+# One image for all processes; the command is a command of `callgate`, such as `gate`. No process writes into the
+# image: run it with a read-only root file system, as docker-compose.yml does.
 FROM node:22.22.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Starts the command line. In a checkout it first brings dist/ up to date; an installed package has no
-// sources and its dist/ is as published. Everything runs in this one process, so that signals and the
-// exit code are those of the command itself.
+// Starts the command line. In a checkout it first brings dist/ up to date; an installed package has
+// no sources and uses the published dist/. Everything runs in this one process, so that signals and
+// the exit code are those of the command itself.
 import { existsSync } from "node:fs";
 
 if (existsSync(new URL("../services", import.meta.url))) {

@@ -1,5 +1,5 @@
-// `npm run arch`: checks who imports whom. Fails also when fewer modules were seen than
-// test/minimum-counts.json states: a cruise that parses nothing finds no violation either.
+// `npm run arch`: checks who imports whom. It also fails when it saw fewer modules than
+// test/minimum-counts.json states, since a run that parses nothing finds no violation.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./ensure-installed.js";
@@ -14,6 +14,6 @@ process.stdout.write(
   `${violations.length} forbidden imports, ${modules} modules seen, at least ${floor} expected\n`,
 );
 if (modules < floor) {
-  process.stdout.write("too few modules were seen: the import rules were not really checked\n");
+  process.stdout.write("too few modules were parsed, so the import rules were not checked\n");
 }
 process.exitCode = violations.length > 0 || modules < floor ? 1 : 0;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { compileBench, runNode } from "./compile-bench.js";
 import { ensureInstalled, ROOT } from "./ensure-installed.js";
 
-/** A source that does not compile is no part that is missing. */
+/** Sources that do not compile are a failure (1), not a missing part (3). */
 const FAILED = 1;
 
 ensureInstalled();

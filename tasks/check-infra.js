@@ -1,6 +1,6 @@
-// `npm run infra:check`: what judges the files of infra/ that no container engine runs here. The compose
-// file by its schema (check-jsonschema, from PyPI, kept in the cache), the alert rules and their tests by
-// promtool (Debian package prometheus). Exit code 3: one of the two is missing.
+// `npm run infra:check`: checks the files of infra/ that no test runs: the compose file by its schema
+// (check-jsonschema, installed from PyPI into the cache), the alert rules and their tests with promtool
+// (Debian package prometheus). Exit code 3: one of the two programs is missing.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ function run(command, args) {
   return status === 0;
 }
 
-/** @returns {string | undefined} the program; undefined: it could not be had */
+/** @returns {string | undefined} the program; undefined if it could not be installed */
 function findCheckJsonschema() {
   const version = VERSIONS.checkJsonschema;
   const folder = join(cacheFolder(), `check-jsonschema-${version}`);

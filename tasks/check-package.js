@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureInstalled, npmCommand, ROOT } from "./ensure-installed.js";
 
-/** What must not be in a published package. */
+/** Files that a published package must not contain. */
 const UNWANTED = /^(services|test|tasks|\.ci)$/;
 
-/** What the packed package does wrong; told without a stack. */
+/** A fault of the packed package, printed without a stack. */
 class PackageProblem extends Error {}
 
 /**

@@ -1,5 +1,5 @@
-// Compiles services/ and test/bench/: a loader that compiles on the fly adds to hot functions, so what it
-// runs is slower than what users run.
+// Compiles services/ and test/bench/. A loader that compiles on the fly adds code to hot functions, so the
+// bench would run slower than the package.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,11 +8,11 @@ import { ROOT } from "./ensure-installed.js";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "callgate-bench");
 
-/** Of the compiled bench. */
+/** The directory of the compiled bench. */
 export const BUILD = join(CACHE, "build", "test", "bench");
 
 /**
- * The compiled code finds its data where the sources would: above itself.
+ * Links data beside the compiled code, which looks for it above itself as the sources do.
  * @param {string} name
  * @param {string} target
  */

@@ -1,6 +1,6 @@
-// `npm run lock:complete`: adds the packages for other platforms that a registry mirror left out of
-// package-lock.json. `npm ci` refuses a lock with such holes even where nothing of them is
-// installed. What is added has no integrity, since nothing could be fetched to take it from.
+// `npm run lock:complete`: adds packages for other platforms that a registry mirror left out of
+// package-lock.json. `npm ci` refuses a lock without them even if it installs none of them. The added
+// entries have no integrity, since the mirror does not have the packages.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./ensure-installed.js";
@@ -22,7 +22,7 @@ const LIBC = [
 ];
 
 /**
- * True when the package at `path` finds `name` where Node would look for it.
+ * Whether the package at `path` finds `name` where Node would look for it.
  * @param {Record<string, Entry>} packages
  * @param {string} path
  * @param {string} name

@@ -1,6 +1,6 @@
-// `npm run demo:kafka [-- --keep]`: the demo through gate, executor, agent and analytics, each a process of
-// its own, on a real Kafka with schema registry and Redis; all of it started here and ended at the end.
-// Exit codes: 0; 1 something went otherwise than it should; 2 usage; 3 the machine has not what it takes.
+// `npm run demo:kafka [-- --keep]`: runs the demo through gate, executor, agent and analytics, each a process
+// of its own, on a real Kafka with schema registry and Redis. It starts all of them, and ends them at its end.
+// Exit codes: 1 the demo did not go as it should; 2 usage; 3 the machine lacks Java, Maven or Redis.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,9 @@ const COUNTS = "SELECT kind, count(*)::INT AS calls FROM decisions GROUP BY kind
 const args = process.argv.slice(2);
 const hasKeepOption = args.includes("--keep");
 if (args.some((arg) => arg !== "--keep")) {
-  process.stderr.write("demo:kafka: the only option is --keep: goes on until it is interrupted\n");
+  process.stderr.write(
+    "demo:kafka: the only option is --keep, which leaves everything running until Ctrl-C\n",
+  );
   process.exit(USAGE);
 }
 
@@ -42,7 +44,7 @@ const print = (text) => process.stdout.write(`${text}\n`);
 /** A path as somebody in the root of the checkout types it. @param {string} path */
 const typed = (path) => relative(ROOT, path);
 
-/** What could not be started without a download or an installation. */
+/** Throws an error that names every part that needs a download or an installation first. */
 function requireParts() {
   const missing = ["java", "redis-server"].map(findMissing).filter((text) => text !== undefined);
   const jars = isKafkaFetched(VERSIONS.kafkaDefault) && isRegistryFetched();
@@ -69,9 +71,9 @@ function writeConfig(addresses) {
 const commands = new Set();
 
 /**
- * One of our commands, to its end.
+ * Runs one of our commands to its end.
  * @param {readonly string[]} words
- * @param {{ shown?: boolean }} [options] `shown`: it has our terminal
+ * @param {{ shown?: boolean }} [options] `shown`: the command uses our terminal
  * @returns {Promise<{ code: number, stdout: string }>}
  */
 function run(words, { shown = false } = {}) {
@@ -99,7 +101,7 @@ async function runQuietly(words) {
   return stdout;
 }
 
-/** Waits until the action gives something. @template T @param {() => Promise<T | undefined>} action */
+/** Waits until the action returns a value. @template T @param {() => Promise<T | undefined>} action */
 async function until(action) {
   for (const untilMs = Date.now() + ANALYSED_WITHIN_MS; Date.now() < untilMs; ) {
     const result = await action();
@@ -113,7 +115,7 @@ async function until(action) {
 
 /**
  * @param {import("../infra/local/start-callgate.js").LocalCallgate} analytics
- * @returns {Promise<boolean>} whether it has read all there is
+ * @returns {Promise<boolean>} whether it has read all records
  */
 async function hasRead(analytics) {
   const metrics = await analytics.get("/metrics");
@@ -132,10 +134,10 @@ async function countDecisions() {
   return { allowed: count("allowed"), refused: count("refused"), held: count("held") };
 }
 
-/** What the tools have changed, as the executor counts it. */
+/** The effects of the tools, as the executor counts them. */
 function readWorld() {
   const file = join(FOLDER, "world.json");
-  // The first change makes it.
+  // The first effect creates the file.
   if (!existsSync(file)) return { documents: [], bills: [], payments: [], deletions: [] };
   const world = JSON.parse(readFileSync(file, "utf8"));
   const { documents, bills, payments, deletions } = world;
@@ -229,7 +231,7 @@ function tellWhere() {
 
 /** Resolves at the first SIGINT or SIGTERM. */
 async function interrupted() {
-  // Nothing else keeps this process: what it started has no pipe to it.
+  // Nothing else keeps this process alive: its children have no pipe to it.
   const timer = setInterval(() => undefined, MS_PER_SECOND);
   await new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));
   clearInterval(timer);
@@ -248,7 +250,7 @@ async function main() {
   const { analytics } = await startParts();
   const { code } = await run(["demo", "--config", CONFIG], { shown: true });
   const seconds = () => Math.round((performance.now() - startedAt) / MS_PER_SECOND);
-  // It has said why; there is nothing to check then, and nothing to stay for.
+  // The demo has printed why; there is nothing to check, and nothing to leave running.
   if (code === MISSING) {
     await stopAll();
     const logs = `${typed(FOLDER)}/{gate,executor,analytics}.log`;

@@ -1,6 +1,6 @@
-// Builds dist/ with tsc when it is missing or was built from other sources. The build goes to a
-// directory beside dist/ and is moved in place whole, so that a process which starts meanwhile
-// never runs half a build, and a source that was removed leaves nothing behind.
+// Builds dist/ with tsc when it is missing or was built from other sources. The build goes to a directory
+// beside dist/ and then replaces it as a whole. So a process that starts meanwhile never runs half a build,
+// and removed sources leave nothing behind.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {

@@ -1,6 +1,6 @@
-// Installs the packages of package-lock.json when they are missing or others, so that `npm test`
-// and `npm run demo` work on a fresh clone. Plain JavaScript without packages: it runs before there
-// are any.
+// Installs the packages of package-lock.json when they are missing or have other versions, so that
+// `npm test` and `npm run demo` work on a fresh clone. It is plain JavaScript without packages, since it
+// runs before they are installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

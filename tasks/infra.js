@@ -1,4 +1,4 @@
-// `npm run infra:up|down|status|fetch`: real Kafka, Redis and schema registry on 127.0.0.1.
+// `npm run infra:up|down|status|fetch`: runs real Kafka, Redis and schema registry on 127.0.0.1.
 import { ensureInstalled } from "./ensure-installed.js";
 
 ensureInstalled();

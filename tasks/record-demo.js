@@ -1,5 +1,5 @@
-// `npm run demo:record`: runs the demo and draws what it prints as `docs/images/demo.svg`, a terminal that
-// scrolls. A picture needs no player, and a test compares its text with what the demo prints today.
+// `npm run demo:record`: runs the demo and draws its output as `docs/images/demo.svg`, a terminal that
+// scrolls. A picture needs no player, and a test compares its text with today's output of the demo.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ const LINE_SECONDS = 0.3;
 const SCENE_SECONDS = 1.4;
 const END_SECONDS = 6;
 
-/** By the beginning of a line. @type {readonly (readonly [RegExp, string])[]} */
+/** Colours by the beginning of a line. @type {readonly (readonly [RegExp, string])[]} */
 const PAINTS = [
   [/^\d+\. /, "scene"],
   [/^ +✓ /, "good"],
@@ -36,7 +36,7 @@ const escaped = (text) =>
 /** @param {string} line */
 const paintOf = (line) => PAINTS.find(([pattern]) => pattern.test(line))?.[1] ?? "plain";
 
-/** When each line is there, in seconds. @param {readonly string[]} lines */
+/** The second at which each line appears. @param {readonly string[]} lines */
 function timesOf(lines) {
   let seconds = 0;
   return lines.map((line) => {
@@ -45,7 +45,7 @@ function timesOf(lines) {
   });
 }
 
-/** The scrolling: one step for each line that no longer fits. @param {readonly number[]} times */
+/** Scrolls one step for each line that no longer fits. @param {readonly number[]} times */
 function keyframesOf(times) {
   const total = (times.at(-1) ?? 0) + END_SECONDS;
   const steps = times.map((time, index) => {
@@ -83,7 +83,7 @@ ${rows.join("\n")}
 `;
 }
 
-/** What the demo prints without a terminal. */
+/** The demo's output without a terminal. */
 function runDemo() {
   const command = join(ROOT, "bin", "callgate.js");
   return execFileSync(process.execPath, [command, "demo"], { cwd: ROOT, encoding: "utf8" });

@@ -1,5 +1,5 @@
-// Options of the runners in package.json: one that is not known ends the run before it has begun, as
-// a check that was asked for with a slip of the pen would otherwise be off and nobody told.
+// Options of the runners in package.json. An unknown option ends the run before it begins; otherwise a
+// mistyped option would silently switch its check off.
 import { parseArgs } from "node:util";
 
 const EXIT_USAGE = 2;
@@ -9,7 +9,7 @@ const EXIT_USAGE = 2;
  */
 
 /**
- * Ends the process with exit code 2 and a line that names the options where one is not known.
+ * Parses the options. Ends the process with exit code 2 and a list of options when one is unknown.
  * @template {Record<string, Option>} T
  * @param {string} name the script as `npm run` knows it
  * @param {T} options
@@ -30,7 +30,7 @@ export function runnerOptions(name, options, args = process.argv.slice(2)) {
 }
 
 /**
- * The number that an option holds. Ends the process as {@link runnerOptions} does where it holds none.
+ * The number that an option has. Ends the process like {@link runnerOptions} where it has none.
  * @param {string} name the script as `npm run` knows it
  * @param {string} option without its dashes
  * @param {string} text
@@ -44,7 +44,7 @@ export function positiveOption(name, option, text) {
 }
 
 /**
- * The text of an option that has few. Ends the process as {@link runnerOptions} does where it is another.
+ * The text of an option with a few choices. Ends the process like {@link runnerOptions} where it is another text.
  * @param {string} name the script as `npm run` knows it
  * @param {string} option without its dashes
  * @param {string} text

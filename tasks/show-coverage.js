@@ -1,4 +1,4 @@
-// `npm run coverage:show`: a table of coverage/coverage-summary.json by folder of services/, in Markdown.
+// `npm run coverage:show`: prints coverage/coverage-summary.json by folder of services/, as a Markdown table.
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { ROOT } from "./ensure-installed.js";
@@ -45,6 +45,6 @@ if (existsSync(file)) {
     `| folder | ${KINDS.join(" | ")} |\n|---|--:|--:|--:|\n${lines.join("\n")}\n`,
   );
 } else {
-  process.stderr.write("callgate: there is no coverage: run `npm run coverage` first\n");
+  process.stderr.write("callgate: no coverage was recorded: run `npm run coverage` first\n");
   process.exitCode = 3;
 }

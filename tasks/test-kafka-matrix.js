@@ -1,7 +1,7 @@
-// `npm run test:kafka-matrix`: the Kafka tests on every kind of cluster that is promised: both versions of
-// Kafka, both protocols of transactions, one broker and three. With `--short` the part that a change runs:
-// what commits, fences and takes over, on the clusters that its other tests do not see. Exit codes: 1 a
-// test failed, 3 a version is not there.
+// `npm run test:kafka-matrix`: runs the Kafka tests on every supported kind of cluster: both versions of
+// Kafka, both protocols of transactions, one broker and three. `--short` runs the part for each change: the
+// tests that commit, fence and take over, on the clusters that the other tests do not use. Exit codes: 1 a
+// test failed, 3 a version of Kafka is missing.
 import { spawnSync } from "node:child_process";
 import { isKafkaFetched } from "../infra/local/fetch-parts.js";
 import { findMissing } from "../infra/local/missing.js";
@@ -13,7 +13,7 @@ import { runnerOptions } from "./runner-options.js";
 const EXIT_FAILED = 1;
 const EXIT_MISSING = 3;
 
-/** 3.9 has version 2 of transactions only as a feature that it calls unstable. @type {Cluster[]} */
+/** Kafka 3.9 calls version 2 of transactions unstable, so that pair is left out. @type {Cluster[]} */
 const CLUSTERS = [
   { kafka: "4", transactions: 2, brokers: 1 },
   { kafka: "4", transactions: 0, brokers: 1 },

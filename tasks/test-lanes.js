@@ -1,5 +1,5 @@
-// `npm test` runs vitest twice, side by side: vitest takes one level after the other, so that the
-// processor is idle while tests of processes and brokers wait.
+// `npm test` runs vitest twice, side by side. One vitest runs level after level, so the CPU would be idle
+// while tests of processes and brokers wait.
 
 /**
  * @typedef {import("./test-report.js").Counts} Counts
@@ -27,7 +27,7 @@ export function addCounts(first, second) {
 }
 
 /**
- * Of two runs that have no level in common.
+ * Joins the reports of two runs that have no level in common.
  * @param {Outcome} first
  * @param {Outcome} second
  * @returns {Outcome}

@@ -1,6 +1,6 @@
-// `npm run test:mutants [parts of paths]`: switches off each check and turns each bound of the engine by
-// one, one at a time, in a copy of the tree, and runs the tests of the core that come by it. A change
-// that no test notices is a gap in the tests. Exit codes: 1 one survives, 3 something is missing.
+// `npm run test:mutants [parts of paths]`: switches off each check and changes each bound of the engine by
+// one, one change at a time, in a copy of the tree, and runs the tests of the core that reach it. A change
+// that no test notices is a gap in the tests. Exit codes: 1 a change survives, 3 something is missing.
 import {
   cpSync,
   existsSync,
@@ -20,14 +20,16 @@ import { ensureInstalled, ROOT } from "./ensure-installed.js";
 /**
  * @typedef {import("../test/mutants/find-mutants.js").Mutant} Mutant
  * @typedef {Mutant & { id: number }} Numbered
- * @typedef {Omit<Mutant, "line"> & { times?: number, why: string }} Equivalent
  * @typedef {{ file: string, ms: number }} TestFile
  */
 
-const CORE = "services/core";
 const EQUIVALENT = "test/mutants/equivalent.json";
-/** No property tests: they draw other cases each time, so what they notice today may survive tomorrow. */
-const TESTS = ["test/unit/core", "test/conformance/core/normalizers.test.ts"];
+/** No property tests: they draw new cases each time, so a change that they notice today may survive tomorrow. */
+const TESTS = [
+  "test/unit/core",
+  "test/unit/collections",
+  "test/conformance/core/normalizers.test.ts",
+];
 const COPIED = [
   "services",
   "test",
@@ -46,7 +48,6 @@ const MEETS = [3, 12, Infinity];
 const LEAST_MS = 60_000;
 const SLOWER = 20;
 const BASE_MS = 600_000;
-const LEAST_WHY = 20;
 
 class Missing extends Error {}
 
@@ -65,7 +66,7 @@ function filesUnder(root, path) {
 
 /** @param {string} copy @returns {Promise<Mutant[]>} all changes, by id; the copy has them behind switches */
 async function changeCopy(copy) {
-  const { instrument } = await import("../test/mutants/find-mutants.js");
+  const { instrument, MUTATED_FOLDERS } = await import("../test/mutants/find-mutants.js");
   for (const name of COPIED) {
     if (!existsSync(join(ROOT, name))) throw new Missing(`\`${name}\` is not there`);
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
@@ -73,7 +74,7 @@ async function changeCopy(copy) {
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   /** @type {Mutant[]} */
   const mutants = [];
-  for (const file of filesUnder(copy, CORE)) {
+  for (const file of MUTATED_FOLDERS.flatMap((folder) => filesUnder(copy, folder))) {
     const instrumented = instrument(file, readFileSync(join(copy, file), "utf8"), mutants.length);
     writeFileSync(join(copy, file), instrumented.text);
     mutants.push(...instrumented.mutants);
@@ -81,31 +82,17 @@ async function changeCopy(copy) {
   return mutants;
 }
 
-/** @param {Mutant[]} mutants @returns {Set<number>} ids of those that are known to change nothing */
-function findEquivalent(mutants) {
-  /** @type {Equivalent[]} */
-  const equivalents = JSON.parse(readFileSync(join(ROOT, EQUIVALENT), "utf8"));
-  /** @type {Set<number>} */
-  const ids = new Set();
-  for (const { file, text, from, to, times = 1, why } of equivalents) {
-    const matches = mutants.flatMap((mutant, id) =>
-      mutant.file === file && mutant.text === text && mutant.from === from && mutant.to === to
-        ? [id]
-        : [],
-    );
-    if (matches.length !== times || why.length < LEAST_WHY) {
-      throw new Missing(
-        `${EQUIVALENT} names \`${from}\` as \`${to}\` in ${file}, in \`${text}\`: ` +
-          `that is there ${matches.length} times, not ${times}; or why it changes nothing is not said`,
-      );
-    }
-    for (const id of matches) ids.add(id);
-  }
+/** @param {Mutant[]} mutants @returns {Promise<Set<number>>} ids of those that are known to change nothing */
+async function findEquivalent(mutants) {
+  const { matchEquivalents } = await import("../test/mutants/match-equivalents.js");
+  const entries = JSON.parse(readFileSync(join(ROOT, EQUIVALENT), "utf8"));
+  const { ids, problems } = matchEquivalents(mutants, entries);
+  if (problems.length > 0) throw new Missing(`${EQUIVALENT}: ${problems.join("; ")}`);
   return ids;
 }
 
 /**
- * Which test files come by which change. They must pass as they are.
+ * Which test files reach which change. They must pass without changes.
  * @param {string} copy
  * @param {readonly Lane[]} lanes
  * @param {number} count of changes
@@ -225,7 +212,7 @@ async function killChunk(lane, chunk, tests, order) {
  */
 async function check(copy, parts) {
   const mutants = await changeCopy(copy);
-  const equivalent = findEquivalent(mutants);
+  const equivalent = await findEquivalent(mutants);
   const wanted = mutants
     .map((mutant, id) => ({ ...mutant, id }))
     .filter(({ file, id }) => isAmong(file, parts) && !equivalent.has(id));

@@ -1,6 +1,6 @@
-// `npm run test:nodes`: runs the unit, property and golden tests and the demo on the Node versions
-// that the package promises beside the one at hand. They come from the npm packages `node-linux-*`,
-// into a cache outside of the source tree. Exit code 3 and a reason where they cannot be had.
+// `npm run test:nodes`: runs the unit, property and golden tests and the demo on the other Node versions that
+// the package supports. It installs them from the npm packages `node-linux-*` into a cache outside the source
+// tree, and ends with exit code 3 and a reason where it cannot.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Vitest reporter: writes what the test command needs at its end, as JSON, to CALLGATE_TEST_REPORT.
+// Vitest reporter: writes counts and skips for the test command, as JSON, to CALLGATE_TEST_REPORT.
 import { writeFileSync } from "node:fs";
 
 /**
@@ -35,7 +35,7 @@ export default class TestReport {
 function addModule(report, module) {
   report.projects[module.project.name] ??= { passed: 0, failed: 0, skipped: 0 };
   const counts = /** @type {Counts} */ (report.projects[module.project.name]);
-  // A file that cannot be loaded has no tests that could fail.
+  // A file that cannot be loaded has no failed tests, so it counts as one.
   counts.failed += module.errors().length;
   for (const test of module.children.allTests()) {
     const result = test.result();

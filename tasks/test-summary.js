@@ -1,4 +1,4 @@
-// What `npm test` says at its end: counts by level, what was skipped and why, and the verdict.
+// The last lines of `npm test`: counts by level, skipped tests with their reasons, and the verdict.
 
 /**
  * @typedef {import("./test-report.js").Report} Report
@@ -7,8 +7,8 @@
  */
 
 /**
- * A level that ran fewer tests than its minimum ran next to nothing: a pattern that matches
- * no file, a file that does not load. Tests that were skipped count: their reason is printed.
+ * Finds levels that ran fewer tests than their minimum, because a pattern matches no file or a file does
+ * not load. Skipped tests count, since their reason is printed.
  * @param {Report} report
  * @param {Record<string, number>} minimums tests by level
  * @returns {string[]} one line for each level with too few
@@ -53,8 +53,8 @@ function describeSkips(report, reasons) {
  *   reasons: readonly SkipReason[],
  *   checks: Counts,
  *   vitestFailed: boolean,
- * }} context `checks` are the outcomes of what is not a test: types, format, imports
- * @returns {{ lines: string[], total: Counts }} `total.failed` is 0 exactly when all is well
+ * }} context `checks` are the outcomes of the checks that are no tests: types, format, imports
+ * @returns {{ lines: string[], total: Counts }} `total.failed` is 0 exactly when everything passed
  */
 export function summarize(report, { minimums, reasons, checks, vitestFailed }) {
   const total = { ...checks };

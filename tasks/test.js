@@ -1,6 +1,6 @@
-// `npm test`: installs what is missing, runs every check and every test the machine allows, says
-// what was skipped and why, and ends with the counts. Arguments after `--` go to vitest as they
-// are; then only the tests run, and the minimum counts are not asked for.
+// `npm test`: installs what is missing, runs every check and every test that the machine allows, prints
+// which tests were skipped and why, and ends with the counts. Arguments after `--` go to vitest unchanged;
+// then only the tests run, without minimum counts.
 import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import { formatCounts, summarize } from "./test-summary.js";
 const inModules = (path) => join(ROOT, "node_modules", path);
 const TSC = inModules("typescript/bin/tsc");
 
-/** First of all: processes that tests start run what it makes. @type {Check} */
+/** Runs first, since processes that tests start need the build. @type {Check} */
 const BUILD = { name: "build", file: "tasks/build.js" };
 /** @type {Check[]} */
 const CHECKS = [
@@ -35,7 +35,7 @@ const CHECKS = [
   },
 ];
 
-/** As many as a small machine has cores: these tests wait for nothing. */
+/** The number of cores of a small machine, since these tests never wait. */
 const COMPUTING_WORKERS = 2;
 
 /** @param {string} text */
@@ -129,7 +129,7 @@ async function runTests(args, { output = "inherit" } = {}) {
 /** @param {readonly string[]} names */
 const projects = (names) => names.flatMap((name) => ["--project", name]);
 
-/** Checks and levels that compute; what the tests print comes in one piece, after what waits has ended. */
+/** Runs checks and the levels that compute. Their output is printed in one piece after the other lane. */
 async function compute() {
   const checks = await runChecks(CHECKS);
   const scratch = mkdtempSync(join(tmpdir(), "callgate-test-"));

@@ -1,4 +1,5 @@
-// Writes what derives from the table of reasons, the order of the checks and the policy's vocabulary.
+// `npm run schemas`: writes the files that derive from the table of reasons, the order of the checks and the
+// policy's vocabulary.
 import { writeFileSync } from "node:fs";
 import { GENERATED_FILES } from "./generate/generated-files.ts";
 

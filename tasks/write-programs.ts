@@ -1,5 +1,5 @@
-// `npm run programs`: writes what the gate loads, services/commands/programs.json, from the YAML files
-// that people edit. Parsing YAML takes a hundred times as long as parsing the same tables as JSON.
+// `npm run programs`: writes services/commands/programs.json, which the gate loads, from the YAML files that
+// people edit. Parsing YAML takes a hundred times as long as parsing the same tables as JSON.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { formatPrograms } from "./programs/format-programs.ts";

@@ -16,7 +16,7 @@ function git(...args: readonly string[]): { readonly ok: boolean; readonly outpu
   return { ok: status === 0, output: (stdout ?? "").trim() };
 }
 
-/** Why there are no commits to check; empty where there are. */
+/** Why there are no commits to check; empty if there are. */
 function findObstacle(): string {
   const root = git("rev-parse", "--show-prefix");
   if (!root.ok) return "git is not installed, or this is no checkout of git";
@@ -25,7 +25,7 @@ function findObstacle(): string {
   return "";
 }
 
-/** A shallow clone may lack the base: there, the commits that are younger are checked. */
+/** A shallow clone may lack the base; then all of its later commits are checked. */
 function listNewCommits(): readonly (readonly [hash: string, subject: string])[] {
   const hasBase = git("merge-base", "--is-ancestor", base.commit, "HEAD").ok;
   const isShallow = git("rev-parse", "--is-shallow-repository").output === "true";
@@ -42,8 +42,8 @@ function listNewCommits(): readonly (readonly [hash: string, subject: string])[]
 const obstacle = findObstacle();
 if (obstacle !== "") saySkipped("git", `the subjects of commits are not checked: ${obstacle}`);
 
-test.skipIf(obstacle !== "")("every new commit has a subject in the form that we use", () => {
-  // Exempt is what came onto main before this test did; nothing is added there.
+test.skipIf(obstacle !== "")("every new commit has a subject in our form", () => {
+  // Commits on main before this test are exempt; add none here.
   const commits = listNewCommits().filter(
     ([hash]) => !base.exempt.some((exempt) => exempt.startsWith(hash)),
   );
@@ -63,14 +63,14 @@ describe("a subject", () => {
     "fix(shell): remove quadratic parsing",
     "refactor(core)!: nest the decision once",
     "docs(cli): need no more words, pass fewer",
-  ])("may be %s", (subject) => {
+  ])("is accepted: %s", (subject) => {
     expect(findSubjectFaults(subject, TYPES)).toEqual([]);
   });
 
   test.each([
     ["What ends late has tests", "is not `type(scope): imperative`"],
     ["fix: remove it", "is not `type(scope): imperative`"],
-    ["mend(core): remove it", "has the type `mend`, which CONTRIBUTING.md does not list"],
+    ["repair(core): remove it", "has the type `repair`, which CONTRIBUTING.md does not list"],
     ["fix(core): Remove it", "begins with `Remove`, not with a verb in lower case"],
     ["fix(core): removed it", "begins with `removed`, which is no order"],
     ["fix(core): removes it", "begins with `removes`, which is no order"],
@@ -78,7 +78,7 @@ describe("a subject", () => {
     ["fix(core): no more of it", "begins with `no`, which is no order"],
     ["fix(core): remove it.", "ends with a full stop"],
     [`fix(core): remove ${"it".repeat(30)}`, "has more than 72 characters"],
-  ])("may not be %s", (subject, fault) => {
+  ])("is refused: %s", (subject, fault) => {
     expect(findSubjectFaults(subject, TYPES)).toEqual([fault]);
   });
 });

@@ -1,10 +1,12 @@
-// The repository's own rules, those that no linter has. A rule is a list of offenders that must be
-// empty, so that a failure names file and line.
+// Rules of the repository that no linter checks. Each rule is a list of offenders that must be empty, so
+// that a failure names file and line.
 import { describe, expect, test } from "vitest";
 import importRules from "../.dependency-cruiser.cjs";
 import { REASON_CODES } from "../services/core/reasons/reasons.ts";
 import { findHoles } from "../tasks/complete-lock.js";
 import minimumCounts from "./minimum-counts.json" with { type: "json" };
+import { listAnchors, listLinks, listPaths, matchesFile } from "./support/documents.ts";
+import { findSharedTags, findShortTags } from "./support/invariant-tags.ts";
 import { findLines, listTextFiles, listUses, readText } from "./support/source-tree.ts";
 
 const FILE_LINES_MAX = 400;
@@ -19,7 +21,7 @@ const pure = shipped.filter((path) =>
 const prose = files.filter((path) => path.endsWith(".md"));
 const written = files.filter((path) => !path.startsWith("test/fixtures/"));
 
-/** Where code of `paths` uses one of the names, except in the files that may. */
+/** Uses of the names in the code of `paths`, except in the files that may use them. */
 function findUses(paths: readonly string[], names: RegExp, allowed?: RegExp): readonly string[] {
   return paths
     .filter((path) => allowed?.test(path) !== true)
@@ -30,7 +32,7 @@ function findUses(paths: readonly string[], names: RegExp, allowed?: RegExp): re
     );
 }
 
-test("the files are found", () => {
+test("finds the files of the repository", () => {
   expect(shipped.length).toBeGreaterThan(20);
   expect(files).toEqual(expect.arrayContaining(["package.json", ".ci/run", "test/tidy.test.ts"]));
 });
@@ -44,7 +46,7 @@ describe("code", () => {
     expect(long).toEqual([]);
   });
 
-  test("is finished and typed", () => {
+  test("has no open tasks and no untyped escapes", () => {
     expect(findLines(code, /\bTO[D]O\b|\bFIX[M]E\b|\bX[X]X\b/)).toEqual([]);
     expect(findLines(code, /\bas an[y]\b(?! \w)|<an[y]>|@ts-(ignor[e]|nochec[k])/)).toEqual([]);
   });
@@ -66,11 +68,23 @@ describe("code", () => {
     expect(shipped.filter((path) => names.test(readText(path)))).toEqual([]);
   });
 
-  test("of core, commands and collections has no clock, no chance, no locale and no process", () => {
+  test("of core, commands and collections uses no clock, randomness, locale or process", () => {
     const banned =
       /^(Math\.random|Date|globalThis|Intl|process|performance|localeCompare|toLocale\w+)$/;
     expect(pure.length).toBeGreaterThan(150);
     expect(findUses(pure, banned)).toEqual([]);
+  });
+});
+
+describe("an invariant's tag", () => {
+  test("is defined in one file", () => {
+    expect(findSharedTags(shipped)).toEqual([]);
+  });
+
+  test("begins with a word of its module", () => {
+    expect(
+      findShortTags([...shipped, ...prose.filter((path) => path.startsWith("docs/"))]),
+    ).toEqual([]);
   });
 });
 
@@ -87,7 +101,7 @@ describe("tests", () => {
     expect(findLines(tests, /\b(test|it|describe)\.(onl[y]|tod[o]|ski[p])\b/)).toEqual([]);
   });
 
-  test("have a minimum for the modules seen that is near what there is", () => {
+  test("have a minimum of parsed modules that is near their number", () => {
     const modules = shipped.filter((path) => !path.endsWith(".d.ts")).length;
     expect(minimumCounts.modules).toBeGreaterThan(modules / 3);
     expect(minimumCounts.modules).toBeLessThanOrEqual(modules);
@@ -112,19 +126,19 @@ describe("packages", () => {
     expect(ruled.sort()).toEqual(Object.keys(needed).sort());
   });
 
-  test("are all in the lock, also those for other platforms", () => {
+  test("are all in the lock, including those for other platforms", () => {
     const lock = JSON.parse(readText("package-lock.json"));
     expect(findHoles(lock.packages)).toEqual([]);
   });
 
-  test("come from whatever registry the machine uses", () => {
+  test("come from the registry that the machine uses", () => {
     expect(findLines(["package-lock.json"], /"resolved"/)).toEqual([]);
     expect(findLines([".npmrc"], /registry\s*=|_auth|:_password/)).toEqual([]);
   });
 });
 
 describe("the repository", () => {
-  test("names no machine's paths and no registry's host", () => {
+  test("contains no paths of a machine and no host of a registry", () => {
     const machinePaths = /(?<![\w.])\/(wor[k]|roo[t]|home\/[a-z]+|tmp\/c[g])\//;
     expect(findLines(written, machinePaths)).toEqual([]);
     // After a scheme, or with a domain that hosts end in: `registry.schemas.set` is code.
@@ -133,9 +147,17 @@ describe("the repository", () => {
     expect(findLines(written, host)).toEqual([]);
   });
 
-  test("speaks of itself alone", () => {
+  test("has no conflict markers of a merge", () => {
+    expect(findLines(written, /^(<{7}|>{7})( |$)/m)).toEqual([]);
+  });
+
+  test("names no author and no plan", () => {
     const authorship = /co-authored-b[y]|signed-off-b[y]|@autho[r]\b|\bmileston[e]s?\b/i;
     expect(findLines(written, authorship)).toEqual([]);
+  });
+
+  test("has no merge that was left open", () => {
+    expect(findLines(written, /^(?:<{7}|>{7}) /)).toEqual([]);
   });
 
   test("has one title in each document", () => {
@@ -146,20 +168,47 @@ describe("the repository", () => {
     expect(bad).toEqual([]);
   });
 
-  test("has links in its documents that lead somewhere", () => {
-    const paths = new Set(files);
+  test("has only links that lead somewhere", () => {
+    const isThere = (target: string) =>
+      files.includes(target) ||
+      files.some((file) => file.startsWith(`${target}/`)) ||
+      target === "LICENSE";
     const broken = prose.flatMap((path) =>
-      [...readText(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)].flatMap(
-        (match) => {
-          const target = new URL(match[1] ?? "", `file:///${path}`).pathname.slice(1);
-          const exists =
-            paths.has(target) ||
-            files.some((file) => file.startsWith(`${target}/`)) ||
-            target === "LICENSE";
-          return exists ? [] : [`${path}: ${match[1]}`];
-        },
-      ),
+      listLinks(readText(path))
+        .filter((link) => link.path !== "" && !isThere(resolveLink(path, link.path)))
+        .map((link) => `${path}: ${link.path}`),
     );
     expect(broken).toEqual([]);
   });
+
+  test("has links to headings that exist", () => {
+    const anchors = new Map(prose.map((path) => [path, listAnchors(readText(path))]));
+    const broken = prose.flatMap((path) =>
+      listLinks(readText(path)).flatMap((link) => {
+        if (link.anchor === null) return [];
+        const target = link.path === "" ? path : resolveLink(path, link.path);
+        const exists = anchors.get(target)?.has(link.anchor) === true;
+        return exists ? [] : [`${path}: ${link.path}#${link.anchor}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test("has the files that its documents name in code", () => {
+    const missing = prose
+      .filter((path) => !path.startsWith("test/fixtures/"))
+      .flatMap((path) =>
+        listPaths(readText(path))
+          .filter((name) => !FILES_OF_READERS.has(name) && !matchesFile(name, files))
+          .map((name) => `${path}: ${name}`),
+      );
+    expect(missing).toEqual([]);
+  });
 });
+
+/** Paths in the directories of readers. */
+const FILES_OF_READERS: ReadonlySet<string> = new Set(["pay.mts", "src/*.ts"]);
+
+function resolveLink(from: string, path: string): string {
+  return new URL(path, `file:///${from}`).pathname.slice(1);
+}

@@ -1,5 +1,5 @@
-// What CI runs, as far as a reader of YAML can tell: scripts and parts that exist, each version of Node
-// that the package promises, and nothing that can be off unnoticed.
+// Checks the workflow of CI: its scripts and parts exist, it runs each supported version of Node, and
+// nothing in it can be off unnoticed.
 
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -32,12 +32,12 @@ const jobs = Object.entries(workflow.jobs);
 const steps = jobs.flatMap(([, job]) => job.steps);
 
 describe("the workflow", () => {
-  test("runs for each pull request and each push to main, and may write nothing", () => {
+  test("runs for each pull request and push to main, with read-only rights", () => {
     expect(workflow.on).toMatchObject({ pull_request: null, push: { branches: ["main"] } });
     expect(workflow.permissions).toEqual({ contents: "read" });
   });
 
-  test.each(jobs)("has a machine, a time limit and steps of one kind each: %s", (_, job) => {
+  test.each(jobs)("has a machine, a time limit and well-formed steps: %s", (_, job) => {
     expect(job["runs-on"]).toMatch(/^ubuntu-\d/);
     expect(job["timeout-minutes"]).toBeGreaterThan(0);
     for (const step of job.steps) {
@@ -45,7 +45,7 @@ describe("the workflow", () => {
     }
   });
 
-  test("pins each action to a version, and fetches all commits for their test", () => {
+  test("pins each action to a version, and fetches all commits", () => {
     const actions = steps.flatMap(({ uses }) => uses ?? []);
     expect(actions.filter((action) => !/^[\w-]+\/[\w-]+@v\d+$/.test(action))).toEqual([]);
     const checkouts = steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
@@ -53,7 +53,7 @@ describe("the workflow", () => {
     for (const { with: options } of checkouts) expect(options).toEqual({ "fetch-depth": 0 });
   });
 
-  test("calls scripts that package.json has", () => {
+  test("calls only scripts of package.json", () => {
     const scripts = steps.flatMap(({ run = "" }) =>
       Array.from(run.matchAll(/npm (?:run (?:-s )?|(?=test))([\w:]+)/g), ([, name]) => name),
     );
@@ -61,7 +61,7 @@ describe("the workflow", () => {
     expect(scripts.filter((name) => !(name && name in manifest.scripts))).toEqual([]);
   });
 
-  test("tries each version of Node that the package promises, the oldest to the minor", () => {
+  test("tests each supported version of Node, the oldest to the minor", () => {
     const versions = workflow.jobs["node"]?.strategy?.matrix["node"] ?? [];
     expect(versions).toEqual(["20.20", "22", "24"]);
     expect(manifest.engines.node).toBe(`>=${versions[0]}.0`);
@@ -73,7 +73,7 @@ describe("the workflow", () => {
     expect(workflow.jobs["verify"]?.strategy?.matrix["part"]).toEqual(list.split(" "));
   });
 
-  test("asks for the commits wherever their test runs", () => {
+  test("fetches all commits where their test runs", () => {
     const runs = steps.filter(({ run }) => run?.startsWith("npm test"));
     expect(runs.length).toBeGreaterThan(0);
     for (const { env } of runs) expect(env?.["CALLGATE_REQUIRE"]).toBe("git");
@@ -86,7 +86,7 @@ describe("the forms for issues", () => {
     /^\.github\/ISSUE_TEMPLATE\/(?!config)/.test(path),
   );
 
-  test("are there", () => {
+  test("exist", () => {
     expect(forms.length).toBeGreaterThan(1);
   });
 

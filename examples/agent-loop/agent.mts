@@ -20,7 +20,7 @@ const gate = await openCallgate({ policy, dataDir: false }); // without `dataDir
 
 const functions = {
   get_order: async (args: { order_id: string }) => ({ order: args.order_id, total: "100.00" }),
-  // Hand the key on: a service that honours it charges once, whatever fails on the way.
+  // Pass the key on: a service that honours it charges once, whatever fails on the way.
   charge_card: async (
     args: { order_id: string; amount: string },
     { idempotencyKey }: HandlerCall,
@@ -32,14 +32,16 @@ const functions = {
 let step = 0;
 const tools = gate.guard(functions, () => ({ conversationId: "chat-42", turn: 1, step }));
 
-/** Here a person would see the call and press a button; `gate.deny` is the other button. */
+/**
+ * A real program would show the call to a person with two buttons; the other one is `gate.deny`.
+ */
 async function askPerson({ approvalId }: Refused & { outcome: "held" }): Promise<void> {
   const [waiting] = await gate.pending({ conversationId: "chat-42" });
   console.log(`ask     ${waiting?.tool} ${JSON.stringify(waiting?.arguments)}`);
   await gate.approve(approvalId, { by: "bob", reason: "the customer asked for it in writing" });
 }
 
-/** What the model reads next. */
+/** Returns the text that the model reads next. */
 async function runCall({ id, tool, arguments: args }: ToolCall): Promise<string> {
   const answer = await tools[tool](args, { callId: id });
   if (!isRefused(answer)) {

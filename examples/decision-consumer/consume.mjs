@@ -1,5 +1,5 @@
-// Reads what the gate decided from Kafka: which calls were refused, and which wait for a person. Nothing of
-// Callgate is needed for that. Run `npm install kafkajs @kafkajs/confluent-schema-registry`, and set
+// Reads the gate's decisions from Kafka: which calls were refused, and which wait for a person. It
+// needs nothing of Callgate. Run `npm install kafkajs @kafkajs/confluent-schema-registry`, and set
 // KAFKA_BROKERS and SCHEMA_REGISTRY_URL. `node consume.mjs 5` ends after five decisions.
 import registryPackage from "@kafkajs/confluent-schema-registry";
 import kafkaPackage from "kafkajs";
@@ -14,8 +14,8 @@ const kafka = new kafkaPackage.Kafka({
   brokers: KAFKA_BROKERS.split(","),
   logLevel: kafkaPackage.logLevel.ERROR,
 });
-// A group of your own: its offsets say how far you are. kafkajs reads committed records alone by default,
-// and a decision counts once its transaction has committed.
+// Use a group of your own: its offsets record how far you have read. kafkajs reads only committed
+// records by default, and a decision counts once its transaction has committed.
 const consumer = kafka.consumer({ groupId: "decision-consumer" });
 
 /** @typedef {{ conversationId: string, call: { tool: string } }} Decision */
@@ -40,7 +40,7 @@ process.once("SIGINT", stop).once("SIGTERM", stop);
 await consumer.connect();
 await consumer.subscribe({ topics: Object.keys(describe), fromBeginning: true });
 await consumer.run({
-  // Called again for the same record after a crash: what you do must bear that.
+  // After a crash it is called again for the same record, so your code must tolerate repeats.
   eachMessage: async ({ topic, message }) => {
     if (message.value === null) return;
     const record = await registry.decode(message.value);

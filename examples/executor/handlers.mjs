@@ -12,7 +12,7 @@ const done = new Map();
 let polls = 0;
 
 /**
- * What a careful service does: the second time, it gives what it gave the first time.
+ * What a careful service does: for a repeated key it returns the first result.
  * @param {CallContext} call
  * @param {() => object} act
  */

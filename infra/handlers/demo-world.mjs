@@ -1,5 +1,5 @@
-// The tools of `callgate demo` for an executor. What they have changed is kept in `world.json` in the
-// executor's working directory.
+// The tools of `callgate demo` for an executor. They store their effects in `world.json` in the executor's
+// working directory.
 import { writeFileSync } from "node:fs";
 
 const url = new URL("../../dist/services/cli/demo/world.js", import.meta.url);

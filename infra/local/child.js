@@ -1,5 +1,5 @@
-// Processes that this one starts. They write to a log file; the reaper ends them with this process,
-// unless they were let go of (`letOutlive`).
+// Starts child processes that write to a log file. The reaper ends them with this process, unless
+// `letOutlive` releases them.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ function tellReaper(order) {
 }
 
 /**
- * The folder goes when this process goes.
+ * Removes the folder when this process ends.
  * @param {string} folder
  */
 export function removeAtEnd(folder) {
@@ -67,8 +67,8 @@ export async function startChild({ command, args, logFile, cwd = process.cwd() }
 }
 
 /**
- * The process goes on after this one has ended. To be called once it is known elsewhere: until then an
- * interrupted start must leave nothing behind.
+ * Lets the process go on after this one has ended. Call it once the state file names the process: until
+ * then an interrupted start must leave nothing behind.
  * @param {ProcessIdentity} identity
  */
 export function letOutlive({ pid }) {
@@ -81,8 +81,8 @@ export async function waitUntilGone(identity) {
 }
 
 /**
- * Ends a process and waits until it is gone; one that is gone already is no error. One that does not go
- * is killed.
+ * Ends a process and waits until it is gone, and kills it if it does not end. A process that is gone
+ * already is no error.
  * @param {ProcessIdentity} identity
  * @param {NodeJS.Signals} [signal]
  */

@@ -1,5 +1,5 @@
-// Jars from Maven, kept in the cache folder. A folder of the cache is whole: it is filled under another
-// name and renamed, so that two that fetch at once do not disturb each other.
+// Fetches jars with Maven into the cache folder. Each folder of the cache is filled under another name and
+// then renamed, so it is always complete, and two processes that fetch at once do not disturb each other.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

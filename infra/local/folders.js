@@ -1,4 +1,4 @@
-// Where downloads and running parts live: never inside of the source tree.
+// The folders of downloads and running parts, which are never inside the source tree.
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Ports below the range that the system gives to outgoing connections: a part that is stopped and
-// started again must find its port free.
+// Finds free ports below the range that the system uses for outgoing connections: a part that is stopped
+// and started again must find its port free.
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
@@ -8,8 +8,8 @@ const PORT_MAX = 32_000;
 const TRIES_MAX = 200;
 
 /**
- * What this process was given: parts that start side by side listen seconds after they were told where, and a
- * port that nobody listens on yet would be given to two of them.
+ * Ports that this process has received. Parts that start side by side listen seconds later, so without
+ * this set two of them would get one port.
  * @type {Set<number>}
  */
 const ASSIGNED_PORTS = new Set();
@@ -27,7 +27,7 @@ function listen(port) {
 }
 
 /**
- * Ports on 127.0.0.1 that nobody listens on now, all different, and none that this process was given before.
+ * Different ports on 127.0.0.1 that nobody listens on now and that this process has not received before.
  * @param {number} count
  */
 export async function findFreePorts(count) {

@@ -24,8 +24,8 @@ export function formatProperties(properties) {
 }
 
 /**
- * What all brokers have in common. A default that a group, a transaction or a topic needs is set for the
- * number of brokers there are; Kafka's own wait for three.
+ * Properties that all brokers share. Replication factors are set for the number of brokers; Kafka's own
+ * defaults wait for three.
  * @param {number} brokers
  * @param {boolean} hasShareGroups Kafka 4 has one more internal topic
  */
@@ -61,15 +61,15 @@ function commonProperties(brokers, hasShareGroups) {
 }
 
 /**
- * Three listeners: CLIENT is what clients are told and may be led through a proxy; DIRECT is for the
- * brokers among themselves and for whoever must not be disturbed by the proxy; CONTROLLER is Kafka's.
+ * The properties of one broker, with three listeners. Clients get CLIENT, which may lead through a proxy.
+ * DIRECT is for the brokers among themselves, and for tests that go around the proxy. CONTROLLER is Kafka's.
  * @param {{
  *   broker: BrokerPorts,
  *   all: readonly BrokerPorts[],
  *   dataFolder: string,
  *   hasShareGroups: boolean,
  *   properties: Readonly<Record<string, string | number>>,
- * }} options `properties` win
+ * }} options `properties` override ours
  */
 export function brokerProperties({ broker, all, dataFolder, hasShareGroups, properties }) {
   const { id, port, directPort, controllerPort, advertised } = broker;

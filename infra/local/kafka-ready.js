@@ -1,5 +1,5 @@
-// A port that answers is not a broker that is ready. Ready is: on every partition of the two internal
-// topics a transaction that commits a group offset goes through.
+// Waits until brokers are ready. A broker whose port answers may not be ready yet: it is once a
+// transaction that commits a group offset succeeds on every partition of the two internal topics.
 import { createRequire } from "node:module";
 
 const TOPIC = "callgate-is-kafka-ready";
@@ -14,11 +14,11 @@ const CLIENT = {
 };
 
 /**
- * Throws until all of it works; leaves nothing behind when it has.
+ * Throws until everything works; leaves nothing behind when it does.
  * @param {{ bootstrap: readonly string[], brokers: number }} options
  */
 export async function assertKafkaReady({ bootstrap, brokers }) {
-  // Loaded when it is needed: a program that patches the client does so before.
+  // Loaded late, so that a program that patches the client can do so first.
   const { Kafka } = await import("kafkajs");
   stopIdleTimer();
   const kafka = new Kafka({ ...CLIENT, brokers: [...bootstrap] });
@@ -45,8 +45,9 @@ export async function assertKafkaReady({ bootstrap, brokers }) {
 let isStopped = false;
 
 /**
- * After each answer kafkajs sets a timer of less than nothing, though nothing waits for it, and Node warns
- * of that from 22 on. The same patch as in services/adapters/kafka/mends, which is not built yet where this runs.
+ * After each answer kafkajs sets a timer with a negative time-out although no request is pending, and Node
+ * 22 and later print a warning. This is the patch of services/adapters/kafka/patches/idle-timer.ts, which is
+ * not built yet where this runs.
  */
 function stopIdleTimer() {
   if (isStopped) return;

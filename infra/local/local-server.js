@@ -1,4 +1,4 @@
-// A server of one process on 127.0.0.1, whichever it is: started in a folder of its own, and its handle.
+// Starts a server of one process on 127.0.0.1, in a folder of its own, and returns its handle.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import { isAlive, killIfSame } from "./process-identity.js";
  */
 
 /**
- * A folder for a server: the one that is asked for, or a new one. It is removed in the end, unless it is to stay.
+ * The folder of a server: the requested one, or a new one. It is removed at the end unless `keepFolder` is set.
  * @param {string} name
  * @param {{ folder?: string, keepFolder?: boolean }} options
  */
@@ -34,7 +34,7 @@ export function serverFolder(name, options) {
 }
 
 /**
- * Starts the server and waits until `answers` is content with it.
+ * Starts the server and waits until `answers` succeeds.
  * @param {{
  *   what: string,
  *   command: string,

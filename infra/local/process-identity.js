@@ -1,8 +1,8 @@
-// A pid alone does not name a process: it is given away again. With the time of its start it does.
+// A pid alone does not identify a process, since the system reuses it. The pid and the start time do.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
-/** Of /proc/PID/stat, counted after the name in brackets, which may itself hold blanks. */
+/** The field of /proc/PID/stat, counted after the name in brackets, which may contain blanks. */
 const STAT_STATE = 0;
 const STAT_START_TIME = 19;
 

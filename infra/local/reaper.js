@@ -1,6 +1,6 @@
-// Ends what its parent has started once the parent is gone, however it went: the pipe on stdin closes.
-// Each line on stdin is JSON: { "pid", "startedAt" } of a process to end, { "letGo" } with a pid that is
-// to live on, or { "folder" } to remove.
+// Ends the processes of its parent once the parent is gone, however it ended: then the pipe on stdin closes.
+// Each line on stdin is JSON: { "pid", "startedAt" } of a process to end, { "letGo" } with the pid of a
+// process that lives on, or { "folder" } to remove.
 import { rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { killIfSame } from "./process-identity.js";

@@ -1,4 +1,5 @@
-// What `infra:up` has started, in a file: `infra:status` reads it and `infra:down` ends exactly that.
+// The state file lists what `infra:up` has started. `infra:status` reads it, and `infra:down` ends exactly
+// those processes.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runFolder } from "./folders.js";
@@ -13,8 +14,8 @@ import { isAlive } from "./process-identity.js";
  *   about: Record<string, unknown>,
  *   ports: readonly number[],
  *   processes: RunningProcess[],
- * }} RunningPart `address` is what a client is given; `about` says how the part was started; `ports`: where it is
- *   started again once it has ended by itself.
+ * }} RunningPart `address` is for clients; `about` says how the part was started; `ports` are those on which
+ *   it is started again once it has ended by itself.
  */
 
 /** @param {string} name */

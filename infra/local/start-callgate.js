@@ -1,12 +1,12 @@
-// Our own long-running commands as processes, configured by a file and watched through their health
-// server, as an operator runs them.
+// Runs our long-running commands as an operator does: as processes with a configuration file, watched
+// through their health server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { endChild, startChild, waitUntilGone, waitUntilReady } from "./child.js";
 import { isAlive, killIfSame } from "./process-identity.js";
 
-/** Built before: `ensureBuilt`. The launcher would look at the sources at each start. */
+/** `ensureBuilt` has built it. The launcher would compare the sources at each start. */
 export const COMMAND = fileURLToPath(new URL("../../dist/services/cli/main.js", import.meta.url));
 const READY_WITHIN_MS = 240_000;
 const ANSWER_WITHIN_MS = 2_000;
@@ -18,8 +18,8 @@ const ANSWER_WITHIN_MS = 2_000;
  *   folder: string,
  *   command?: string,
  *   nodeArgs?: readonly string[],
- * }} CallgateOptions `args`: `["gate", "--config", file]`, with `http.port` 0 in the file. `folder`: where it
- *   works, and its log is kept, as `<name>.log`. `command`: the built command line, by default that in dist/.
+ * }} CallgateOptions `args`: `["gate", "--config", file]`, with `http.port` 0 in the file. `folder`: the
+ *   working directory, with the log `<name>.log`. `command`: the built command line, by default that in dist/.
  *
  * @typedef {{
  *   readonly pid: number,
@@ -32,7 +32,7 @@ const ANSWER_WITHIN_MS = 2_000;
  *   kill(signal?: NodeJS.Signals): boolean,
  *   waitForExit(): Promise<void>,
  *   stop(): Promise<void>,
- * }} LocalCallgate `get`: what its health server answers with status 200. `stop` ends it in order.
+ * }} LocalCallgate `get`: the body that its health server answers with status 200. `stop` sends SIGTERM.
  */
 
 /**
@@ -48,7 +48,7 @@ export async function startCallgate({ name, args, folder, command = COMMAND, nod
   const log = () => readFileSync(logFile, "utf8").slice(begin);
   const get = async (/** @type {string} */ path) => {
     const port = /"port":(\d+),"msg":"starting"/.exec(log())?.[1];
-    if (port === undefined) throw new Error("it has not told its port yet");
+    if (port === undefined) throw new Error("its log does not name its port yet");
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal });
     const text = await answer.text();

@@ -1,4 +1,4 @@
-// Real Kafka brokers on 127.0.0.1, from jars, without Docker.
+// Starts real Kafka brokers on 127.0.0.1, from jars, without Docker.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,6 +17,8 @@ import { kafkaLine, VERSIONS } from "./versions.js";
 const HOST = "127.0.0.1";
 const PORTS_EACH = 3;
 const HEAP_MB = 512;
+/** The second compiler takes half of the CPU time of a start, and pays only where a broker is busy for long. */
+const SHORT_LIVED = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 const READY_WITHIN_MS = 240_000;
 
 /**
@@ -34,14 +36,16 @@ const READY_WITHIN_MS = 240_000;
  *   ports?: readonly number[] | undefined,
  *   folder?: string,
  *   heapMb?: number,
+ *   isMeasured?: boolean,
  *   keepFolder?: boolean,
  *   advertise?: (broker: { id: number, port: number }) => Address | Promise<Address>,
- * }} KafkaOptions `version`: a key of `versions.json` or a full version. `properties` win over ours.
+ * }} KafkaOptions `version`: a key of `versions.json` or a full version. `properties` override ours.
  *   `scram`: users that exist from the start, such as `SCRAM-SHA-256=[name=a,password=b]`.
- *   `port`: of the first broker; each has three in a row; by default free ones are taken. `ports`: all of them, as
- *   another start has told them. `folder`:
- *   made, and removed by `stop`; by default a temporary one. Data of brokers that were killed are used on. `advertise`: the address that clients are
- *   told for a broker, such as that of a proxy. `keepFolder`: it stays when this process ends.
+ *   `port`: of the first broker; each has three in a row; by default free ones. `ports`: all of them, as an
+ *   earlier start reported them. `folder`: created, and removed by `stop`; by default a temporary one; data
+ *   of killed brokers is used again. `keepFolder`: the folder stays when this process ends. `isMeasured`:
+ *   brokers compile their code as in production; by default they start in half of the CPU time and are slower
+ *   once they are warm. `advertise`: the address of a broker that clients get, such as that of a proxy.
  *
  * @typedef {{
  *   readonly id: number,
@@ -67,7 +71,7 @@ const READY_WITHIN_MS = 240_000;
  *   readonly libs: string,
  *   waitUntilReady(): Promise<void>,
  *   stop(): Promise<void>,
- * }} LocalKafka `bootstrap` leads to what `advertise` said, `directBootstrap` to the brokers themselves.
+ * }} LocalKafka `bootstrap` leads to the advertised addresses, `directBootstrap` to the brokers themselves.
  *   `libs`: the folder of Kafka's jars, Java client included.
  */
 
@@ -104,7 +108,7 @@ export async function startKafka(options = {}) {
     await Promise.all(brokers.map((broker) => broker.start()));
     await brokers[0]?.waitUntilReady();
   } catch (error) {
-    // What an earlier start has left is not ours to remove.
+    // A folder of an earlier start is not ours to remove.
     await (storedClusterId === undefined ? stop() : end());
     throw error;
   }
@@ -217,13 +221,15 @@ class Broker {
       args.push("--feature", `transaction.version=${transactionVersion}`);
     }
     for (const user of scram) args.push("--add-scram", user);
-    const java = this.#java(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
+    const java = this.#java(SHORT_LIVED);
     await promisify(execFile)("java", [...java, "kafka.tools.StorageTool", ...args]);
   }
 
   async start() {
-    const { heapMb = HEAP_MB } = this.#options;
-    const java = this.#java([`-Xms${heapMb}m`, `-Xmx${heapMb}m`, "-Djava.awt.headless=true"]);
+    const { heapMb = HEAP_MB, isMeasured = false } = this.#options;
+    const compiling = isMeasured ? [] : SHORT_LIVED;
+    const heap = [`-Xms${heapMb}m`, `-Xmx${heapMb}m`];
+    const java = this.#java([...compiling, ...heap, "-Djava.awt.headless=true"]);
     const args = [...java, "kafka.Kafka", this.#propertiesFile];
     this.#identity = await startChild({ command: "java", args, logFile: this.#logFile });
   }

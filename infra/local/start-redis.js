@@ -14,13 +14,13 @@ const ANSWER_WITHIN_MS = 1_000;
  *   folder?: string,
  *   args?: readonly string[],
  *   keepFolder?: boolean,
- * }} RedisOptions `args`: further options of redis-server, such as `["--maxmemory", "4mb"]`; they win.
+ * }} RedisOptions `args`: further options of redis-server, such as `["--maxmemory", "4mb"]`, which override ours.
  *
  * @typedef {import("./local-server.js").LocalServer} LocalRedis
  */
 
 /**
- * Starts a Redis server that keeps nothing on disk, and waits until it answers.
+ * Starts a Redis server that stores nothing on disk, and waits until it answers.
  * @param {RedisOptions} [options]
  * @returns {Promise<LocalRedis>}
  */
@@ -43,7 +43,7 @@ export async function startRedis(options = {}) {
 }
 
 /**
- * Any answer will do: one that asks for a password is up as well.
+ * Resolves at any answer: a server that asks for a password is up as well.
  * @param {number} port
  * @returns {Promise<void>}
  */

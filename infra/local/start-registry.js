@@ -1,4 +1,4 @@
-// Apicurio Registry with the API of Confluent's, on 127.0.0.1.
+// Starts Apicurio Registry, with the API of Confluent's registry, on 127.0.0.1.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isRegistryFetched, registryFolder } from "./fetch-parts.js";
@@ -13,8 +13,8 @@ const ANSWER_WITHIN_MS = 2_000;
 /**
  * @typedef {{ port?: number | undefined, folder?: string, keepFolder?: boolean }} RegistryOptions
  *
- * @typedef {import("./local-server.js").LocalServer} LocalRegistry `url` is what a client of Confluent's
- *   registry is given. Schemas and their ids outlive `restart`.
+ * @typedef {import("./local-server.js").LocalServer} LocalRegistry `url` is for clients of Confluent's
+ *   registry. Schemas and their ids outlive `restart`.
  */
 
 /**

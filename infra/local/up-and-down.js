@@ -1,4 +1,4 @@
-// `infra:up` and `infra:down`: parts that go on when the command has ended.
+// `infra:up` starts parts that go on when the command has ended; `infra:down` ends them.
 import { join } from "node:path";
 import { endChild, letOutlive } from "./child.js";
 import { fetchKafka, fetchRegistry } from "./fetch-parts.js";
@@ -19,7 +19,7 @@ const REDIS_PORT_AFTER = 100;
 const REGISTRY_PORT_AFTER = 101;
 
 /**
- * Names all that is missing before anything is started or fetched.
+ * Throws an error that names everything that is missing, before anything is started or fetched.
  * @param {InfraOptions} options
  */
 export function fetchParts({ only, kafka }) {
@@ -31,7 +31,7 @@ export function fetchParts({ only, kafka }) {
 }
 
 /**
- * Starts what is not running yet, and writes each part into the state as soon as it is ready. A part
+ * Starts the parts that do not run yet, and writes each into the state file as soon as it is ready. A part
  * that runs with other options is an error.
  * @param {InfraOptions} options
  * @returns {Promise<RunningPart[]>} all that runs under this name
@@ -70,7 +70,7 @@ export async function down(name) {
 }
 
 /**
- * A part of which a process has ended by itself is ended whole, and started again at its address: Kafka on the data that it had.
+ * Restarts each part of which a process has ended by itself, at its address; Kafka on the data that it had.
  * @param {string} name
  * @returns {Promise<RunningPart[]>} those parts
  */
@@ -103,7 +103,7 @@ function assertSameOptions({ part, about }, options) {
   if (part !== "kafka" || !options.only.includes("kafka")) return;
   if (JSON.stringify(about) === JSON.stringify(aboutKafka(options))) return;
   throw new Error(
-    "Kafka runs with other options, or has ended by itself and has kept its data: run `npm run infra:down` first, or give another --name",
+    "Kafka runs with other options, or has ended by itself and left its data: run `npm run infra:down` first, or give another --name",
   );
 }
 

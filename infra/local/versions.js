@@ -29,7 +29,9 @@ export function kafkaLine(line) {
   const parent = Object.entries(VERSIONS.kafka).find(([name]) => line.startsWith(`${name}.`));
   if (parent === undefined || !/^\d+\.\d+\.\d+$/.test(line)) {
     const lines = Object.keys(VERSIONS.kafka).map((name) => `\`${name}\``);
-    throw new Error(`Kafka \`${line}\` is not known: give ${lines.join(", ")} or a full version`);
+    throw new Error(
+      `Kafka \`${line}\` has no entry in versions.json: give ${lines.join(", ")} or a full version`,
+    );
   }
   return { ...parent[1], version: line };
 }

@@ -1,4 +1,4 @@
-/** Alerts on their way to their topic: each is published once, also over a crash. */
+/** Publishes alerts to their topic: each once, also after a crash. */
 
 import { PoisonRecordError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
@@ -9,7 +9,7 @@ import type { AnalyticsState } from "./state-file.ts";
 
 export type AlertCodec = Pick<ClientCodec, "encodeAlert" | "decodeAlert">;
 
-/** What is used of the log. */
+/** The methods of the log that are used. */
 type AlertLog = Pick<Log, "append" | "read" | "startOffset" | "endOffset">;
 
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
@@ -18,10 +18,10 @@ export class AlertOutbox {
   readonly #log: AlertLog;
   readonly #codec: AlertCodec;
   #alerts: RaisedAlert[];
-  /** Alerts of an earlier run, or of a try that failed, not yet looked up in the topic. */
+  /** Alerts of an earlier run, or of a failed append, that were not yet looked up in the topic. */
   #doubtful: Set<string>;
   #from: Map<number, number>;
-  /** What `data` gave last: only what the state file names may be published. */
+  /** The alerts in the last `data`: only alerts that the state file has may be published. */
   #saved: readonly RaisedAlert[] = [];
 
   constructor(
@@ -50,7 +50,10 @@ export class AlertOutbox {
     return { outbox: this.#saved, alertsFrom: [...this.#from] };
   }
 
-  /** To be done before what `data` gives is kept: from where on in the topic these may stand. */
+  /**
+   * To be called before the result of `data` is saved: notes from which offset of the topic these
+   * alerts may be found.
+   */
   async prepare(): Promise<void> {
     await this.#dropPublished();
     const partitions = new Set(this.#alerts.map(({ partition }) => partition));
@@ -61,17 +64,18 @@ export class AlertOutbox {
     this.#from = from;
   }
 
-  /** Publishes what `data` gave; whether anything was published. */
+  /** Publishes the alerts of the last `data`; returns whether any was published. */
   async publish(): Promise<boolean> {
     const alerts = this.#saved.filter(({ partition }) => this.#from.has(partition));
-    // Each stands for itself: together they would go out in a transaction, which needs a right of its own.
+    // One append for each partition: together they would need a transaction, and the permission for
+    // it.
     for (const partition of new Set(alerts.map((one) => one.partition))) {
       await this.#append(alerts.filter((one) => one.partition === partition));
     }
     return alerts.length > 0;
   }
 
-  /** Of one partition. */
+  /** Appends alerts of one partition. */
   async #append(alerts: readonly RaisedAlert[]): Promise<void> {
     try {
       await this.#log.append(
@@ -83,7 +87,7 @@ export class AlertOutbox {
         })),
       );
     } catch (error) {
-      // They may have been written all the same.
+      // The failed append may have been written all the same.
       for (const one of alerts) this.#doubtful.add(identity(one));
       throw error;
     }

@@ -1,13 +1,13 @@
 /**
- * The analytics of one log: follows the journal of every partition, folds it into numbers, keeps it as
- * Parquet files, raises alerts.
+ * The analytics of one log: follows the journal of every partition, folds it into numbers, stores
+ * it as Parquet files, and raises alerts.
  *
- * A1 numbers are exported as they were last written to the state file: they never fall, and after a
- *    restart nothing is counted twice.
- * A2 the state file and the Parquet files each say how far they are; reading begins at the earlier one,
- *    and each takes in only what it does not have.
- * A3 an alert is published after the state file names it; after a crash between the two it is looked
- *    up in its topic before it is published again.
+ * ANALYTICS-1 numbers are exported as they were last written to the state file: they never fall, and after a
+ * restart nothing is counted twice.
+ * ANALYTICS-2 the state file and the Parquet files each say how far they have come; reading begins at the
+ * earlier one, and each takes in only the rows that it does not have.
+ * ANALYTICS-3 an alert is published after the state file names it; after a crash between the two it is
+ * looked up in its topic before it is published again.
  */
 import { openDuck } from "../adapters/duckdb/connection.ts";
 import { ParquetSegments } from "../adapters/duckdb/parquet-segments.ts";
@@ -28,18 +28,18 @@ export type AnalyticsParts = {
   readonly codec: Pick<Codec, "decodeJournal" | "pending"> & AlertCodec;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Where the state and the Parquet files are kept; one process at a time. */
+  /** Directory of the state file and the Parquet files; one process at a time. */
   readonly directory: string;
   readonly options?: Partial<AnalyticsOptions>;
-  /** It cannot go on. */
+  /** Called when the analytics cannot go on. */
   readonly fail: (error: unknown) => void;
 };
 
 export type AnalyticsOptions = {
   readonly fold: FoldOptions;
-  /** Time between two writes of the state, at least. */
+  /** Shortest time between two writes of the state, ms. */
   readonly persistMs: number;
-  /** A Parquet file is written when so many rows have come, or this time has passed. */
+  /** A Parquet file is written after so many rows, or after the time below. */
   readonly segmentRows: number;
   readonly segmentMs: number;
 };
@@ -70,7 +70,7 @@ const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
 const WAIT_MS = 1_000;
 const RETRY_MS_MIN = 250;
 const RETRY_MS_MAX = 5_000;
-/** Writing the state takes at most this part of the time. */
+/** Largest part of the time that writing the state may take. */
 const PERSIST_SHARE = 0.05;
 
 type Segment = {
@@ -94,9 +94,12 @@ export class Analytics {
   readonly #abort = new AbortController();
   readonly #pending = new Map<number, Segment>();
   readonly #ends = new Map<number, number>();
-  /** When each partition was last read and counted; an idle one is read all the same. */
+  /** When each partition was last read and counted; an idle one is read as well. */
   readonly #readAtMs = new Map<number, number>();
-  /** When keeping what was counted was begun that has not been done since: it is under way, or failed; null: all is kept. */
+  /**
+   * When the first save since the last complete one began, because a save is under way or failed;
+   * null: everything is saved.
+   */
   #unkeptSinceMs: number | null = null;
   #startedAtMs = 0;
   #exported: TotalsData;
@@ -120,7 +123,9 @@ export class Analytics {
     this.#exported = state?.fold.totals ?? {};
   }
 
-  /** @throws FatalError where the directory is another log's, in use, or cannot be read. */
+  /**
+   * @throws FatalError where the directory belongs to another log, is in use, or cannot be read.
+   */
   static async open(parts: AnalyticsParts): Promise<Analytics> {
     const lock = await lockDirectory(parts.directory, "analytics", parts.clock);
     try {
@@ -139,7 +144,7 @@ export class Analytics {
     }
   }
 
-  /** What was last written to the state file. */
+  /** The numbers as the state file has them. */
   get totals(): TotalsData {
     return this.#exported;
   }
@@ -155,18 +160,24 @@ export class Analytics {
     }));
   }
 
-  /** For how long what was counted has not been kept, nor its alerts written, since that was begun, ms: some while it is done. */
+  /**
+   * For how long counted rows have not been saved, nor their alerts published, ms; above 0 for a
+   * short time during each save.
+   */
   get unkeptMs(): number {
     const nowMs = this.#parts.clock.nowMs();
     return Math.max(0, nowMs - (this.#unkeptSinceMs ?? nowMs));
   }
 
-  /** Every partition was read and counted at least once. */
+  /** Whether every partition was read and counted at least once. */
   get hasReadAll(): boolean {
     return this.#readAtMs.size === this.#parts.log.partitions;
   }
 
-  /** How long ago the log was last read and counted, ms, of the partition where that is longest; before that, since the start. */
+  /**
+   * Time since the last read, ms, of the partition that waits longest; before its first read, since
+   * the start.
+   */
   get unreadMs(): number {
     const sinceMs = this.hasReadAll ? Math.min(...this.#readAtMs.values()) : this.#startedAtMs;
     return Math.max(0, this.#parts.clock.nowMs() - sinceMs);
@@ -176,12 +187,12 @@ export class Analytics {
     this.#startedAtMs = this.#parts.clock.nowMs();
     const partitions = [...Array(this.#parts.log.partitions).keys()];
     this.#loops ??= Promise.all([
-      ...partitions.map((partition) => this.#guarded(() => this.#follow(partition))),
-      this.#guarded(() => this.#keep()),
+      ...partitions.map((partition) => this.#guard(() => this.#follow(partition))),
+      this.#guard(() => this.#keep()),
     ]);
   }
 
-  /** Writes everything that was read, and lets go of the directory. */
+  /** Writes everything that was read, and gives the directory up. */
   async close(): Promise<void> {
     this.#abort.abort();
     await this.#loops;
@@ -193,7 +204,7 @@ export class Analytics {
     }
   }
 
-  async #guarded(loop: () => Promise<void>): Promise<void> {
+  async #guard(loop: () => Promise<void>): Promise<void> {
     let waitMs = RETRY_MS_MIN;
     while (!this.#abort.signal.aborted) {
       try {
@@ -224,7 +235,7 @@ export class Analytics {
     }
   }
 
-  /** The earlier of where the numbers and where the files go on. */
+  /** The offset at which reading begins: the lower one of state file and Parquet files. */
   #begin(partition: number): number {
     let segment = this.#pending.get(partition);
     if (segment === undefined) {
@@ -242,7 +253,7 @@ export class Analytics {
       const read = await log.read(JOURNAL_TOPIC, partition, offset, READ_LIMITS);
       this.#ends.set(partition, read.endOffset);
       for (const { value } of read.records) await this.#parts.codec.pending?.(value);
-      const committed = read.records.flatMap((record) => this.#decoded(partition, record));
+      const committed = read.records.flatMap((record) => this.#decode(partition, record));
       this.#take(partition, committed, read.nextOffset);
       if (read.nextOffset >= read.endOffset) this.#rest(partition);
       this.#readAtMs.set(partition, this.#parts.clock.nowMs());
@@ -253,7 +264,7 @@ export class Analytics {
     }
   }
 
-  #decoded(
+  #decode(
     partition: number,
     record: {
       readonly offset: number;
@@ -299,7 +310,7 @@ export class Analytics {
   async #skip(partition: number, offset: number): Promise<number> {
     const startOffset = await this.#parts.log.startOffset(JOURNAL_TOPIC, partition);
     const what = { partition, fromOffset: offset, toOffset: startOffset };
-    this.#parts.logger.error("retention took journal records before they were read", what);
+    this.#parts.logger.error("retention deleted journal records before they were read", what);
     if (startOffset > this.#fold.nextOffset(partition)) this.#fold.skip(partition, startOffset);
     const segment = this.#pending.get(partition);
     if (segment !== undefined) segment.nextOffset = Math.max(segment.nextOffset, startOffset);

@@ -1,6 +1,7 @@
 /**
- * What is usual for the conversations of one agent, by the last ones that came to rest, and from where on a
- * value is a spike. Median and median absolute deviation: a few runaway conversations do not move them.
+ * Computes what is usual for the conversations of one agent from its latest idle ones, and the
+ * threshold of a spike. It uses median and median absolute deviation, so that a few runaway
+ * conversations hardly change them.
  */
 export const SPIKE_METRICS = ["calls", "spend", "duration"] as const;
 
@@ -8,13 +9,13 @@ export const SPIKE_METRICS = ["calls", "spend", "duration"] as const;
 export type SpikeMetric = (typeof SPIKE_METRICS)[number];
 
 export type SpikeOptions = {
-  /** Conversations that a baseline is made of, at most. */
+  /** Largest number of conversations in a baseline. */
   readonly conversationsMax: number;
-  /** Below so many there is no baseline and no alert. */
+  /** With fewer conversations there is no baseline and no alert. */
   readonly conversationsMin: number;
-  /** How many (scaled) deviations above the median. */
+  /** How many (scaled) deviations above the median a spike begins. */
   readonly deviations: number;
-  /** Below it nothing is a spike. */
+  /** A value below this is never a spike. */
   readonly floor: Readonly<Record<SpikeMetric, number>>;
 };
 
@@ -25,20 +26,23 @@ export const SPIKE_OPTIONS: SpikeOptions = {
   floor: { calls: 20, spend: 1, duration: 600_000 },
 };
 
-/** Of a normal distribution, the standard deviation is 1.4826 median absolute deviations. */
+/** The standard deviation of a normal distribution is 1.4826 median absolute deviations. */
 const MAD_SCALE = 1.4826;
-/** Where nearly all are alike the deviation is 0: a tenth of the median counts as one at least. */
+/**
+ * Where nearly all values are equal the deviation is 0, so it counts as at least a tenth of the
+ * median.
+ */
 const SPREAD_MIN = 0.1;
 
-/** Oldest first. */
+/** Values of conversations, oldest first. */
 export type Baseline = readonly number[];
 
-export function extended(baseline: Baseline, value: number, options: SpikeOptions): Baseline {
+export function extendBaseline(baseline: Baseline, value: number, options: SpikeOptions): Baseline {
   const next = [...baseline, value];
   return next.length > options.conversationsMax ? next.slice(-options.conversationsMax) : next;
 }
 
-/** From where on a value is a spike; null where too little is known. */
+/** The value above which there is a spike; null where there are too few conversations. */
 export function spikeThreshold(
   baseline: Baseline,
   metric: SpikeMetric,

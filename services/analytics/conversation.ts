@@ -1,10 +1,10 @@
-/** What is counted of one conversation while it goes on. */
+/** The counts of one conversation while it goes on. */
 import type { DecisionRow } from "./decision-row.ts";
 import type { SpendChange } from "./spend.ts";
 
-/** An alert that was raised and is not resolved. One conversation has up to two for a metric. */
+/** An alert that was raised and is not resolved. A conversation has up to two for a metric. */
 export type OpenAlert = {
-  /** Of the measure that it is about. */
+  /** Name of the metric, with its currency where it has one. */
   readonly name: string;
   readonly severity: "warning" | "critical";
   readonly alertId: string;
@@ -14,7 +14,7 @@ export type Conversation = {
   readonly tenantId: string;
   readonly conversationId: string;
   agentId: string | null;
-  /** Allowed calls. */
+  /** Number of allowed calls. */
   calls: number;
   steps: number;
   turn: string | null;
@@ -22,18 +22,18 @@ export type Conversation = {
   /** Millionths, by currency. */
   readonly spend: Record<string, number>;
   readonly firstAtMs: number;
-  /** Time of the last call or result. */
+  /** Gate time of the last call or result. */
   lastAtMs: number;
   decisionId: string | null;
   readonly alerts: OpenAlert[];
 };
 
-/** As an earlier version kept it: one alert for each metric, of a severity that it did not keep. */
+/** The form of earlier versions: one alert for each metric, without its severity. */
 export type SavedConversation = Omit<Conversation, "alerts"> & {
   readonly alerts: readonly OpenAlert[] | Readonly<Record<string, string>>;
 };
 
-/** A copy of its own, of what the state file has. */
+/** A mutable copy of a conversation in the state file. */
 export function restoredConversation(saved: SavedConversation): Conversation {
   const { alerts, ...rest } = structuredClone(saved);
   if (Array.isArray(alerts)) return { ...rest, alerts };
@@ -52,7 +52,7 @@ export function startConversation(row: DecisionRow): Conversation {
   };
 }
 
-/** Takes the row of a call or a result in. */
+/** Adds the row of a call or a result. */
 export function addToConversation(conversation: Conversation, row: DecisionRow): void {
   conversation.lastAtMs = Math.max(conversation.lastAtMs, row.at_ms);
   if (row.kind === "result") return;
@@ -66,7 +66,7 @@ export function addToConversation(conversation: Conversation, row: DecisionRow):
   conversation.turn = row.turn;
 }
 
-/** What is taken back of a cost that an earlier conversation had is not taken from this one. */
+/** A cost that an earlier conversation had is not subtracted from this one. */
 export function addSpend({ spend }: Conversation, changes: readonly SpendChange[]): void {
   for (const { currency, microUnits } of changes) {
     const before = spend[currency];

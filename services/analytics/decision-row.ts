@@ -1,6 +1,6 @@
 /**
- * One event of the journal as one flat row: what the numbers are folded from, and what the Parquet files
- * hold. The names of the fields are the names of the columns.
+ * One event of the journal as one flat row: the numbers are folded from rows, and the Parquet files
+ * contain them. The fields are named as the columns.
  */
 import type { Notice } from "../core/decision.ts";
 import type {
@@ -33,7 +33,7 @@ export type DecisionRow = {
   readonly kind: RowKind;
   readonly at_ms: number;
   readonly journaled_at_ms: number;
-  /** From the append of the proposal to that of its answer; null where something else was decided. */
+  /** From the append of the proposal to the append of its answer; null for other events. */
   readonly latency_ms: number | null;
   readonly tenant_id: string | null;
   readonly conversation_id: string | null;
@@ -52,16 +52,19 @@ export type DecisionRow = {
   readonly warnings: string | null;
   readonly shadow: string | null;
   readonly approval_id: string | null;
-  /** Names, separated by commas; null of a call that was denied or cancelled. */
+  /** Names, separated by commas; null where the call was denied or cancelled. */
   readonly approved_by: string | null;
-  /** What a person said that this came of: kind of the verdict, who, and their words. */
+  /** The verdict that caused the event: its kind, who gave it, and their words. */
   readonly verdict: string | null;
   readonly verdict_by: string | null;
   readonly verdict_reason: string | null;
-  /** Of a grant by verdict: how many calls, and until when; null: any number, and as long as the conversation lasts. */
+  /**
+   * Number of calls and end of a grant by verdict; null: any number, and as long as the
+   * conversation lasts.
+   */
   readonly grant_calls: number | null;
   readonly grant_until_ms: number | null;
-  /** Tier of the grant that the call used up. */
+  /** Tier of the grant that paid for the call. */
   readonly grant_tier: string | null;
   readonly attempt: number | null;
   readonly fresh: boolean | null;
@@ -73,7 +76,7 @@ export type DecisionRow = {
   readonly cost_micro_units: number | null;
   readonly currency: string | null;
   readonly output_bytes: number | null;
-  /** Why an input was ignored or could not be read; how an unknown outcome was settled. */
+  /** Why an input was ignored or could not be decoded; how an unknown outcome was settled. */
   readonly detail: string | null;
   readonly policy: string;
 };
@@ -134,7 +137,10 @@ const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null]
   readonly [name in keyof DecisionRow]: null;
 };
 
-/** The rows of one journal record: one for each event, one for a dead letter, none for an idle record. */
+/**
+ * The rows of one journal record: one for each event, one for a dead letter, none for an idle
+ * record.
+ */
 export function rowsOf(partition: number, committed: CommittedRecord): readonly DecisionRow[] {
   const { record, offset, appendTimeMs } = committed;
   const recordColumns = {
@@ -163,7 +169,7 @@ function gateTimeMs({ input, clocks }: JournalRecord): number {
   return input.type === "idle" ? clocks.proposals : clocks[input.at.topic];
 }
 
-/** What a person said that the events of the record came of. */
+/** The columns of the verdict that caused the record's events. */
 function verdictColumns({ input }: JournalRecord): Partial<DecisionRow> {
   if (input.type !== "decided" || input.input.type !== "verdict") return {};
   const { kind, by, reason } = input.input;
@@ -186,7 +192,7 @@ function columnsOf(event: GateEvent, latencyMs: number | null): Columns {
     case "held":
       return { ...who, ...decisionColumns(event), latency_ms: latencyMs };
     case "repeated": {
-      // When it was answered again, not when it was first decided.
+      // The row has the time of the repeated answer, not of the first decision.
       const { at_ms: _, ...decision } = decisionColumns(event.decision);
       return { ...who, ...decision, kind: "repeated", latency_ms: latencyMs };
     }

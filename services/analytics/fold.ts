@@ -1,15 +1,16 @@
 /**
- * Folds rows into numbers: totals, conversations that go on, baselines of those that came to rest, and the
- * alerts that follow. Pure but for its own memory: the same rows in the same order give the same numbers,
+ * Folds rows into numbers: totals, open conversations, baselines of idle ones, and the alerts that
+ * follow. Pure except for its own memory: the same rows in the same order give the same numbers,
  * however many are applied at once.
  *
- * A conversation has come to rest when the clock of its partition, which each row moves on, is `idleMs` past
- * its last call or result, or when the gate starts its state afresh. Where no more rows come the time of day
- * does the same (`rest`), and only twice as late: what came in time may not be decided yet.
+ * A conversation is idle when the clock of its partition, which each row advances, is `idleMs` past
+ * its last call or result, or when the gate starts its state afresh. Where no more rows come, the
+ * wall clock does the same (`rest`), but after twice the time: inputs that arrived in time may not
+ * be decided yet.
  */
 import { isReasonCode, REASONS } from "../core/reasons/reasons.ts";
 import type { Alert } from "../wire/output-records.ts";
-import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
+import { type Baseline, extendBaseline, type SpikeOptions, spikeThreshold } from "./baseline.ts";
 import {
   addSpend,
   addToConversation,
@@ -26,13 +27,21 @@ import { Totals, type TotalsData } from "./totals.ts";
 
 export type FoldOptions = {
   readonly idleMs: number;
-  /** Conversations that are followed at once on one partition; beyond it the quietest come to rest. */
+  /**
+   * Largest number of open conversations on one partition; beyond it the longest idle ones are
+   * closed.
+   */
   readonly conversationsMax: number;
-  /** Costs on one partition that may be replaced, since nobody knows the outcome of their calls. */
+  /**
+   * Largest number of costs on one partition that may be replaced, because their calls have an
+   * unknown outcome.
+   */
   readonly openCostsMax: number;
-  /** Agents with a baseline; beyond it the ones not seen for longest are forgotten. */
+  /**
+   * Largest number of agents with a baseline; beyond it the ones not seen for longest are dropped.
+   */
   readonly baselinesMax: number;
-  /** Names of tools that get a label of their own; later ones share one. */
+  /** Number of tool names with a label of their own; later names share one. */
   readonly toolsMax: number;
   readonly spikes: SpikeOptions;
 };
@@ -51,7 +60,7 @@ export type PartitionData = {
   /** Offset in the journal to read next. */
   readonly nextOffset: number;
   readonly clockMs: number;
-  /** Quietest first. */
+  /** Longest idle first. */
   readonly conversations: readonly SavedConversation[];
   /** Absent in files of earlier versions. */
   readonly costs?: OpenCosts;
@@ -105,7 +114,10 @@ export class DecisionFold {
     return count;
   }
 
-  /** Takes in the rows of records up to `nextOffset`; gives the alerts that were raised or resolved. */
+  /**
+   * Takes in the rows of records up to `nextOffset`; returns the alerts that were raised or
+   * resolved.
+   */
   apply(partition: number, rows: readonly DecisionRow[], nextOffset: number): RaisedAlert[] {
     const fold = this.#partition(partition);
     this.#alerts = [];
@@ -115,11 +127,11 @@ export class DecisionFold {
   }
 
   /**
-   * To be called where a partition was read to its end: lets those come to rest that the next row would.
-   * Their numbers are the same as then. Only a conversation whose next call lay undecided for longer than
-   * `idleMs` is counted as two.
+   * To be called when a partition was read to its end: closes the conversations that the next row
+   * would close, with the same numbers. Only a conversation whose next call stayed undecided for
+   * longer than `idleMs` is counted as two.
    *
-   * @returns alerts that are resolved; null: nothing came to rest
+   * @returns resolved alerts; null: no conversation was closed
    */
   rest(partition: number, nowMs: number): RaisedAlert[] | null {
     const fold = this.#partition(partition);
@@ -129,7 +141,7 @@ export class DecisionFold {
     return fold.conversations.size === before ? null : this.#alerts;
   }
 
-  /** Records that can no longer be read are counted, not forgotten. */
+  /** Counts records that can no longer be read. */
   skip(partition: number, toOffset: number): void {
     const fold = this.#partition(partition);
     this.#totals.add("analytics_skipped_total", {}, toOffset - fold.nextOffset);
@@ -208,7 +220,8 @@ export class DecisionFold {
         this.#countResult(row.status ?? "", this.#tools.of(row), spent);
         return;
       case "unknown":
-        // The gate's own word. It says so once, and journals no report of the same as a result after it.
+        // The gate's own statement. It makes it once, and journals no report of the same as a
+        // result after it.
         this.#countResult("unknown", this.#tools.of(row), spent);
         return;
       case "dead_letter":
@@ -243,9 +256,9 @@ export class DecisionFold {
       this.#totals.add("repeats_stopped_total", { reason, tool });
     }
     if (row.grant_tier !== null) this.#totals.add("grant_calls_total", { tier: row.grant_tier });
-    // A tier that has given calls by a grant holds a call only where the grant does not cover it.
-    const isGoneOver = row.kind === "held" && this.#totals.has("grant_calls_total", { tier });
-    if (reason === "grant_exceeded" || isGoneOver) {
+    // A tier that has granted calls holds one only where the grant does not cover it.
+    const isOverGrant = row.kind === "held" && this.#totals.has("grant_calls_total", { tier });
+    if (reason === "grant_exceeded" || isOverGrant) {
       this.#totals.add("grants_exhausted_total", { tier });
     }
     if (row.latency_ms !== null) {
@@ -293,7 +306,7 @@ export class DecisionFold {
       const atRestMs = conversation.lastAtMs + this.#options.idleMs;
       if (atRestMs > atMs) return;
       fold.conversations.delete(key);
-      // Not when that was noticed: it is the same for rows and for the time of day.
+      // Not the time at which that was noticed: so rows and wall clock give the same result.
       this.#close(partition, conversation, atRestMs);
     }
   }
@@ -323,7 +336,7 @@ export class DecisionFold {
 
   #learn(key: string, value: number): void {
     const { spikes, baselinesMax } = this.#options;
-    const baseline = extended(this.#baselines.get(key) ?? [], value, spikes);
+    const baseline = extendBaseline(this.#baselines.get(key) ?? [], value, spikes);
     this.#thresholds.delete(key);
     this.#baselines.delete(key);
     this.#baselines.set(key, baseline);
@@ -335,7 +348,7 @@ export class DecisionFold {
   }
 }
 
-/** Is it a call or a result: what a conversation is counted by, and goes on with? */
+/** Whether the row is a call or a result, which counts for a conversation and keeps it open. */
 function keepsGoing({ kind, tenant_id, conversation_id }: DecisionRow): boolean {
   if (tenant_id === null || conversation_id === null) return false;
   return kind === "allowed" || kind === "refused" || kind === "held" || kind === "result";

@@ -10,7 +10,7 @@ import { type AnalyticsSource, startAnalytics } from "./start-analytics.ts";
 
 const PORT = 8_082;
 
-/** @param dataDir of an embedded gate; undefined: the brokers of the configuration. */
+/** @param dataDir directory of an embedded gate; undefined: the brokers of the configuration. */
 export async function runAnalytics(
   configFile: string | undefined,
   dataDir: string | undefined,

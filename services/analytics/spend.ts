@@ -1,10 +1,11 @@
 /**
- * What calls cost, as the gate counts it: a later cost of a call takes the place of the one that was reported
- * with `unknown`, and a call that was not executed cost nothing, whatever was reported of it before.
+ * Computes the cost of calls as the gate counts it: a later cost of a call replaces the one that
+ * was reported with `unknown`, and a call that was not executed costs nothing, whatever was
+ * reported before.
  */
 import type { DecisionRow } from "./decision-row.ts";
 
-/** Millionths; less than 0: it was counted and is taken back. */
+/** Millionths; below 0: the amount was counted before and is subtracted. */
 export type SpendChange = { readonly currency: string; readonly microUnits: number };
 
 export type OpenCosts = readonly (readonly [decisionId: string, cost: SpendChange])[];
@@ -13,18 +14,21 @@ export type Owed = readonly (readonly [series: string, microUnits: number])[];
 
 const NOTHING: readonly SpendChange[] = [];
 
-/** Costs that may be replaced: of calls whose outcome is unknown. */
+/** Costs that may be replaced, because their calls have an unknown outcome. */
 export class OpenCostLedger {
   readonly #costs: Map<string, SpendChange>;
   readonly #max: number;
 
-  /** @param max beyond it the oldest are forgotten: what is reported of them later counts beside */
+  /**
+   * @param max beyond it the oldest costs are dropped, and a later report of their calls counts in
+   *   addition
+   */
   constructor(max: number, costs: OpenCosts = []) {
     this.#max = max;
     this.#costs = new Map(costs);
   }
 
-  /** What the row changes of what was spent: at most one amount for each currency. */
+  /** How the row changes the spend: at most one amount for each currency. */
   take(row: DecisionRow): readonly SpendChange[] {
     const { kind, status, detail, decision_id: decisionId } = row;
     if (kind !== "result" && kind !== "reconciled") return NOTHING;
@@ -69,8 +73,8 @@ function changes(
 }
 
 /**
- * Makes changes fit for a counter, which never falls: what is taken back is owed, and what is spent next of
- * the same series pays it off first. So the counter is the most that was ever spent.
+ * Makes changes usable for a counter, which never falls: a subtracted amount is owed, and later
+ * spend of the same series pays it off first. So the counter is the most that was ever spent.
  */
 export class OwedSpend {
   readonly #owed: Map<string, number>;
@@ -79,7 +83,7 @@ export class OwedSpend {
     this.#owed = new Map(owed);
   }
 
-  /** @returns by how much the counter of the series rises, millionths */
+  /** @returns by how much the counter of the series rises, in millionths */
   rise(tool: string, { currency, microUnits }: SpendChange): number {
     const series = JSON.stringify([currency, tool]);
     const rise = microUnits - (this.#owed.get(series) ?? 0);

@@ -4,7 +4,7 @@ import type { SpikeMetric } from "./baseline.ts";
 import type { Conversation, OpenAlert } from "./conversation.ts";
 
 export type Measure = {
-  /** The metric, with its currency where it has one: what a baseline is kept for. */
+  /** The metric, with its currency where it has one: the name of a baseline. */
   readonly name: string;
   readonly metric: SpikeMetric;
   readonly value: number;
@@ -20,7 +20,7 @@ type Spike = Measure & {
 
 const MICRO_UNITS = 1_000_000;
 const MS_PER_SECOND = 1_000;
-/** So many times the threshold is no longer only a warning. */
+/** From so many times the threshold on, an alert is critical. */
 const CRITICAL_FACTOR = 3;
 
 const KINDS = {
@@ -47,8 +47,9 @@ export function measuresOf(conversation: Conversation): readonly Measure[] {
 }
 
 /**
- * How much a value is above its threshold; null: not, or the conversation has an alert that says so. A
- * conversation that goes on after its warning gets a critical alert as well: values rise little by little.
+ * The severity of a new alert for a value; null: the value is below its threshold, or the
+ * conversation has that alert already. A conversation that goes on after its warning gets a
+ * critical alert as well, since values rise gradually.
  */
 export function newSeverity(
   { alerts }: Conversation,
@@ -62,7 +63,7 @@ export function newSeverity(
   return severity;
 }
 
-/** A second alert about a measure has an id of its own: it ends in `:critical`. */
+/** The second alert about a metric has an id of its own, which ends in `:critical`. */
 export function spikeAlert(conversation: Conversation, spike: Spike): Alert {
   const { name, metric, value, threshold, severity, atMs } = spike;
   const { tenantId, conversationId, agentId, firstAtMs } = conversation;

@@ -2,14 +2,17 @@
 import { type ExportedFamily, exportTotals } from "../adapters/metrics/export-totals.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { type ExitError, environmentError } from "../process/exit-error.ts";
-import { isFileError } from "../process/file-error.ts";
 import type { ProcessContext, RunningService } from "../process/run-process.ts";
+import { isFileError } from "../process/text-files.ts";
 import { ANALYTICS_OPTIONS, Analytics, type AnalyticsParts } from "./analytics.ts";
 import { boundsOf, FAMILIES, type FamilyName } from "./totals.ts";
 
-/** What is behind by more has not caught up yet. */
+/** With more unread records the analytics are not ready. */
 const LAG_RECORDS_MAX = 10_000;
-/** An idle journal is read every second; one that was not for so long cannot be, however little seems to be left. */
+/**
+ * An idle journal is read every second. One that was not read for so long cannot be read, even if
+ * few records seem to be left.
+ */
 const UNREAD_MS_MAX = 10_000;
 const UNKEPT_MS_MAX = 10_000;
 
@@ -30,7 +33,7 @@ export async function startAnalytics(
     throw isFileError(error) ? directoryError(directory, error) : error;
   });
   metrics.include(exportTotals(() => familiesOf(analytics)));
-  metrics.watch("conversations_open", "conversations that go on", [], () => [
+  metrics.watch("conversations_open", "open conversations", [], () => [
     { labels: {}, value: analytics.openConversations },
   ]);
   metrics.watch("analytics_lag_records", "journal records not read yet", ["partition"], () =>

@@ -1,21 +1,21 @@
-/** What the analytics keep between two runs, in one file that is replaced as a whole. */
+/** What the analytics store between two runs, in one file that is replaced as a whole. */
 import { readWhole, replaceFile } from "../adapters/files/replace-file.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { FoldData, RaisedAlert } from "./fold.ts";
 
 export type AnalyticsState = {
   readonly version: 1;
-  /** The log that the offsets are of. */
+  /** The cluster of the log that the offsets belong to. */
   readonly clusterId: string;
   readonly topicId: string;
   readonly fold: FoldData;
-  /** Alerts that are not known to be published. */
+  /** Alerts that may not be published yet. */
   readonly outbox: readonly RaisedAlert[];
-  /** From where on in the alerts topic those of the outbox may stand, by partition. */
+  /** From which offset of the alerts topic the alerts of the outbox may be found, by partition. */
   readonly alertsFrom: readonly (readonly [partition: number, offset: number])[];
 };
 
-/** Null where there is no file yet. @throws FatalError where it cannot be read. */
+/** Null where there is no file yet. @throws FatalError where it cannot be parsed. */
 export function readState(path: string): AnalyticsState | null {
   const text = readWhole(path);
   if (text === null) return null;
@@ -23,11 +23,11 @@ export function readState(path: string): AnalyticsState | null {
     const state = JSON.parse(text) as AnalyticsState;
     if (state.version === 1) return state;
   } catch {
-    // Told below: a file that is no JSON is as unreadable as one of another version.
+    // Reported below: a file that is no JSON is as unreadable as one of another version.
   }
   throw new FatalError(
     "unexpected",
-    `${path} is no state of this version's analytics: remove it, and the numbers are made again ` +
+    `${path} is no state file of this version's analytics: remove it, and the numbers are computed again ` +
       "from what the topic still holds",
   );
 }

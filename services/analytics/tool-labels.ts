@@ -1,4 +1,4 @@
-/** The label of a tool in the numbers: of a bounded set, and of tools that there are. */
+/** The label of a tool in the numbers: from a bounded set, and only of declared tools. */
 import type { DecisionRow } from "./decision-row.ts";
 
 const OTHER_TOOLS = "(other)";
@@ -15,7 +15,7 @@ export class ToolLabels {
     this.#names = new Set(names);
   }
 
-  /** Empty where the row is about no tool. */
+  /** Empty where the row concerns no tool. */
   of(row: DecisionRow): string {
     const { tool } = row;
     if (tool === null) return "";
@@ -33,8 +33,8 @@ export class ToolLabels {
 }
 
 /**
- * Does the row say that the policy knows the tool? A call may be refused before that is asked: where its
- * arguments cannot be read, say.
+ * Whether the row shows that the policy declares the tool. A call may be refused before that is
+ * checked, for example where its arguments cannot be parsed.
  */
 function isDeclared({ kind, tier }: DecisionRow): boolean {
   return kind !== "refused" || tier !== null;

@@ -1,6 +1,6 @@
 /**
- * Counters and histograms as plain data, so that they can be kept in a file and go on after a restart where
- * they were: what is exported never falls and counts nothing twice.
+ * Counters and histograms as plain data, so that they can be stored in a file and continue after a
+ * restart: exported values never fall and count nothing twice.
  */
 export type Labels = Readonly<Record<string, string>>;
 
@@ -35,7 +35,7 @@ export const FAMILIES = {
   },
   call_results_total: {
     type: "counter",
-    help: "results as the gate judged them, and outcomes that nobody told in time",
+    help: "results as the gate judged them, and outcomes that nobody reported in time",
     labelNames: ["status", "tool"],
   },
   spend_total: {
@@ -61,24 +61,24 @@ export const FAMILIES = {
   alerts_total: { type: "counter", help: "alerts raised", labelNames: ["kind", "severity"] },
   analytics_skipped_total: {
     type: "counter",
-    help: "journal records that retention took before they were read",
+    help: "journal records that retention deleted before they were read",
     labelNames: [],
   },
   conversation_tool_calls: {
     type: "histogram",
-    help: "allowed calls of a conversation that has come to rest",
+    help: "allowed calls of a conversation that has ended",
     labelNames: [],
     bounds: COUNT_BOUNDS,
   },
   conversation_steps: {
     type: "histogram",
-    help: "steps of a conversation that has come to rest",
+    help: "steps of a conversation that has ended",
     labelNames: [],
     bounds: COUNT_BOUNDS,
   },
   conversation_duration_seconds: {
     type: "histogram",
-    help: "time from the first to the last call of a conversation that has come to rest",
+    help: "time from the first to the last call of a conversation that has ended",
     labelNames: [],
     bounds: [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400],
   },
@@ -100,7 +100,7 @@ export type HistogramName = Exclude<FamilyName, CounterName>;
 
 export type Sample = {
   readonly labels: Labels;
-  /** Of a counter its value, of a histogram its sum. */
+  /** The value of a counter, or the sum of a histogram. */
   readonly value: number;
   /** Observations by bound, the last beyond all; histograms only. Not cumulative. */
   readonly buckets?: readonly number[];
@@ -128,7 +128,7 @@ export class Totals {
     this.#of(name, labels).value += amount;
   }
 
-  /** Was the series counted before? */
+  /** Whether the series was counted before. */
   has(name: FamilyName, labels: Labels): boolean {
     return this.#series.get(name)?.has(JSON.stringify(labels)) ?? false;
   }

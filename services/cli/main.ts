@@ -1,12 +1,12 @@
-// The command line. The only place that ends the process.
+// The command line's entry point, the only one that ends the process.
 import { systemTerminal } from "./output/terminal.ts";
 import { runCli } from "./run-cli.ts";
 
 const ALIVE_MS = 2 ** 30;
 
-// A library does not keep a process alive by waiting; a command that has not ended does.
+// The library does not keep the process alive while it waits; an unfinished command must.
 const alive = setInterval(() => undefined, ALIVE_MS);
 const exitCode = await runCli(process.argv.slice(2), systemTerminal());
 clearInterval(alive);
-// What waits for input must not keep the process.
+// A pending read of stdin must not keep the process alive.
 process.exit(exitCode);

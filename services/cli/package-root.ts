@@ -1,11 +1,13 @@
-/** The installed package: where its data files are, and its version. */
+/** The installed package: its data files and version. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const LEVELS_MAX = 8;
 
-/** The sources run from `services/`, the build from `dist/services/`; the manifest is above both. */
+/**
+ * The sources run from `services/`, the build from `dist/services/`; package.json is above both.
+ */
 export function packageRoot(): string {
   let url = new URL(".", import.meta.url);
   for (let level = 0; level < LEVELS_MAX; level += 1) {
@@ -23,7 +25,7 @@ export function packageVersion(): string {
   return manifest.version;
 }
 
-/** How a user starts this program: in a checkout through npm, installed by its name. */
+/** How a user starts this program: through npm in a checkout, by its name if installed. */
 export function commandPrefix(): string {
   const isCheckout = existsSync(join(packageRoot(), "tasks"));
   return isCheckout ? "npm run -s callgate --" : "npx callgate";

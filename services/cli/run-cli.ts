@@ -1,4 +1,4 @@
-/** From arguments to an exit code: the whole command line but the end of the process. */
+/** From arguments to an exit code: the whole command line except ending the process. */
 import { Command, CommanderError } from "commander";
 import { quoteTicks } from "../core/hidden-text.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../process/exit-error.ts";
@@ -8,12 +8,9 @@ import { addBacktest } from "./commands/backtest.ts";
 import type { Cli } from "./commands/cli.ts";
 import { addCluster } from "./commands/cluster.ts";
 import { addCompletion } from "./commands/completion.ts";
-import { addConfig } from "./commands/config.ts";
-import { addDemo } from "./commands/demo.ts";
-import { addDev } from "./commands/dev.ts";
-import { addExecutor } from "./commands/executor.ts";
-import { addGate } from "./commands/gate.ts";
+import { addDemo, addDev } from "./commands/embedded.ts";
 import { addPolicy } from "./commands/policy.ts";
+import { addConfig, addExecutor, addGate } from "./commands/processes.ts";
 import { addBackup, addRecover } from "./commands/recover.ts";
 import { addReplay } from "./commands/replay.ts";
 import { addToken } from "./commands/token.ts";
@@ -25,7 +22,7 @@ import { packageVersion } from "./package-root.ts";
 const EXAMPLES = `
 Try:
   callgate demo                                    see the gate decide, in a few seconds
-  callgate policy import tools.json --format mcp   make a policy of tool definitions
+  callgate policy import tools.json --format mcp   make a policy from tool definitions
   callgate policy lint --policy policy.yaml        look for mistakes in it
   callgate replay calls.jsonl --policy policy.yaml try it on recorded conversations
 
@@ -58,12 +55,12 @@ function isJson(args: readonly string[]): boolean {
   return args.includes("--json");
 }
 
-/** Also by `--format json` or `jsonl`. */
+/** Also with `--format json` or `jsonl`. */
 function writesJson(args: readonly string[]): boolean {
   return isJson(args) || args.some((one) => /^(?:--format=|-f)?jsonl?$/.test(one));
 }
 
-/** @param json wrong usage is told by `tell`, not by commander. */
+/** @param json usage errors are printed by `tell`, not by commander. */
 function createProgram(cli: Cli, json: boolean): Command {
   const { terminal } = cli;
   const program = new Command("callgate")
@@ -99,7 +96,7 @@ function createProgram(cli: Cli, json: boolean): Command {
   return program;
 }
 
-/** After wrong usage each command names its own help: that is where its options stand. */
+/** After a usage error, each command points to its own help, where its options are listed. */
 function nameTheHelp(command: Command, called: string): void {
   const lists = command.commands.length > 0 ? "the commands" : "the options";
   command.showHelpAfterError(`(${called} --help lists ${lists})`);
@@ -117,7 +114,7 @@ async function tell(
   const text = isJson(args)
     ? `${quoteTicks(JSON.stringify({ error: { messages: lines, exitCode } }))}\n`
     : lines.map((line) => `callgate: ${line}\n`).join("");
-  // Where not even this can be written, the exit code is all there is to say.
+  // If even this cannot be written, only the exit code reports the failure.
   const tries = [() => terminal.err.write(lines.length === 0 ? "" : text), terminal.err.flush];
   for (const attempt of [...tries, terminal.out.flush]) await attempt().catch(() => undefined);
   return exitCode;

@@ -23,7 +23,10 @@ import { runKeepingAlive } from "./keep-alive.ts";
 
 const CLOSE_MS = 10_000;
 
-/** The library's face on a gate; closing it closes the link to it, and a gate of this process. */
+/**
+ * Builds the public API on a link to a gate. Closing it closes the link, and a gate in this
+ * process.
+ */
 export function composeCallgate(
   link: GateLink,
   client: GateClient,
@@ -50,7 +53,7 @@ export function composeCallgate(
   const close = async (timeoutMs: number): Promise<void> => {
     client.refuseNew();
     await client.drained();
-    // What was allowed a moment ago starts before it is waited for.
+    // Lets a call that was just allowed start first, so that the wait includes it.
     await systemClock.sleep(0);
     await executor.close(timeoutMs);
     await client.drained();
@@ -85,7 +88,10 @@ export function composeCallgate(
   };
 }
 
-/** A cluster that does not answer is not waited for: everything that was asked has its answer, or none in its time. */
+/**
+ * Closes the link and does not wait for a cluster that fails to answer: by now every request has
+ * its answer or has timed out.
+ */
 async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
   const closed = link.close();
   if (!link.isRemote) return await closed;
@@ -124,7 +130,7 @@ function guardTools<T extends Tools, Form extends AnswerForm>(
     const handler: Handler = (args, call) =>
       Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
     const isStream = isGeneratorFunction(tools[name]);
-    // A stream goes to the caller as it comes, so there is nothing to wrap.
+    // The caller receives a stream as it comes, so there is nothing to wrap.
     const toolForm = isStream ? { ...form, answers: "bare" as const } : form;
     const run = async (args?: object | string, call: CallOptions = {}): Promise<unknown> => {
       const callContext = typeof context === "function" ? context() : context;
@@ -144,14 +150,14 @@ function assertTool(name: string, handler: unknown): void {
   throw new CallgateError("invalid_input", `the tool \`${name}\` cannot be guarded: ${problem}`);
 }
 
-/** Calls come under the name as the gate reads it. */
+/** Tool names must be in the form into which the gate normalizes them. */
 function nameProblem(name: string): string | undefined {
   const read = readToolName(name);
   if (!read.ok) return read.problem;
   return read.name === name ? undefined : `write its name as \`${read.name}\``;
 }
 
-/** Nothing that a listener does changes the call: what it throws becomes a warning of the process. */
+/** Calls the listener. Errors that it throws become process warnings and do not affect the call. */
 export function notifyListener(listener: DecisionListener | undefined, decision: Decision): void {
   if (listener === undefined) return;
   try {

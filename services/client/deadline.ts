@@ -1,14 +1,14 @@
 import { CallgateError } from "./api/callgate-error.ts";
 import type { WaitOptions } from "./api/gate-types.ts";
 
-/** How long one question may take, whatever its time is spent on. The time runs from when it is made. */
+/** The time limit of one request, shared by all its steps. The time runs from construction. */
 export class Deadline {
   readonly #id: string;
   readonly #timeoutMs: number;
   readonly #signal: AbortSignal | undefined;
   readonly #untilMs: number;
 
-  /** @param id of the decision or the approval that is asked about, for the error. */
+  /** @param id of the decision or approval in question, for the error message. */
   constructor(id: string, { timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions) {
     this.#id = id;
     this.#timeoutMs = timeoutMs;
@@ -16,12 +16,15 @@ export class Deadline {
     this.#untilMs = performance.now() + timeoutMs;
   }
 
-  /** 0: the time is over; `Infinity`: there is no limit. */
+  /** 0: the time is over; `Infinity`: no limit. */
   get leftMs(): number {
     return Math.max(0, this.#untilMs - performance.now());
   }
 
-  /** @throws CallgateError `timeout` with what `late` says of the time it took; the signal's reason. */
+  /**
+   * @throws CallgateError `timeout`, with the message that `late` makes from the elapsed time; the
+   *   signal's reason.
+   */
   within<R>(action: Promise<R>, late: (time: string) => string): Promise<R> {
     return withDeadline(action, {
       leftMs: this.leftMs,
@@ -31,7 +34,7 @@ export class Deadline {
   }
 
   /**
-   * Searches the journal. A search that takes too long is left to itself: it asks `isOver`, and ends.
+   * Searches the journal. A search that takes too long is abandoned: it polls `isOver` and stops.
    *
    * @throws CallgateError `timeout`; the signal's reason; what the search throws.
    */
@@ -40,7 +43,8 @@ export class Deadline {
     try {
       return await this.within(
         search(() => isOver),
-        (time) => `the journal was not searched for \`${this.#id}\` within ${time}: give it more`,
+        (time) =>
+          `the journal was not searched for \`${this.#id}\` within ${time}: allow more time`,
       );
     } finally {
       isOver = true;
@@ -49,17 +53,17 @@ export class Deadline {
 }
 
 export type DeadlineOptions = {
-  /** Absent, or `Infinity`: there is no limit. */
+  /** Absent, or `Infinity`: no limit. */
   readonly leftMs?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Makes the error where the time is over. */
+  /** Makes the error that is thrown when the time is over. */
   readonly late?: () => Error;
 };
 
 /**
- * Waits for an action, which is left to itself once the time is over or the signal aborts.
+ * Waits for an action; abandons it once the time is over or the signal aborts.
  *
- * @throws what the action throws; `late`, or the reason of the signal, where they are first.
+ * @throws what the action throws; before that, `late`'s error or the reason of the signal.
  */
 export async function withDeadline<T>(action: Promise<T>, options: DeadlineOptions): Promise<T> {
   const { leftMs = Number.POSITIVE_INFINITY, signal, late } = options;
@@ -68,7 +72,7 @@ export async function withDeadline<T>(action: Promise<T>, options: DeadlineOptio
     const abort = (): void => reject(signal?.reason);
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort, { once: true });
-    // Without a limit there is nothing that must keep the process alive.
+    // Without a limit, no timer must keep the process alive.
     const isLimited = leftMs !== Number.POSITIVE_INFINITY;
     const stopTimer = isLimited ? startTimer(leftMs, () => reject(late?.())) : () => undefined;
     stop = () => {
@@ -83,13 +87,14 @@ export async function withDeadline<T>(action: Promise<T>, options: DeadlineOptio
   }
 }
 
-/** The most that a timer of the system takes: with more it fires at once. */
+/** The longest delay of a Node timer; a longer one fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Fires after the time, however long that is: the process lives until then, with `Infinity` until it is stopped.
+ * Fires after `timeMs`, which may exceed the longest timer. Keeps the process alive until then;
+ * with `Infinity`, until it is stopped.
  *
- * @returns what stops it.
+ * @returns a function that stops the timer.
  */
 export function startTimer(timeMs: number, fire: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -104,13 +109,14 @@ export function startTimer(timeMs: number, fire: () => void): () => void {
 
 export type LinkedSignal = {
   readonly signal: AbortSignal;
-  /** Lets go of the sources: they may live much longer. */
+  /** Removes the listeners from the sources, which may live much longer. */
   unlink(): void;
 };
 
 /**
- * A signal that aborts with the first of its sources, for the same reason. Not `AbortSignal.any`: on Node 20 a source
- * that lives long keeps every signal that was made of it (1.2 kB each), and there is no way to let go.
+ * A signal that aborts with the first of its sources, for the same reason. We avoid
+ * `AbortSignal.any`: on Node 20 a long-lived source retains every signal made from it (1.2 kB each)
+ * and cannot release them.
  */
 export function linkSignals(sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController();

@@ -1,5 +1,6 @@
 /**
- * The agent's side of the gate: appends proposals, reports and verdicts, and answers from the journal.
+ * The agent's side of the gate: appends proposals, reports and verdicts, and answers from the
+ * journal.
  *
  * CLIENT-1 nothing resolves before its journal record is durable.
  * CLIENT-2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
@@ -11,7 +12,7 @@ import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { RecordHeader } from "../runtime/ports.ts";
 import type { InputTopic } from "../runtime/topics.ts";
-import type { Envelope } from "../wire/envelope.ts";
+import type { Envelope } from "../wire/proposal.ts";
 import { asCallgateError, CallgateError } from "./api/callgate-error.ts";
 import type {
   Approval,
@@ -44,15 +45,15 @@ import { isDecision } from "./journal/recent-calls.ts";
 export type GateClientOptions = {
   readonly timeoutMs: number;
   readonly onLost: ((error: CallgateError) => void) | undefined;
-  /** Goes with each proposal. */
+  /** Sent with each proposal. */
   readonly token?: ProposalToken | undefined;
 };
 
 export type Proposed = {
   readonly decision: Decision;
-  /** It was read from; null where there is none. */
+  /** The journaled event of the decision; null if there is none. */
   readonly event: DecisionEvent | null;
-  /** The proposal may be in the log: it is decided, or may be. */
+  /** Whether the proposal may be in the log: the gate has decided it, or may decide it. */
   readonly isSent: boolean;
 };
 
@@ -63,7 +64,7 @@ export class GateClient {
   readonly #timeoutMs: number;
   readonly #replies: JournalReplies;
   readonly #calls: JournalCalls;
-  /** What became of calls. */
+  /** Answers what became of calls. */
   readonly reader: CallReader;
   readonly #onLost: ((error: CallgateError) => void) | undefined;
   readonly #keyOf = (event: CallAllowed): string | undefined => this.#link.keyOf(event);
@@ -109,12 +110,12 @@ export class GateClient {
     return this.#report(decisionId, report, this.timeFor(decisionId));
   }
 
-  /** As `report`, of what an executor of this program found out. */
+  /** As `report`, for a call that an executor of this program ran. */
   reportExecution(decisionId: string, report: ExecutionReport): Promise<ReportOutcome> {
     return this.#report(decisionId, reportOfExecution(report), this.timeFor(decisionId));
   }
 
-  /** Says under a name that the call begins. @throws CallgateError as `report`. */
+  /** Records that the named claimant starts the call. @throws CallgateError as `report`. */
   claim(decisionId: string, name: string, time: Deadline): Promise<ReportOutcome> {
     return this.#report(decisionId, { status: "started" }, time, name);
   }
@@ -133,16 +134,18 @@ export class GateClient {
     const value = this.#link.codec.encodeResult(result);
     const outcome = reportOutcome(await this.#send("results", call, value, time.leftMs));
     if (outcome.recorded || outcome.why !== "unknown_call") return outcome;
-    // The gate forgets calls that are over; the journal does not. It may be over since a moment ago.
+    // The gate forgets calls that are over; the journal does not. The call may just have ended.
     const isOver = await this.#calls.isOver(call, time);
     return isOver ? { recorded: false, why: "already_reported" } : outcome;
   }
 
   /**
-   * The decision that comes of the verdict: the call is allowed, refused by what changed meanwhile, held anew under
-   * another rule, or held as it was where others must approve, too.
+   * Sends the verdict and returns the decision that follows: the call is allowed, refused because
+   * of an interim change, held anew under another rule, or still held if others must approve as
+   * well.
    *
-   * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written; `timeout`.
+   * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written;
+   *   `timeout`.
    */
   async decideHold(
     kind: "approve" | "deny",
@@ -164,7 +167,7 @@ export class GateClient {
   }
 
   /**
-   * The terminal decision: at once where there is one, else when the hold ends.
+   * The terminal decision: at once if there is one, else when the hold ends.
    *
    * @throws CallgateError `unknown_decision`, `timeout`, `closed`; the signal's reason.
    */
@@ -172,7 +175,10 @@ export class GateClient {
     return this.#proposed(await this.reader.awaitDecision(decisionId, options), false);
   }
 
-  /** Says that nobody has run the call, and does not wait for an answer. @throws where it may not have been written. */
+  /**
+   * Reports that nobody has run the call, without waiting for an answer. @throws if the report may
+   * not have been written.
+   */
   async reportUnrun(event: CallAllowed | OutcomeUnknown, error: CallError): Promise<void> {
     if (this.#closing) return;
     const { log, codec } = this.#link;
@@ -183,32 +189,35 @@ export class GateClient {
     await log.append([outgoing]);
   }
 
-  /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision`, `timeout` */
+  /**
+   * The output of an earlier call; undefined if none was reported. @throws `unknown_decision`,
+   * `timeout`
+   */
   previousResult(ref: string): Promise<StoredResult | undefined> {
     return this.#calls.previousResult(ref, this.timeFor(ref));
   }
 
-  /** All that one question about this id may take, counted from now on. */
+  /** The whole time limit of one request about this id, starting now. */
   timeFor(id: string): Deadline {
     return new Deadline(id, { timeoutMs: this.#timeoutMs });
   }
 
-  /** Told after the client has taken note. */
+  /** Calls the listener after the client has processed the records. */
   onCommitted(listener: JournalListener): void {
     this.#link.onCommitted(listener);
   }
 
-  /** From now on calls are refused; what is under way may still be reported. */
+  /** Refuses new calls from now on; running calls may still be reported. */
   refuseNew(): void {
     this.#closing = true;
   }
 
-  /** Resolves when everything asked so far is answered. */
+  /** Resolves when all requests so far are answered. */
   drained(): Promise<void> {
     return this.#replies.drained();
   }
 
-  /** Nothing is answered any more. */
+  /** Ends all waits; the client answers nothing any more. */
   close(): void {
     this.refuseNew();
     const error = closed();
@@ -240,7 +249,7 @@ export class GateClient {
   ): Promise<CommittedRecord> {
     const plain = this.#outgoing(topic, name, value);
     const input = headers === undefined ? plain : { ...plain, headers };
-    // Before it is appended: the gate may answer sooner than the append returns.
+    // Registered before the append: the gate may answer before the append returns.
     return this.#replies.send(input, this.#link.follow(input.partition), leftMs);
   }
 
@@ -278,7 +287,7 @@ export class GateClient {
     return { decision: unavailable(call), event: null, isSent: true };
   }
 
-  /** No answer came: refused where asking again is all there is to do, else the error itself. */
+  /** Without an answer: a refusal if asking again is enough, else the error itself. */
   #unanswered(envelope: Envelope, error: CallgateError): Proposed {
     const detail = this.#whyUnavailable();
     const unreachable = this.#link.isRemote && error.code === "storage_unavailable";
@@ -311,6 +320,6 @@ function deadLetter({ record }: CommittedRecord): CallgateError {
   const code = record.input.type === "quarantined" ? record.input.code : "internal_error";
   return new CallgateError(
     "dead_letter",
-    `the gate could not process the input (\`${code}\`): nothing was decided, and it lies in the dead letters`,
+    `the gate could not process the input (\`${code}\`): nothing was decided, and it was stored as a dead letter`,
   );
 }

@@ -7,36 +7,42 @@ import type { UnavailableDetail } from "./api/gate-types.ts";
 
 export type JournalListener = (records: readonly CommittedRecord[], partition: number) => void;
 
-/** What a client needs of a gate: of one in this process, or of one behind brokers. */
+/** What a client needs from a gate, whether in this process or behind brokers. */
 export interface GateLink {
   readonly log: Log;
   readonly codec: AvroCodec;
-  /** Of the policy that decides, as far as it is known; else empty. */
+  /** Revision of the policy in force; empty if the link cannot tell. */
   readonly policyRevision: string;
-  /** The gate is elsewhere: what cannot be written now is not decided, and may be asked again. */
+  /**
+   * True if the gate is elsewhere: a call that cannot be written now is not decided, and may be
+   * proposed again.
+   */
   readonly isRemote: boolean;
-  /** How much of an output of a read the gate keeps. */
+  /** How many bytes of a read's output the gate stores. */
   readonly outputBytes: number;
   /**
-   * When it resolves, everything that is journaled in the partition from now on is told. Null: everything
-   * is told anyway.
+   * Once it resolves, listeners receive every later journal record of the partition. Null:
+   * listeners receive everything anyway.
    */
   follow(partition: number): Promise<void> | null;
-  /** Records in journal order within a partition, once each, after they are durable. */
+  /** Passes on durable records, once each, in journal order within a partition. */
   onCommitted(listener: JournalListener): void;
-  /** The gate is gone for good; told once. */
+  /** Called once when the gate is lost for good. */
   onLost(listener: (error: CallgateError) => void): void;
-  /** Null: as far as is known here, it decides. */
+  /** Null: as far as this process can tell, the gate decides. */
   whyUnavailable(): UnavailableDetail | null;
-  /** The error behind that, or the last one there was. */
+  /** The error behind `whyUnavailable`, or the latest error. */
   problem(): string | undefined;
-  /** The key of an allowed call; undefined where the secret that it is made with is not at hand. */
+  /** The key of an allowed call; undefined without the secret that it is derived from. */
   keyOf(event: CallAllowed): string | undefined;
-  /** The arguments of an allowed call as they were sent; undefined where they are sealed and cannot be opened. */
+  /**
+   * The arguments of an allowed call as they were sent; undefined if they are sealed and cannot be
+   * opened.
+   */
   argumentsOf(event: CallAllowed): string | undefined;
-  /** Calls that the program can run: they become known to the policy, where it is in this process. */
+  /** Declares the tools that the program can run to the policy, if the gate is in this process. */
   knowTools(names: readonly string[]): void;
   close(): Promise<void>;
-  /** Called after `close`, where that takes too long: nothing is left that keeps the process alive. */
+  /** Called if `close` takes too long: nothing may keep the process alive afterwards. */
   abandon(): void;
 }

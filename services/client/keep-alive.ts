@@ -1,15 +1,16 @@
 const EVERY_MS = 250;
 
 /**
- * Keeps the process alive while somebody waits for an answer, and looks for answers that are overdue.
- * Neither the log nor the gate does: a gate that nobody waits for must not keep a program from ending.
+ * Keeps the process alive while somebody waits for an answer, and checks for overdue answers.
+ * Neither the log nor the gate does so, because a gate that nobody waits for must not keep a
+ * program from ending.
  */
 export class KeepAlive {
   readonly #look: () => void;
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param look called every now and then while something is waited for. */
+  /** @param look called at intervals while somebody waits. */
   constructor(look: () => void) {
     this.#look = look;
   }
@@ -27,7 +28,7 @@ export class KeepAlive {
   }
 }
 
-/** Runs an action to its end, whatever else the program has left to do. */
+/** Runs an action and keeps the process alive until it ends. */
 export async function runKeepingAlive<T>(action: () => Promise<T>): Promise<T> {
   const alive = setInterval(() => undefined, EVERY_MS);
   try {

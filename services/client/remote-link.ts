@@ -12,25 +12,26 @@ export type RemoteLinkParts = {
   readonly log: Log;
   readonly codec: AvroCodec;
   readonly clock: Clock;
-  /** By key id; empty where keys are the executors' business alone. */
+  /** By key id; empty if only the executors derive keys. */
   readonly secrets: ReadonlyMap<string, Uint8Array>;
-  /** Absent: quiet. */
+  /** Absent: logs nothing. */
   readonly logger?: Logger;
-  /** Lets go of what `log` stands on. */
+  /** Closes the connections of `log`. */
   readonly close: () => Promise<void>;
-  /** As `close`, at once: nothing that `log` stands on answers. */
+  /** As `close`, at once: the brokers do not answer. */
   readonly abandon: () => void;
 };
 
 const NO_SECRET =
-  "tools that this program runs itself need the secret of the gate, which makes the keys of their calls: pass `secret` to " +
-  "`connectCallgate`; without it an executor runs them, and this program asks by `propose`";
+  "tools that this program runs itself need the secret of the gate, from which the keys of their calls are derived: pass `secret` to " +
+  "`connectCallgate`, or let an executor run the tools and call `propose` here";
 
-/** A gate behind the log: what it decides is read from its journal. Nothing is known of its health. */
+/** Links to a gate behind the log by reading its journal. The link cannot see the gate's health. */
 export function linkToRemote(parts: RemoteLinkParts): GateLink {
   const { log, codec, clock, secrets } = parts;
   const listeners: JournalListener[] = [];
-  // What a program throws when it is told must not end its process: nobody is there to catch it.
+  // An error that the program's listener throws must not end the process: nobody is there to catch
+  // it.
   const lost = new Listeners<CallgateError>(parts.logger ?? quietLogger);
   let policyRevision = "";
   let failure: CallgateError | undefined;
@@ -52,7 +53,7 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
     get policyRevision() {
       return policyRevision;
     },
-    // The gate cuts what its policy does not keep.
+    // The gate cuts what its policy does not store.
     outputBytes: LIMITS.outputBytesMax,
     follow: (partition) => follower.follow(partition),
     onCommitted: (listener) => void listeners.push(listener),

@@ -1,8 +1,9 @@
 /**
- * Tags and marks of keys, by which one that is not there is told apart from those that are without looking at them: they lie
- * outside the processor's caches when a conversation was not met for a while. A tag is 32 bits of a key; of it two marks are
- * made, each one of 32 bits, and what has any of several marks is told in two numbers (a Bloom filter with two hashes, each
- * with bits of its own; Bloom 1970). With one alone half of the new keys were looked for among twenty.
+ * A small Bloom filter (Bloom 1970) that shows that a key is absent without a look at the entries,
+ * which are outside the processor's caches when a conversation was idle for a while. A tag is 32
+ * bits of a key. Two marks, of one bit each, are derived from a tag, and the marks of several keys
+ * fit into two numbers. With one mark alone the entries were still searched for half of the new
+ * keys among twenty.
  */
 
 /** Called as a function: see docs/style.md, "Loops over texts". */
@@ -11,17 +12,23 @@ const { charCodeAt } = String.prototype;
 export const NO_MARKS = 0;
 export const ANY_MARK = -1;
 
-/** 2 to the 32nd by the golden ratio: its product spreads what lies close together (Knuth, TAOCP 3, 6.4). */
+/**
+ * 2 to the 32nd divided by the golden ratio: the product spreads values that are close together
+ * (Knuth, TAOCP 3, 6.4).
+ */
 const SPREAD = 0x9e3779b1;
 const RADIX = 31;
-/** What is left of 32 bits is a number below 32. */
+/** What remains of 32 bits is a number below 32. */
 const DROPPED_BITS = 27;
-/** The bits below those are the other mark's. */
+/** The five bits below those make the other mark. */
 const OTHER_DROPPED_BITS = 22;
-/** Letters at either end that a tag is made of. */
+/** Letters at each end of a key that its tag is made of. */
 const ENDS = 3;
 
-/** Of the first and the last letters: digests differ in the first, names that are counted up in the last. */
+/**
+ * Derived from the first and the last letters: digests differ in the first, numbered names in the
+ * last.
+ */
 export function tagOf(key: string): number {
   const { length } = key;
   if (length < 2 * ENDS) return 0;
@@ -39,17 +46,17 @@ export function markOf(tag: number): number {
 }
 
 export function otherMarkOf(tag: number): number {
-  // Only the last five bits of a number of places count.
+  // A shift uses only the last five bits of its count.
   return 1 << (tag >>> OTHER_DROPPED_BITS);
 }
 
-/** The marks of several keys. */
+/** The combined marks of several keys. */
 export interface Marks {
   readonly marks: number;
   readonly otherMarks: number;
 }
 
-/** Whether one of the keys that these are the marks of may have this tag; false: none has. */
+/** Whether one of the marked keys may have this tag; false: none has. */
 export function mayHold({ marks, otherMarks }: Marks, tag: number): boolean {
   return (marks & markOf(tag)) !== 0 && (otherMarks & otherMarkOf(tag)) !== 0;
 }

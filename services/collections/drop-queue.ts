@@ -1,19 +1,18 @@
 /**
- * An immutable queue of what ends when, the first end at its head, ordered by (dropAt, order).
- *
- * Ends almost always come in rising order, since windows of one kind are equally long: those stand
- * in a line that versions share, as nothing in it is ever changed and each knows its part of it. The
- * latest version appends in place, another copies its part. What comes out of order goes to a heap.
+ * An immutable queue of elements that end, the first to end at its head, ordered by (dropAt,
+ * order). Ends almost always come in rising order, since windows of one kind are equally long:
+ * those elements are in one array, the line, which versions share. Nothing in it ever changes, and
+ * each version knows its range. The latest version appends in place; another copies its range. An
+ * element that comes out of order goes to a heap.
  */
-import { type Heap, heapPop, heapPush } from "./heap.ts";
 
 export interface DropQueue {
-  /** Three places for each element: end, order, key. */
+  /** Three slots for each element: end, order, key. */
   readonly line: (number | string)[];
-  /** This version's part of the line. */
+  /** This version's range of the line. */
   readonly from: number;
   readonly to: number;
-  /** End of the latest pushed to the line. */
+  /** End of the element that was pushed to the line last. */
   readonly lastDropAt: number;
   readonly heap: Heap | undefined;
 }
@@ -26,16 +25,19 @@ export interface Dropping {
 
 const STRIDE = 3;
 
-/** A line so short is copied for each push: one that grows in place has room for several times as many. */
+/**
+ * A line up to this length is copied for each push: an array that grows in place has several times
+ * the capacity.
+ */
 const SHORT = 8 * STRIDE;
 
-/** What has left the line is let go of once it is so long and longer than what stays. */
+/** Dropped elements are removed from the line once they are this many and more than the rest. */
 const LEFT_MOST = 64 * STRIDE;
 
-/** Its line is of no use to anybody: the first push makes one. */
+/** Its line is shared by nobody: the first push makes one. */
 export const EMPTY_QUEUE: DropQueue = { line: [], from: 0, to: 0, lastDropAt: 0, heap: undefined };
 
-/** A queue of these: what as many pushes would give, of which each would copy a short line. */
+/** Builds a queue of these elements at once; as many pushes would each copy a short line. */
 export function queueFrom(elements: readonly Dropping[]): DropQueue {
   const sorted = elements.toSorted((a, b) => a.dropAt - b.dropAt || a.order - b.order);
   const last = sorted[sorted.length - 1];
@@ -65,8 +67,9 @@ export function queuePush(queue: DropQueue, dropAt: number, order: number, key: 
 }
 
 /**
- * A short line goes to the heap, and what came out of order begins another: behind one that ends long after
- * all others, everything would go to the heap. Each goes there once at most.
+ * A short line moves to the heap, and the element that came out of order begins another line:
+ * behind one that ends long after all others, everything would go to the heap. Each element moves
+ * at most once.
  */
 function lined(
   { line: before, from, to, heap: rest }: DropQueue,
@@ -81,7 +84,7 @@ function lined(
   return { line: [dropAt, order, key], from: 0, to: STRIDE, lastDropAt: dropAt, heap };
 }
 
-/** This version's part of the line and one more, without room to spare. */
+/** This version's range of the line and one more element, without spare capacity. */
 function longer(queue: DropQueue, dropAt: number, order: number, key: string): DropQueue["line"] {
   const { line, from, to } = queue;
   const next: DropQueue["line"] = new Array(to - from + STRIDE);
@@ -92,7 +95,7 @@ function longer(queue: DropQueue, dropAt: number, order: number, key: string): D
   return next;
 }
 
-/** When the head ends; infinity of an empty queue. */
+/** When the head ends; Infinity for an empty queue. */
 export function queueFirstEnd({ line, from, to, heap }: DropQueue): number {
   const first = from === to ? Infinity : (line[from] as number);
   return heap !== undefined && heap.dropAt < first ? heap.dropAt : first;
@@ -106,7 +109,7 @@ export function queueHead(queue: DropQueue): Dropping | undefined {
   return { dropAt, order: line[from + 1] as number, key: line[from + 2] as string };
 }
 
-/** Of a queue that has a head. */
+/** The queue must have a head. */
 export function queuePop(queue: DropQueue): DropQueue {
   const { line, from, to, lastDropAt, heap } = queue;
   if (heap !== undefined && isHeapFirst(queue)) {
@@ -122,4 +125,45 @@ function isHeapFirst({ line, from, to, heap }: DropQueue): boolean {
   return (
     heap.dropAt < dropAt || (heap.dropAt === dropAt && heap.order < (line[from + 1] as number))
   );
+}
+
+/**
+ * An immutable leftist heap: the smallest element is at the root, insertion and removal copy
+ * O(log n) nodes. Ordered by `dropAt`, then by `order`, so that no two elements are equal.
+ */
+export interface Heap {
+  readonly dropAt: number;
+  readonly order: number;
+  readonly key: string;
+  readonly rank: number;
+  readonly left: Heap | undefined;
+  readonly right: Heap | undefined;
+}
+
+export function heapPush(heap: Heap | undefined, dropAt: number, order: number, key: string): Heap {
+  return meld(heap, { dropAt, order, key, rank: 1, left: undefined, right: undefined }) as Heap;
+}
+
+export function heapPop(heap: Heap): Heap | undefined {
+  return meld(heap.left, heap.right);
+}
+
+function meld(a: Heap | undefined, b: Heap | undefined): Heap | undefined {
+  if (a === undefined) return b;
+  if (b === undefined) return a;
+  if (b.dropAt < a.dropAt || (b.dropAt === a.dropAt && b.order < a.order)) return meld(b, a);
+  const right = meld(a.right, b) as Heap;
+  const left = a.left;
+  const leftRank = left === undefined ? 0 : left.rank;
+  return right.rank > leftRank
+    ? nodeOf(a, leftRank + 1, right, left)
+    : nodeOf(a, right.rank + 1, left, right);
+}
+
+/**
+ * Lists every member: this runs once for each level of each insertion, and a spread takes three
+ * times as long.
+ */
+function nodeOf(of: Heap, rank: number, left: Heap | undefined, right: Heap | undefined): Heap {
+  return { dropAt: of.dropAt, order: of.order, key: of.key, rank, left, right };
 }

@@ -1,10 +1,10 @@
 /**
- * The entries of a ledger that has many: found by key, and the one that goes first at the head of a
+ * Index of the entries of a large ledger: by key, and by end with the first one at the head of a
  * queue.
  *
- * X1 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
- *    head skips them. Looking up whether the next head has one is left until it is asked for.
- * X2 an entry without an end (`NO_END`) is in no queue: nothing drops it.
+ * INDEX-1 the queue may have elements whose entries were replaced or deleted; taking the head skips
+ * them. The next head is checked only when it is needed.
+ * INDEX-2 an entry without an end (`NO_END`) is in no queue: nothing drops it.
  */
 import {
   type Dropping,
@@ -24,7 +24,7 @@ export interface EntryIndex<V> {
   readonly queued: number;
 }
 
-/** The end of what stays until it is put again with another one, or deleted. */
+/** The end of an entry that stays until it is put again with another end, or deleted. */
 export const NO_END = Number.MAX_SAFE_INTEGER;
 
 export function indexFrom<V>(entries: readonly LedgerEntry<V>[]): EntryIndex<V> {
@@ -33,18 +33,18 @@ export function indexFrom<V>(entries: readonly LedgerEntry<V>[]): EntryIndex<V> 
   return queuedAnew(map);
 }
 
-/** Puts an entry that is new, or has got an end: it goes to the queue. */
+/** Puts an entry that is new, or that now has an end: it joins the queue. */
 export function indexPut<V>(index: EntryIndex<V>, entry: LedgerEntry<V>): EntryIndex<V> {
   const { key, dropAt, order } = entry;
   const map = tableSet(index.map, key, entry);
   if (dropAt === NO_END) return { map, queue: index.queue, queued: index.queued };
   const queued = index.queued + 1;
-  // What is put again and again must not leave the queue longer and longer.
+  // A key that is put again and again must not let the queue grow forever.
   if (queued > 2 * map.size + 16) return queuedAnew(map);
   return { map, queue: queuePush(index.queue, dropAt, order, key), queued };
 }
 
-/** Puts an entry in the place of one with its key, its end and its order. */
+/** Replaces an entry with the same key, end and order. */
 export function indexReplace<V>(index: EntryIndex<V>, entry: LedgerEntry<V>): EntryIndex<V> {
   const { queue, queued } = index;
   return { map: tableSet(index.map, entry.key, entry), queue, queued };
@@ -66,12 +66,15 @@ export function indexDelete<V>(
   return { map: tableDelete(index.map, key), queue, queued };
 }
 
-/** The entry that goes first: the smallest (dropAt, order). */
+/** The first entry to end: the smallest (dropAt, order). */
 export function indexFirst<V>(index: EntryIndex<V>): LedgerEntry<V> | undefined {
   return indexVisit(index, () => true);
 }
 
-/** Visits the entries that have an end, first ones first, and gives the one of which a visit says true. */
+/**
+ * Visits the entries that have an end, the first to end first, and returns the one for which a
+ * visit returns true.
+ */
 export function indexVisit<V>(
   index: EntryIndex<V>,
   visit: (entry: LedgerEntry<V>) => boolean,

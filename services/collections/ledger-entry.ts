@@ -1,9 +1,9 @@
-/** What a ledger keeps under a key, and a few of those as a chain, the newest first. */
+/** One entry of a ledger. A few of them form a chain, the newest first. */
 export interface LedgerEntry<V> {
-  /** What is asked of each entry of a chain stands first, in one line of the processor's cache. */
+  /** The first members are those that a scan of a chain reads, so that they share a cache line. */
   readonly tag: number;
   readonly key: string;
-  /** The rest of the chain; of entries that stand in an index: nothing. */
+  /** The rest of the chain; undefined for entries of an index. */
   readonly next: LedgerEntry<V> | undefined;
   readonly value: V;
   /** Gate time in ms from which the entry is absent. */
@@ -24,7 +24,10 @@ export function chainFind<V>(
   return entry;
 }
 
-/** Without the entries that are not kept: what stands behind the last of those is shared. */
+/**
+ * Without the entries that are filtered out: the rest of the chain after the last of those is
+ * shared.
+ */
 export function chainFilter<V>(
   chain: EntryChain<V>,
   keeps: (entry: LedgerEntry<V>) => boolean,
@@ -35,7 +38,7 @@ export function chainFilter<V>(
   return next === chain.next ? chain : linked(chain, next);
 }
 
-/** The same entries with another in the place of the one of its key. */
+/** The same chain with another entry in place of the one with its key. */
 export function chainReplace<V>(chain: EntryChain<V>, entry: LedgerEntry<V>): EntryChain<V> {
   if (chain === undefined) return undefined;
   if (chain.key === entry.key) return linked(entry, chain.next);

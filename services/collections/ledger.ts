@@ -2,12 +2,16 @@
  * An immutable map whose entries end at a time. An entry past its `dropAt` counts as absent whether
  * it has been freed or not; freeing it is no event.
  *
- * L1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then compare.
- * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
- * L3 up to `FEW` entries stand in a chain, as most conversations never have more; more in an index.
- * L4 an entry without an end (`NO_END`) is dropped by nothing, and never goes to make room.
- * L5 a key of which a mark lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
- *    that was not met for a while lie outside the processor's caches, each a wait of its own.
+ * LEDGER-1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then
+ * compare.
+ * LEDGER-2 putting a key again makes it the newest; the first to be dropped is the smallest
+ * (dropAt, order).
+ * LEDGER-3 up to `FEW` entries form a chain, and most conversations never have more; larger ledgers
+ * have an index.
+ * LEDGER-4 nothing drops an entry without an end (`NO_END`), not even to make room.
+ * LEDGER-5 a key whose marks are not all set has no entry. Most keys that are looked up are new,
+ * and the entries of a conversation that was idle are outside the processor's caches, where each
+ * costs a wait of its own.
  */
 
 import {
@@ -40,24 +44,24 @@ import {
 } from "./ledger-entry.ts";
 import { tableGet } from "./table.ts";
 
-/** The marks are those of the chain's keys; where there is an index, all. */
+/** Its Bloom filter has the chain's keys; with an index all bits are set. */
 export interface Ledger<V> extends Marks {
   readonly size: number;
   readonly bytes: number;
   readonly nextOrder: number;
-  /** No entry ends before, ms. */
+  /** No entry ends before this time, ms. */
   readonly firstEnd: number;
-  /** Holds all entries, newest first, where there is no index. */
+  /** All entries, newest first, where there is no index. */
   readonly chain: EntryChain<V>;
   readonly index: EntryIndex<V> | undefined;
 }
 
-/** What a snapshot takes of an entry, and gives back. */
+/** What a snapshot stores of an entry, and restores. */
 export type StoredEntry<V> = Omit<LedgerEntry<V>, "next" | "tag">;
 
 export { NO_END };
 
-/** The end of what no time drops, and what goes to make room all the same. */
+/** The end of an entry that no time drops, but that may be dropped to make room. */
 export const NO_TIME = NO_END - 1;
 
 const FEW = 24;
@@ -117,7 +121,7 @@ export function ledgerPut<V>(
   return { size, bytes: total, nextOrder, firstEnd, chain: undefined, index, ...ALL_MARKS };
 }
 
-/** Replaces the value of a stored key; its place and its end stay. Absent keys stay absent. */
+/** Replaces the value of a stored key, whose order and end stay. Absent keys stay absent. */
 export function ledgerReplace<V>(
   ledger: Ledger<V>,
   key: string,
@@ -129,8 +133,8 @@ export function ledgerReplace<V>(
 }
 
 /**
- * The same for a key without an end, which gets this one. Its place stays: places that are given count
- * in the state hashes of a journal, those of earlier versions too.
+ * The same for a key without an end, which gets this one. Its order stays: orders count in the
+ * state hashes of a journal, those of earlier versions too.
  */
 export function ledgerEnd<V>(
   ledger: Ledger<V>,
@@ -144,7 +148,7 @@ export function ledgerEnd<V>(
   return replaced(ledger, old, value, old.dropAt < NO_END ? old.dropAt : dropAt, bytes);
 }
 
-/** Another value, and an end where there was none, in the place of an entry. */
+/** Replaces an entry by another value, and by an end where it had none. */
 function replaced<V>(
   ledger: Ledger<V>,
   old: LedgerEntry<V>,
@@ -184,7 +188,7 @@ export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
   };
 }
 
-/** Frees everything whose end has come. */
+/** Frees every entry whose end has come. */
 export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   if (ledger.firstEnd > nowMs) return ledger;
   if (ledger.index === undefined) return purgedChain(ledger, nowMs);
@@ -211,15 +215,15 @@ function purgedChain<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   return { size, bytes, nextOrder, firstEnd, chain, index: undefined, ...marksOf(chain) };
 }
 
-/** The key that goes first (L2), or undefined where none can go (L4). */
+/** The key to drop first (LEDGER-2), or undefined where none may be dropped (LEDGER-4). */
 export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
   return indexFirst(indexed(ledger))?.key;
 }
 
 /**
- * The keys that must go for one more entry to fit, first ones first (L2): until fewer than `sizeMost`
- * entries and `bytesMost` bytes are left. Those whose end has come count as gone and are not named; those of which
- * `stays` is true are passed over.
+ * The keys to drop so that one more entry fits, the first ones first (LEDGER-2): until fewer than
+ * `sizeMost` entries and `bytesMost` bytes are left. Entries whose end has come count as absent and
+ * are not listed; those for which `stays` is true are skipped.
  */
 export function ledgerOverflow<V>(
   ledger: Ledger<V>,
@@ -244,8 +248,8 @@ export function ledgerOverflow<V>(
 }
 
 /**
- * Whether as many entries or bytes as given are left once everything whose end has come is gone.
- * Frees nothing: a purge that nobody keeps would be work for nothing.
+ * Whether this many entries or bytes are left once every entry whose end has come is freed. Frees
+ * nothing itself: a purged copy that is not used would be wasted work.
  */
 export function ledgerIsFull<V>(
   ledger: Ledger<V>,
@@ -264,7 +268,7 @@ export function ledgerIsFull<V>(
   return size >= sizeMost || bytes >= bytesMost;
 }
 
-/** Entries in the order in which they were put (L2): for snapshots. */
+/** Entries in the order in which they were put (LEDGER-2), for snapshots. */
 export function ledgerEntries<V>(ledger: Ledger<V>): readonly StoredEntry<V>[] {
   return entriesOf(ledger).sort((a, b) => a.order - b.order);
 }
@@ -277,7 +281,7 @@ export function ledgerHasAny<V>(
   return entriesOf(ledger).some(passes);
 }
 
-/** Rebuilds a ledger from what `ledgerEntries` gave. */
+/** Rebuilds a ledger from the result of `ledgerEntries`. */
 export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: number): Ledger<V> {
   let chain: EntryChain<V>;
   let size = 0;

@@ -1,19 +1,22 @@
 /**
- * An immutable map from strings to values that costs one native map. The latest version holds it;
- * each earlier one holds what it differs in from the next, and takes the map over when it is read
- * (rerooting, Baker 1978). Reading the latest version costs a lookup, whatever its size; going back
- * and forth between versions costs as many steps as there are changes between them.
+ * An immutable map from strings to values that costs one native map. The latest version has the
+ * map; each earlier one has its difference from the next, and takes the map over when it is read
+ * (rerooting, Baker 1978). Reading the latest version costs a lookup, whatever its size; a read of
+ * another version costs as many steps as there are changes between the two.
  *
- * B1 a version's content never changes, whichever version holds the map.
- * B2 a later version keeps no earlier one alive, unless that was read after it was made.
+ * TABLE-1 a version's content never changes, whichever version has the map.
+ * TABLE-2 a later version retains no earlier one, unless that was read after it was made.
  */
 export interface Table<V> {
   readonly size: number;
-  // The members below belong to this file: how a version finds its content changes (B1 does not).
-  /** Of the version that was made or read last; the others are changes away from it. */
+  // The members below belong to this file: how a version finds its content changes (TABLE-1 does not).
+  /** The version that was made or read last has it; the others are changes relative to it. */
   map: Map<string, V> | undefined;
   next: Table<V> | undefined;
-  /** What this version holds under `key` unlike the next; undefined: nothing. */
+  /**
+   * The value of this version under `key`, where it differs from the next version; undefined:
+   * absent.
+   */
   key: string;
   value: V | undefined;
 }
@@ -28,7 +31,7 @@ export function tableGet<V>(table: Table<V>, key: string): V | undefined {
   return table.size === 0 ? undefined : mapOf(table).get(key);
 }
 
-/** Values are never undefined: that stands for none. */
+/** Values are never undefined, which means that the key is absent. */
 export function tableSet<V>(table: Table<V>, key: string, value: V): Table<V> {
   if (table.size === 0) return versionOf(1, new Map<string, V>().set(key, value));
   const map = mapOf(table);
@@ -48,7 +51,7 @@ export function tableDelete<V>(table: Table<V>, key: string): Table<V> {
   return replaced(table, table.size - 1, key, old);
 }
 
-/** All entries, in no particular order: what comes first depends on what was read before. */
+/** All entries, in no particular order: the order depends on earlier reads. */
 export function tableEntries<V>(table: Table<V>): (readonly [string, V])[] {
   return table.size === 0 ? [] : [...mapOf(table)];
 }
@@ -61,7 +64,7 @@ function mapOf<V>(version: Table<V>): Map<string, V> {
   return version.map ?? rerooted(version);
 }
 
-/** The map goes to a new version; the one before remembers what it held. */
+/** Moves the map to a new version; the one before remembers the old value. */
 function replaced<V>(before: Table<V>, size: number, key: string, old: V | undefined): Table<V> {
   const next = versionOf(size, before.map);
   before.map = undefined;
@@ -71,7 +74,7 @@ function replaced<V>(before: Table<V>, size: number, key: string, old: V | undef
   return next;
 }
 
-/** Turns the chain from this version to the holder of the map around, so that this one holds it. */
+/** Reverses the chain from this version to the holder of the map, so that this one has it. */
 function rerooted<V>(version: Table<V>): Map<string, V> {
   const chain: Table<V>[] = [];
   let holder = version;

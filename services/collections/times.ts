@@ -1,21 +1,25 @@
 /**
- * Times of calls, oldest first: what rate windows count. A window of a thousand is kept up at each call,
- * so versions share one line, as nothing in it is ever changed and each knows its part of it: what is too
- * old leaves at its head, the latest version appends in place, another copies its part.
+ * Times of calls, oldest first, which rate windows count. A window of a thousand is updated at each
+ * call, so versions share one array, the line. Nothing in it ever changes, and each version knows
+ * its range: old times leave at its head, the latest version appends in place, another copies its
+ * range.
  */
 export interface Times {
   readonly line: number[];
-  /** This version's part of the line. */
+  /** This version's range of the line. */
   readonly from: number;
   readonly to: number;
   /** Whether no time in it is later than the one after it. */
   readonly inOrder: boolean;
 }
 
-/** A line so short is copied for each push: one that grows in place has room for several times as many. */
+/**
+ * A line up to this length is copied for each push: an array that grows in place has several times
+ * the capacity.
+ */
 const SHORT = 8;
 
-/** What has left the line is let go of once it is so long and longer than what stays. */
+/** Dropped times are removed from the line once they are this many and more than the rest. */
 const LEFT_MOST = 64;
 
 export const NO_TIMES: Times = { line: [], from: 0, to: 0, inOrder: true };
@@ -29,7 +33,7 @@ export function timesList({ line, from, to }: Times): number[] {
   return line.slice(from, to);
 }
 
-/** Those after `sinceMs`, and one more: the last `most` of them. */
+/** The times after `sinceMs`, and one more: the last `most` of them. */
 export function timesPush(times: Times, atMs: number, sinceMs: number, most: number): Times {
   const { line, to } = times;
   const isLate = to > times.from && (line[to - 1] as number) > atMs;
@@ -49,12 +53,12 @@ function appended(line: number[], from: number, to: number, atMs: number): Times
     line.push(atMs);
     return { line, from, to: to + 1, inOrder: true };
   }
-  // Joined: what is pushed to a copy takes room for half as many again.
+  // `concat`, because a push to a copy allocates half as much again.
   const next = line.slice(from, to).concat([atMs]);
   return { line: next, from: 0, to: next.length, inOrder: true };
 }
 
-/** Without the last of the times that is this one, if it is there. */
+/** The times without the last one that equals `atMs`, if there is one. */
 export function timesWithout(times: Times, atMs: number): Times {
   const list = timesList(times);
   const at = list.lastIndexOf(atMs);

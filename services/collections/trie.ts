@@ -1,16 +1,17 @@
 /**
- * An immutable map from strings to values: the first few side by side, more in a hash trie of 16-way nodes. `trieSet`
- * copies the path it changes and shares the rest, so that keeping an earlier state is keeping a reference.
+ * An immutable map from strings to values: the first few in one array, more in a hash trie of
+ * 16-way nodes. `trieSet` copies the path it changes and shares the rest, so that retaining an
+ * earlier state means retaining a reference.
  *
- * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
- * T2 a key of which the first few lack a mark is none of them: see bloom-filter.ts.
+ * TRIE-1 iteration order is not part of the contract: a caller that needs an order sorts.
+ * TRIE-2 a key whose marks are not all set is none of the first few: see bloom-filter.ts.
  */
 import { type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./bloom-filter.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
 
-/** The marks are those of the first few. */
+/** Its Bloom filter has the keys of the first few entries. */
 export interface Trie<V> extends Marks {
   readonly size: number;
   /** The first few: key, value, key, value. Undefined where there is a root. */
@@ -31,7 +32,7 @@ interface Leaf<V> {
   readonly hash: number;
   readonly key: string;
   readonly value: V;
-  /** Other keys of the same 32-bit hash. */
+  /** Another key with the same 32-bit hash. */
   readonly next: Leaf<V> | undefined;
 }
 
@@ -39,7 +40,7 @@ const BITS = 4;
 const WIDTH = 16;
 const MASK = WIDTH - 1;
 
-/** So many stand side by side: that is looked through in order, and is less than the nodes for them would be. */
+/** Up to this many entries are in one array: a scan of it is faster than the nodes would be. */
 const FEW = 24;
 const STRIDE = 2;
 
@@ -52,8 +53,8 @@ export function emptyTrie<V>(): Trie<V> {
 }
 
 /**
- * FNV-1a over UTF-16 code units, a small integer: those beyond would each be boxed. Not for identity:
- * equal hashes are told apart by their keys.
+ * FNV-1a over UTF-16 code units as a small integer: larger ones would be boxed. Not for identity:
+ * keys with equal hashes are compared.
  */
 function hashOf(key: string): number {
   let h = 0x811c9dc5;
@@ -71,7 +72,7 @@ export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
   return at < 0 ? undefined : (few[at + 1] as V);
 }
 
-/** Where a key stands among the first few; -1: nowhere (T2). */
+/** Index of a key among the first few; -1: absent (TRIE-2). */
 function findFewIndex<V>(trie: Trie<V>, few: Few<V>, key: string): number {
   if (!mayHold(trie, tagOf(key))) return -1;
   for (let at = 0; at < few.length; at += STRIDE) if (few[at] === key) return at;
@@ -115,7 +116,7 @@ function withValue<V>(few: Few<V>, at: number, value: V): Few<V> {
   return next;
 }
 
-/** Without the room to spare that a push would take. */
+/** Without the spare capacity that a push would allocate. */
 function withPair<V>(few: Few<V>, key: string, value: V): Few<V> {
   const next = new Array<string | V>(few.length + STRIDE);
   for (let at = 0; at < few.length; at += 1) next[at] = few[at] as string | V;
@@ -132,14 +133,14 @@ function setInTree<V>(tree: TrieNode<V> | undefined, size: number, key: string, 
   return { size: had ? size : size + 1, few: undefined, ...NONE_MARKED, root };
 }
 
-/** Slots that nobody else has seen yet. */
+/** Slots that no other trie shares yet. */
 type NewSlots<V> = (TrieNode<V> | undefined)[];
 
 function newSlots<V>(): NewSlots<V> {
   return new Array(WIDTH).fill(undefined);
 }
 
-/** The first few in slots. */
+/** Moves the first few into slots. */
 function spread<V>(few: Few<V>): TrieNode<V> {
   const slots = newSlots<V>();
   for (let at = 0; at < few.length; at += STRIDE) {
@@ -150,7 +151,7 @@ function spread<V>(few: Few<V>): TrieNode<V> {
   return { slots };
 }
 
-/** As `insert`, into slots that are all new, of a key that stands in none of them. */
+/** As `insert`, into slots that no other trie shares, for a key that none of them has. */
 function insertNew<V>(slots: NewSlots<V>, leaf: Leaf<V>, shift: number): void {
   const at = (leaf.hash >>> shift) & MASK;
   const there = slots[at];
@@ -229,7 +230,7 @@ function remove<V>(
   return rest === undefined && slots.every((slot) => slot === undefined) ? undefined : { slots };
 }
 
-/** Visits all entries, in no particular order (T1), until a visit gives true. */
+/** Visits all entries, in no particular order (TRIE-1), until a visit returns true. */
 export function trieVisit<V>(
   { few, root }: Trie<V>,
   visit: (value: V, key: string) => boolean,
@@ -254,7 +255,7 @@ function visited<V>(node: TrieNode<V>, visit: (value: V, key: string) => boolean
   return false;
 }
 
-/** All entries, in no particular order (T1). Slower than a visit. */
+/** All entries, in no particular order (TRIE-1). Slower than a visit. */
 export function* trieEntries<V>({ few, root }: Trie<V>): Generator<readonly [string, V]> {
   for (let at = 0; few !== undefined && at < few.length; at += STRIDE) {
     yield [few[at] as string, few[at + 1] as V];

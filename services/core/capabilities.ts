@@ -26,21 +26,21 @@ export type CapabilityProblem = {
   readonly problem: string;
 };
 
-/** A regular expression that runs in time linear in the text. */
+/** A regular expression whose matching time is linear in the length of the text. */
 export type CompiledPattern = {
   readonly ok: true;
-  /** True where the pattern is found anywhere in the text. */
+  /** Whether the pattern matches anywhere in the text. */
   readonly test: (text: string) => boolean;
 };
 
 export type SchemaCapabilities = {
-  /** JSON Schema 2020-12, never resolving a reference outside the schema itself. */
+  /** Compiles JSON Schema 2020-12. It never resolves a reference outside the schema itself. */
   readonly compileJsonSchema: (schema: unknown) => CompiledJsonSchema | CapabilityProblem;
 };
 
 export interface PatternOptions {
   readonly ignoreCase?: boolean;
-  /** `.` is any character, also the end of a line. */
+  /** Whether `.` also matches the end of a line. */
   readonly dotAll?: boolean;
 }
 
@@ -52,35 +52,41 @@ export type PatternCapabilities = {
 };
 
 /**
- * Gives a value's one form, or undefined where it cannot. It must be pure: a journal is decided again on
- * other machines, and at other times, with the same result. What it throws counts as undefined.
+ * Returns a value's one form, or undefined where it has none. It must be pure: a journal is decided
+ * again on other machines, and at other times, with the same result. An exception counts as
+ * undefined.
  */
 export type CustomNormalizer = (
   value: JsonValue,
   parameters: readonly string[],
 ) => JsonValue | undefined;
 
-/** Value forms that need a library. Total: null where the text is not such a value. */
+/**
+ * Value forms that need a library. Each function is total: null where the text is not such a value.
+ */
 export type ValueCapabilities = {
   /** The WHATWG serialization of an absolute URL. */
   readonly url: (text: string) => string | null;
-  /** Plain decimal notation: no exponent, no needless zeros, no `-0`. */
+  /** Plain decimal notation: no exponent, no superfluous zeros, no `-0`. */
   readonly decimal: (text: string) => string | null;
   /** One mail address with its domain in lower-case ASCII. */
   readonly email: (text: string) => string | null;
-  /** `+` and digits. `region`: what national spellings belong to; null: only international ones. */
+  /**
+   * `+` and digits. `region` is the country whose national spellings are accepted; null: only
+   * international spellings are.
+   */
   readonly phone: (
     text: string,
     options: { readonly region: string | null; readonly valid: boolean },
   ) => string | null;
   readonly isPhoneRegion: (region: string) => boolean;
-  /** What the program brings along, by name. */
+  /** Normalizers that the embedding program supplies, by name. */
   readonly customNormalizers?: ReadonlyMap<string, CustomNormalizer>;
 };
 
-/** The tables of programs, by which the commands of a shell are understood. */
+/** The tables of programs that explain the commands of a shell. */
 export type ProgramCapabilities = {
-  /** Called when a policy has a tool with `commands`; the same map each time. */
+  /** Called when a policy has a tool with `commands`. It returns the same map each time. */
   readonly programs: () => Programs;
 };
 

@@ -1,7 +1,8 @@
-/** What the core says happened, with every fact that `evolve` needs: it knows no policy, so that any later one replays a journal. */
-import type { Denial, RuleScope } from "./approval-facts.ts";
+/**
+ * Events: what the core decided or recorded, with every fact that `evolve` needs. `evolve` knows no
+ * policy, so a journal can be replayed under any later one.
+ */
 import type { Decision, Evicted } from "./decision.ts";
-import type { IgnoredWhy } from "./ignored-why.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -41,9 +42,9 @@ export interface CallAllowed extends Decision {
   readonly facts: CallFacts;
 }
 
-/** One meant execution of an action; its retries share the idempotency key. */
+/** One intended execution of an action; its retries share the idempotency key. */
 export interface Execution {
-  /** The decision that opened it. */
+  /** The decision that opened the execution. */
   readonly decisionId: string;
   readonly openedAtMs: number;
   readonly attempt: number;
@@ -58,7 +59,7 @@ export interface CallHeld extends Decision {
   readonly holdNumber: number;
   /** Digest of the tool's schema, its tier and the rule that chose it: the approval is bound to it. */
   readonly ruleDigest: string;
-  /** What further calls would be given of. */
+  /** The rule, in words, whose further calls a grant would allow. */
   readonly scope: RuleScope;
   readonly message: string;
   readonly rule: string;
@@ -73,7 +74,7 @@ export interface CallFacts {
   readonly exclusive: readonly ExclusiveEffect[];
   /** Until when a repeat is a duplicate (writes) or answered from memory (reads). */
   readonly windowUntilMs: number;
-  /** Until when the twin, and the resources it wrote, are remembered. */
+  /** Until when the call is remembered as a prior call, and the resources that it wrote. */
   readonly dropAtMs: number;
   readonly recentCallsMax: number;
   /** The n-th allowed repeat in a row; 0: not a repeat. */
@@ -82,18 +83,20 @@ export interface CallFacts {
   readonly rates: readonly { readonly key: string; readonly windowMs: number }[];
   /** The grant that the call uses up, if any. */
   readonly grant: { readonly tier: string; readonly expiresAtMs: number } | null;
-  /** What few calls have; null: none of it. */
+  /** Members that few calls have; null: this call has none of them. */
   readonly more: CallMore | null;
 }
 
 export interface CallMore {
-  /** What is reserved of the spend budgets until the result tells the cost. */
+  /** What is reserved of the spend budgets until the result reports the cost. */
   readonly cost: Money | null;
-  /** The key of the grant by verdict that the call uses up (`rulingKey` in `state/given.ts`). */
+  /**
+   * The key of the manual grant that the call uses up (`rulingKey` in `state/manual-grants.ts`).
+   */
   readonly manualGrant: string | null;
   /** Effects on resources that only the result names. */
   readonly pending: readonly PendingEffect[];
-  /** What a near duplicate is later known by. */
+  /** Sketches that later near duplicates are compared with. */
   readonly sketches: readonly Sketch[];
 }
 
@@ -106,10 +109,13 @@ export interface PendingEffect {
   readonly onFailure: OnFailure;
 }
 
-/** What another call that wants an effect meets after a failure that may have had it. */
+/** What happens to another call that wants an effect after a failure that may have had it. */
 export type OnFailure = "conflict" | "warn" | "free";
 
-/** `key`: of the field and of what must be equal. `values`: see `similarity/sketch.ts`. */
+/**
+ * `key` identifies the field and the arguments that must be equal. For `values` see
+ * `similarity/sketch.ts`.
+ */
 export interface Sketch {
   readonly key: string;
   readonly values: string;
@@ -119,7 +125,7 @@ export interface ExclusiveEffect {
   readonly resource: string;
   readonly kind: string;
   readonly rule: string;
-  /** What the resource lies in by `contains` edges; null: its path alone says it. */
+  /** Ancestors of the resource by `contains` edges; null: its path alone has them. */
   readonly ancestors: readonly string[] | null;
   readonly onFailure: OnFailure;
 }
@@ -129,15 +135,18 @@ export interface CallRefused extends Decision {
   readonly refusal: Refusal;
   /** The loop that the refusal is a strike of, with its new count. */
   readonly strike: Strike | null;
-  /** What the ladder switched on. */
+  /** What the escalation switched on. */
   readonly raised: Raised | null;
   /** Action keys refused as a cycle from now on, until progress. */
   readonly cycle: readonly string[] | null;
-  /** The call uses up budgets all the same. */
+  /** Whether the call uses up budgets although it is refused. */
   readonly counted: boolean;
-  /** A person has said no: it is remembered; null: nobody has, or the call was withdrawn. */
+  /** What a person denied, to be remembered; null: nobody denied the call, or it was withdrawn. */
   readonly denial: Denial | null;
-  /** A read answered from memory stands in the ring as its twin would. */
+  /**
+   * A read that was answered from memory: it is added to the recent calls as its prior call would
+   * be.
+   */
   readonly answered: { readonly facts: CallFacts; readonly outputDigest: string | null } | null;
 }
 
@@ -153,7 +162,7 @@ export interface Raised {
   readonly ended: "turn" | "conversation" | null;
 }
 
-/** The same proposal again: the whole decision as it was journaled. Changes no state. */
+/** The same proposal again, with the whole decision as it was journaled. Changes no state. */
 export interface DecisionRepeated {
   readonly type: "repeated";
   readonly tenantId: string;
@@ -170,29 +179,29 @@ export interface ResultRecorded {
   readonly callId: string;
   readonly tool: string;
   readonly atMs: number;
-  /** As reported; where nobody said it, as judged by the output. */
+  /** The reported status; where nobody reported one, the status that the output shows. */
   readonly status: ResultStatus;
   /** Of a failed call; null: it did not fail. */
   readonly effect: FailureEffect | null;
-  /** Kept output; null where none came or more came than is kept. */
+  /** The output; null where none came, or one larger than the gate stores. */
   readonly output: string | null;
-  /** Digest without the fields declared `volatile_output`; null: none came. */
+  /** Digest of the output without the fields declared `volatile_output`; null: no output came. */
   readonly outputDigest: string | null;
   readonly outputBytes: number;
-  /** The whole output is kept: a read can be answered with it. */
+  /** Whether the whole output is stored, so that a read can be answered with it. */
   readonly whole: boolean;
   readonly error: CallError | null;
-  /** The same call may succeed later: time-out, 429, 5xx. */
+  /** Whether the same call may succeed later: time-out, 429, 5xx. */
   readonly transient: boolean;
   readonly durationMs: number | null;
   readonly cost: Money | null;
   readonly evicted: Evicted | null;
-  /** What the call turned out to have changed, where only its result names it; null: nothing of it. */
+  /** What the call changed, where only its result names it; null: the result names nothing. */
   readonly effects: ResultEffects | null;
 }
 
 export interface ResultEffects {
-  /** All resources of the call; null: one of them could not be named. */
+  /** All resources of the call; null: the result did not name one of them. */
   readonly resources: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
 }
@@ -208,7 +217,7 @@ export interface OutcomeUnknown {
   readonly atMs: number;
 }
 
-/** An unknown outcome was told by a person or a late result. */
+/** An unknown outcome was settled by a person or by a late result. */
 export interface CallReconciled {
   readonly type: "reconciled";
   readonly tenantId: string;
@@ -223,8 +232,8 @@ export interface CallReconciled {
 }
 
 /**
- * A verdict that decides no call by itself. grant, revoke: of a tier or tool. resume, end: of the
- * conversation. approve: one of several that a hold waits for.
+ * A verdict that decides no call by itself. `grant` and `revoke` concern a tier or tool, `resume`
+ * and `end` the conversation, `approve` is one of several approvals that a hold waits for.
  */
 export interface VerdictRuled {
   readonly type: "ruled";
@@ -239,9 +248,12 @@ export interface VerdictRuled {
   /** grant, revoke: one of tier and tool. */
   readonly tier: string | null;
   readonly tool: string | null;
-  /** grant of a tool: digest of the one rule whose calls it gives; null: of a tier, or no grant. */
+  /**
+   * Grant of a tool: digest of the one rule whose calls it grants; null: the grant is of a tier, or
+   * this is no grant.
+   */
   readonly ruleDigest: string | null;
-  /** The same in words. */
+  /** The same rule in words. */
   readonly scope: RuleScope | null;
   /** grant: how many calls; null: any number. */
   readonly calls: number | null;
@@ -260,4 +272,34 @@ export interface InputIgnored {
   readonly why: IgnoredWhy;
   /** The decision or hold it named, as far as it named one. */
   readonly id: string | null;
+}
+
+/** Why a result or a verdict changes nothing. */
+export type IgnoredWhy =
+  | "unknown_call"
+  | "unknown_approval"
+  | "already_decided"
+  | "already_reported"
+  | "reason_required"
+  | "approvals_required"
+  | "self_approval"
+  | "not_unknown"
+  | "wrong_call"
+  | "wrong_action"
+  | "wrong_rule"
+  | "unknown_conversation"
+  | "unknown_grant"
+  | "not_supported";
+
+/** The rule that a person is asked about, in words. */
+export interface RuleScope {
+  /** Name of its tier, and of the rule where several rules have that tier. */
+  readonly of: string;
+  /** Other rules of the tool under which its calls may wait for a person. */
+  readonly notOf: readonly string[];
+}
+
+/** A person's denial; the person is `approvedBy` of the decision. */
+export interface Denial {
+  readonly reason: string | null;
 }

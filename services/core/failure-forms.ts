@@ -1,11 +1,11 @@
 /**
- * The forms in which frameworks say that a call failed, each with its source: the one table for
- * `guard`, the executor, recordings and every other way in. A form is a matter of structure; what an
- * output's words say is no form.
+ * The forms in which frameworks report that a call failed, each with its source: the one table for
+ * `guard`, the executor, recordings and every other source of results. A form is a matter of
+ * structure; the words of an output are no form.
  *
- * F1 a form says `failed` and never more than that: the call may have taken effect.
- * F2 that a call had no effect is said by whoever throws (`callgateEffect`), or by an HTTP status of
- *    the 4xx class in an error object, which the server answers before it acts.
+ * FORM-1 a form says `failed` and nothing more: the call may have taken effect.
+ * FORM-2 only the code that throws can say that a call had no effect (`callgateEffect`), or an HTTP
+ * status of the 4xx class in an error object, which the server sends before it acts.
  */
 import { cutText } from "./cut-text.ts";
 import type { FailureEffect } from "./inputs.ts";
@@ -18,7 +18,7 @@ export type FailureForm = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** How what the default error functions of OpenAI's Agents SDKs return begins. */
+/** The beginning of what the default error functions of OpenAI's Agents SDKs return. */
 const AGENTS_ERROR = "An error occurred while running the tool";
 
 export const FAILURE_FORMS: readonly FailureForm[] = [
@@ -71,14 +71,14 @@ export const FAILURE_FORMS: readonly FailureForm[] = [
   },
 ];
 
-/** What an output in one of the forms says. */
+/** What an output in one of the forms reports. */
 export type RecognizedFailure = {
   readonly form: string;
   readonly message: string;
   readonly effect: FailureEffect;
 };
 
-/** Null: the output has none of the forms. Never throws, whatever the value does when it is read. */
+/** Null: the output has none of the forms. Never throws, even if reading the value throws. */
 export function failureForm(output: unknown): RecognizedFailure | null {
   try {
     return typeof output === "string" ? formOfText(output) : formOfValue(output);
@@ -102,12 +102,15 @@ function formOfValue(output: unknown): RecognizedFailure | null {
   return { form: form.name, message: messageOf(output), effect: effectOf(output) };
 }
 
-/** A response of `fetch`, or what was made of one: the status stands beside the flag. */
+/** A response of `fetch`, or an object made of one, has the status beside the flag. */
 function effectOf({ ok, status }: Members): FailureEffect {
   return ok === false && isRefusal(status) ? "none" : "possible";
 }
 
-/** Where clients of HTTP put the status of an answer: Node, axios, got, ky, the SDKs of AWS, OpenAI and Stripe. */
+/**
+ * Where HTTP clients put the status of a response: Node, axios, got, ky, the SDKs of AWS, OpenAI
+ * and Stripe.
+ */
 const STATUS_PATHS: readonly (readonly string[])[] = [
   ["status"],
   ["statusCode"],
@@ -117,8 +120,8 @@ const STATUS_PATHS: readonly (readonly string[])[] = [
 ];
 
 /**
- * What a thrown thing says of the effect of the call: what its author wrote, else the status of an
- * error object, else `possible`. Never throws.
+ * What an exception says of the effect of the call: the author's own `callgateEffect`, else what
+ * the status of an error object implies, else `possible`. Never throws.
  */
 export function effectOfThrown(thrown: unknown): FailureEffect {
   try {
@@ -133,7 +136,10 @@ export function effectOfThrown(thrown: unknown): FailureEffect {
   }
 }
 
-/** An answer of the server that it did not act; not: time-out, conflict with what is there, sent too early. */
+/**
+ * Whether the status says that the server did not act. Excluded are time-out, conflict with the
+ * present state, and sent too early.
+ */
 function isRefusal(status: unknown): boolean {
   if (!isStatus(status) || status < 400 || status > 499) return false;
   return status !== 408 && status !== 409 && status !== 425;

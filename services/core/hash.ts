@@ -1,14 +1,14 @@
 /**
  * Every digest and sealed text the gate makes. The one file of the core that imports from the platform.
  *
- * H1 What is hashed is unambiguous: a tag that no other use has, a line feed, and the parts as JSON, in which a string
+ * HASH-1 What is hashed is unambiguous: a tag that no other use has, a line feed, and the parts as JSON, in which a string
  *    cannot end early; one part may stand last as it is. So no two lists of parts share their bytes.
- * H2 Strings are hashed as UTF-8 after JSON has escaped lone surrogates, which an encoder would make all one.
+ * HASH-2 Strings are hashed as UTF-8 after JSON has escaped lone surrogates, which an encoder would make all one.
  */
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, hash } from "node:crypto";
 
-/** What names a proposal: the same name and the same arguments are the same decision. */
+/** The name of a proposal: the same name with the same arguments gives the same decision. */
 export type CallName = {
   readonly tenantId: string;
   readonly conversationId: string;
@@ -17,7 +17,7 @@ export type CallName = {
   readonly callId: string;
 };
 
-/** What one meant execution of an action is known by downstream. */
+/** What identifies one intended execution of an action downstream. */
 export type ExecutionName = {
   readonly tenantId: string;
   readonly conversationId: string;
@@ -47,7 +47,10 @@ export function actionDigest(tool: string, canonicalText: string): string {
   return hash("sha256", `callgate.action/1\n${JSON.stringify(tool)}\n${canonicalText}`, "hex");
 }
 
-/** Stands for the action key where the arguments have no canonical form; never equal to one. */
+/**
+ * Takes the place of the action key where the arguments have no canonical form; it never equals
+ * one.
+ */
 export function rawDigest(tool: string, input: Uint8Array | string): string {
   return sha256Hex("callgate.raw/1", tool, input);
 }
@@ -69,7 +72,10 @@ function shortId(text: string): string {
   return hash("sha256", text, "hex").slice(0, ID_DIGITS);
 }
 
-/** HMAC-SHA-256 that makes an execution known downstream and cannot be guessed, 43 characters base64url. */
+/**
+ * HMAC-SHA-256 that identifies an execution downstream and cannot be guessed, 43 characters
+ * base64url.
+ */
 export function idempotencyKey(secret: Uint8Array | string, name: ExecutionName): string {
   const { tenantId, conversationId, tool, identity, decisionId } = name;
   const parts = JSON.stringify([tenantId, conversationId, tool, identity, decisionId]);
@@ -86,17 +92,17 @@ export function hmac(key: Uint8Array, text: string): Uint8Array {
 const AES = "aes-256-gcm";
 const TAG = { authTagLength: 16 } as const;
 
-/** `bound`: what a text is opened with alone, beside the key. */
+/** `bound`: the data, beside the key, without which the text cannot be opened. */
 type Lock = { readonly key: Uint8Array; readonly nonce: Uint8Array; readonly bound: Uint8Array };
 
-/** AES-256-GCM in hex, its tag of 16 bytes last. */
+/** AES-256-GCM in hex, with the tag of 16 bytes at the end. */
 export function encrypted({ key, nonce, bound }: Lock, text: string): string {
   const cipher = createCipheriv(AES, key, nonce, TAG).setAAD(bound);
   const body = cipher.update(text, "utf8", "hex") + cipher.final("hex");
   return body + cipher.getAuthTag().toString("hex");
 }
 
-/** The text of the bytes before the tag; null where anything of it is another. */
+/** The decrypted text; null where key, nonce, bound data, bytes or tag do not match. */
 export function decrypted(lock: Lock, body: string, tag: Uint8Array): string | null {
   try {
     const opening = createDecipheriv(AES, lock.key, lock.nonce, TAG).setAAD(lock.bound);
@@ -106,7 +112,7 @@ export function decrypted(lock: Lock, body: string, tag: Uint8Array): string | n
   }
 }
 
-/** Link of a hash chain: SHA-256 of the link before it and of a record's bytes, 64 hex digits. */
+/** Link of a hash chain: SHA-256 of the previous link and of a record's bytes, 64 hex digits. */
 export function chainHash(previousHex: string, record: Uint8Array | string): string {
   return sha256Hex("callgate.chain/1", previousHex, record);
 }

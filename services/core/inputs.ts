@@ -4,12 +4,15 @@ import type { SensitivePath, SensitiveValue } from "./seal/sensitive-values.ts";
 
 export type GateInput = ProposalInput | ResultInput | VerdictInput | TickInput;
 
-/** One tool call that an agent wants to make. Ids are ASCII; times are never taken from here. */
+/**
+ * One tool call that an agent wants to make. Ids are ASCII. The gate never takes a time from a
+ * proposal.
+ */
 export interface ProposalInput {
   readonly type: "proposal";
   readonly tenantId: string;
   readonly conversationId: string;
-  /** The model's id of the call: unique in (conversation, turn, step). */
+  /** The model's id of the call, unique within (conversation, turn, step). */
   readonly callId: string;
   readonly agentId: string | null;
   /** One user message and what follows; null where the platform does not say. */
@@ -17,22 +20,32 @@ export interface ProposalInput {
   /** One model message: its calls were issued together. */
   readonly step: string | null;
   readonly tool: string;
-  /** JSON text as it arrived. The strict parser of `canonical/` is the first to read it. */
+  /** JSON text as it arrived. Nothing reads it before the strict parser of `canonical/` does. */
   readonly arguments: string | Uint8Array;
   /** What the model said with the call; not journaled where arguments of the call are sensitive. */
   readonly assistantText: string | null;
   readonly estimatedCost: Money | null;
   /** Id of a user's confirmation that the platform vouches for. */
   readonly confirmation: string | null;
-  /** A hold that is asked for again: what was approved under it runs, if this is the call. Absent: by its call id alone. */
+  /**
+   * Id of a hold that the agent asks for again: a call that was approved under it runs, if this is
+   * the same call. Absent: the hold is found by call id alone.
+   */
   readonly approvalId?: string;
-  /** Set by the shell where the envelope itself is not acceptable: the call is refused so. */
+  /**
+   * Set by the caller of the core where the envelope itself is not acceptable: the call is refused
+   * for this reason.
+   */
   readonly rejected: EnvelopeRejection | null;
-  /** What the platform's token said, where proposals must be signed; absent where they are trusted. */
+  /**
+   * What the platform's token vouched for, where proposals must be signed; absent where they are
+   * trusted.
+   */
   readonly vouched?: Vouched;
   /**
-   * Set by `sealProposal` alone, where the tool has sensitive fields: `arguments` then has digests in
-   * their place; null: they cannot be read, and are one digest. In memory only.
+   * Set by `sealProposal` alone, where the tool has sensitive fields: `arguments` then has digests
+   * in place of the values; null: the arguments cannot be parsed, and are one digest. In memory
+   * only.
    */
   readonly clear?: ClearArguments | null;
 }
@@ -46,9 +59,11 @@ export interface ClearArguments {
   readonly text: string;
   readonly paths: readonly SensitivePath[];
   readonly sensitiveValues: readonly SensitiveValue[];
-  /** Where a recorded journal has digests already. */
+  /** Digests that a recorded journal has in place of values. */
   readonly digests: readonly SensitiveValue[];
-  /** What the recorded decision says is wrong with those: nobody can look at them again. */
+  /**
+   * Problems that the recorded decision has for those digests: nobody can look at the values again.
+   */
   readonly recordedProblems?: readonly { readonly path: string; readonly message: string }[];
 }
 
@@ -57,7 +72,7 @@ export interface EnvelopeRejection {
   readonly message: string;
 }
 
-/** Facts of a token that was verified. With them a journal is decided again without any key. */
+/** Facts of a verified token. With them a journal can be decided again without any key. */
 export interface Vouched {
   /** `jti` of the token. */
   readonly tokenId: string;
@@ -68,7 +83,7 @@ export interface Vouched {
   readonly confirms: ConfirmedCall | null;
 }
 
-/** At least one of call id and digest is there; what is there must fit the call. */
+/** At least one of call id and digest is present; what is present must match the call. */
 export interface ConfirmedCall {
   readonly tool: string;
   readonly callId: string | null;
@@ -92,16 +107,16 @@ export const RESULT_STATUSES = [
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
 /**
- * What is known of the effect of a call that failed. `none`: it certainly did not take effect;
- * `possible`: it may have.
+ * Effect of a call that failed. `none`: it certainly did not take effect; `possible`: it may have.
  */
 export const FAILURE_EFFECTS = ["none", "possible"] as const;
 export type FailureEffect = (typeof FAILURE_EFFECTS)[number];
 
 /**
- * How the writer of a result knows its status. `reported`: somebody said it, and nothing overrides
- * that. `returned`: a handler returned a value, so that only patterns that an author wrote for the
- * tool may say that it failed. `text`: there is only the text of an output (recordings, hooks).
+ * How the writer of a result knows its status. `reported`: somebody reported it, and nothing
+ * overrides that. `returned`: a handler returned a value, so that only patterns that an author
+ * wrote for the tool may say that it failed. `text`: there is only the text of an output
+ * (recordings, hooks).
  */
 export const STATUS_BASES = ["reported", "returned", "text"] as const;
 export type StatusBasis = (typeof STATUS_BASES)[number];
@@ -127,7 +142,10 @@ export interface ResultInput {
   readonly error: CallError | null;
   readonly durationMs: number | null;
   readonly cost: Money | null;
-  /** Who runs calls and says so, or one claim of a guard; absent: it is not told. The gate does not look at it. */
+  /**
+   * The executor that runs calls, or one claim of a guard; absent: not reported. The gate does not
+   * use it.
+   */
   readonly executorId?: string;
 }
 
@@ -150,10 +168,13 @@ export const VERDICT_KINDS = [
 ] as const;
 export type VerdictKind = (typeof VERDICT_KINDS)[number];
 
-/** Calls that a verdict can give, unless any number. */
+/** The most calls that one verdict can grant, where it grants a number of them. */
 export const MANUAL_GRANT_CALLS_MAX = 2 ** 31 - 1;
 
-/** A person's (or operator's) word. A verdict of kind `tick` is a `TickInput`. */
+/**
+ * A verdict: the answer or order of a person or operator. A verdict of kind `tick` is a
+ * `TickInput`.
+ */
 export interface VerdictInput {
   readonly type: "verdict";
   readonly kind: Exclude<VerdictKind, "tick">;
@@ -161,7 +182,7 @@ export interface VerdictInput {
   readonly conversationId: string;
   /** approve, deny, cancel: the hold it answers. */
   readonly approvalId: string | null;
-  /** reconcile: the call whose outcome is told. */
+  /** reconcile: the call whose outcome is settled. */
   readonly decisionId: string | null;
   /** reconcile: what became of it. */
   readonly outcome: "succeeded" | "failed" | "not_executed" | null;
@@ -172,11 +193,14 @@ export interface VerdictInput {
   readonly untilMs: number | null;
   readonly by: string;
   readonly reason: string | null;
-  /** approve, deny, cancel: the held call as it was looked at. Of another one, the verdict changes nothing. */
+  /**
+   * approve, deny, cancel: the held call as the approver saw it. If the hold is of another call,
+   * the verdict changes nothing.
+   */
   readonly about?: VerdictSubject;
 }
 
-/** What a hold says of itself; null: not said. */
+/** Facts of a hold that a verdict can repeat; null: not stated. */
 export interface VerdictSubject {
   readonly callId: string | null;
   readonly actionKey: string | null;
@@ -184,7 +208,7 @@ export interface VerdictSubject {
   readonly ruleDigest: string | null;
 }
 
-/** Time has passed: deadlines up to the input's append time fall due. Concerns all conversations. */
+/** Time has passed: every deadline up to the input's append time is due, in all conversations. */
 export interface TickInput {
   readonly type: "tick";
 }

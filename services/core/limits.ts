@@ -1,51 +1,66 @@
 /**
- * Every bound of the engine's state, in one place. A policy may lower some of them; none can be
- * raised above what stands here. What happens at a bound is written beside it.
+ * Every bound of the engine's state, in one place. A policy may lower some of them and can raise
+ * none above the value here. The comment of each bound says what happens when it is reached.
  */
 export const LIMITS = {
-  /** Decisions kept by their calls' names: of reads and refusals, and as many again of writes; the oldest goes first. */
+  /**
+   * Decisions retained by call name: this many of reads and refusals, and as many again of writes;
+   * the oldest is dropped first.
+   */
   callNames: 4_096,
-  /** Bytes of recorded decisions kept for redelivery, a conversation. */
+  /** Bytes of decisions that a conversation retains for redelivery. */
   callNameBytes: 8 * 1024 * 1024,
-  /** Names of writes without their decisions, which went to make room; beyond it writes are refused (`history_full`). */
+  /**
+   * Names of writes whose decisions were dropped to make room; beyond it writes are refused
+   * (`history_full`).
+   */
   forgottenNames: 32_768,
-  /** How long a call is remembered after its deadline at least, in ms of gate time, so that a tick finds it. */
+  /**
+   * How long a call is remembered after its deadline, at least, in ms of gate time, so that a late
+   * tick still finds it.
+   */
   lateTickMs: 3_600_000,
-  /** Twins of reads: the least recently used goes first. */
+  /** Prior reads; the least recently used is dropped first. */
   priorReads: 1_024,
-  /** Bytes of kept outputs of reads, a conversation. */
+  /** Bytes of stored outputs of reads, a conversation. */
   priorReadBytes: 4 * 1024 * 1024,
-  /** Twins of writes: new writes are refused (`history_full`) beyond this. */
+  /** Prior writes; new writes are refused (`history_full`) beyond this. */
   priorWrites: 2_048,
-  /** Bytes of kept outputs of writes, a conversation; beyond it only their digest is kept. */
+  /** Bytes of stored outputs of writes, a conversation; beyond it only their digests are stored. */
   priorWriteBytes: 4 * 1024 * 1024,
-  /** Resources with a remembered last write. */
+  /** Resources whose last write is remembered. */
   resources: 2_048,
-  /** Sketches of fields that near duplicates are found by, a turn; the oldest goes first. */
+  /** Sketches of fields that near duplicates are found by, a turn; the oldest is dropped first. */
   sketches: 128,
   /** Exclusive effects held, a conversation. */
   exclusiveEffects: 8_192,
   /** Calls in flight, unknown or held, a conversation. */
   openCalls: 256,
-  /** Failed writes that may have taken effect and can still be settled, a conversation; the oldest goes first. */
+  /**
+   * Failed writes that may have taken effect and can still be settled, a conversation; the oldest
+   * is dropped first.
+   */
   doubts: 64,
-  /** Calls with one exclusive effect of which it is not known which had it; the oldest go first. */
+  /**
+   * Calls with one exclusive effect while it is not known which of them had it; the oldest are
+   * dropped first.
+   */
   effectHolders: 16,
-  /** Confirmations spent, a conversation; beyond it a confirmation counts as none. */
+  /** Confirmations spent, a conversation; beyond it no further confirmation counts. */
   confirmations: 1_024,
-  /** Denials remembered, a conversation; the oldest goes first. */
+  /** Denials remembered, a conversation; the oldest is dropped first. */
   denials: 64,
-  /** Loops, cycles and tools with strikes, a conversation; the oldest goes first. */
+  /** Loops, cycles and tools with strikes, a conversation; the oldest is dropped first. */
   strikes: 128,
   /** Tiers and tools with a counter, a conversation. */
   counters: 256,
   /** Calls remembered in one rate window; also the largest N of a rate. */
   rateWindowCalls: 1_000,
-  /** Calls in the ring: default, least and most. */
+  /** Length of the list of recent calls: default, least and most. */
   recentCallsDefault: 64,
   recentCallsMin: 8,
   recentCallsMax: 512,
-  /** Bytes of a kept output: default and most. */
+  /** Bytes of a stored output: default and most. */
   outputBytesDefault: 16_384,
   outputBytesMax: 262_144,
   /** Characters shown in a refusal. */
@@ -54,7 +69,10 @@ export const LIMITS = {
   shownError: 500,
   /** Entries of `evicted` and of notices in one event. */
   noticesPerDecision: 16,
-  /** How long after its decision a call may be begun, in ms: executors look no further back for calls to begin. */
+  /**
+   * How long after its decision a call may start, in ms: executors look no further back for calls
+   * to start.
+   */
   startWithinMsMax: 86_400_000,
   /** Characters of an id (tenant, conversation, call, agent, turn, step). */
   idLength: 256,

@@ -1,14 +1,15 @@
 /**
- * Whether a name mixes scripts (UTS 39, 5.2, "Highly Restrictive"): a Cyrillic letter among Latin ones makes a name that
- * reads like another and is none. A name is of one script that is in general use (UAX 31, table 5), or of Latin with
- * Japanese, Korean or Bopomofo, which have no letters that look Latin. Digits, punctuation, signs and emoji go with any.
- *
- * Limits. A name that is of another script as a whole passes, also where all its letters look Latin: the data of
- * confusables would tell, and no maintained library of it exists for Node. Names in scripts of limited use (Cherokee,
- * Tifinagh, N'Ko, Adlam) are refused; write them in Latin letters.
+ * Whether a name mixes scripts (UTS 39, 5.2, "Highly Restrictive"): a Cyrillic letter among Latin
+ * ones makes a different name that looks the same. A name is of one script that is in general use
+ * (UAX 31, table 5), or of Latin with Japanese, Korean or Bopomofo, which have no letters that look
+ * Latin. Digits, punctuation, signs and emoji go with any script.
+ * Limits: a name that is wholly of another script passes, even where all its letters look Latin.
+ * Only the data of confusables would detect it, and no maintained library of it exists for Node.
+ * Names in scripts of limited use (Cherokee, Tifinagh, N'Ko, Adlam) are refused; write them in
+ * Latin letters.
  */
 
-/** Each with what is written together with it. */
+/** Each script with the scripts that are written together with it. */
 const SCRIPTS: readonly (readonly string[])[] = [
   ...[
     "Latn",

@@ -1,17 +1,17 @@
-/** What a refusal tells the model and the agent, and what it refers to. */
+/** What a refusal says to the model and the agent, and what it refers to. */
 
 import type { ReasonCode } from "./reasons/reasons.ts";
 
 export type Disposition = "use_previous_result" | "change_approach" | "wait" | "ask_user" | "stop";
 
-/** What the model and the agent are told of the call of the decision. Schema: `schemas/refused-call.avsc`. */
+/** What the model and the agent learn of a refused call. Schema: `schemas/refused-call.avsc`. */
 export interface Refusal {
   readonly reason: ReasonCode;
   readonly message: string;
   readonly duplicate: boolean;
   readonly note: string | null;
   readonly rule: string;
-  /** Rung of the ladder, 0: none. */
+  /** Escalation level; 0: none. */
   readonly level: number;
   readonly count: number;
   readonly retryable: boolean;
@@ -23,13 +23,13 @@ export interface Refusal {
   readonly suggestedNext: readonly string[];
   /** Everything wrong with the arguments, each with its path (`invalid_arguments`). */
   readonly problems: readonly { readonly path: string; readonly message: string }[];
-  /** Of a budget that is used up: the latest results, so that an answer can be given from them. */
+  /** The latest results, where a budget is used up, so that the model can answer from them. */
   readonly earlierResults: readonly EarlierResult[] | null;
   /** A sentence that may be shown to the user: why the agent stopped. */
   readonly userMessage: string | null;
 }
 
-/** A result that is known already; `ref` is resolved as that of a previous result is. */
+/** A result that exists already; `ref` is resolved like that of a previous result. */
 export interface EarlierResult {
   readonly ref: string;
   readonly tool: string;
@@ -46,7 +46,7 @@ export interface PreviousCall {
 }
 
 export interface PreviousResult {
-  /** The output, where it was kept whole. */
+  /** The output, where the whole of it is stored. */
   readonly inline: string | null;
   /** Id of the decision whose output it is. */
   readonly ref: string;
@@ -65,5 +65,5 @@ export interface Resolution {
   readonly approvalId: string | null;
 }
 
-/** State of an allowed call as the gate knows it. */
+/** Status of an allowed call as far as the gate knows it. */
 export type CallStatus = "in_flight" | "held" | "succeeded" | "failed" | "not_executed" | "unknown";

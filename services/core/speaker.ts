@@ -4,9 +4,9 @@ import { dropHidden, hasHidden, hasVisible } from "./hidden-text.ts";
 import { LIMITS } from "./limits.ts";
 import { mixesScripts } from "./name-scripts.ts";
 
-/** Why nobody can speak under this name, or undefined; `field` is what the sender calls it. */
+/** Why nobody can act under this name, or undefined; `field` is the sender's name for it. */
 export function speakerProblem(name: string, field = "by"): string | undefined {
-  // Before anything is looked at: what a program hands over may be of any size.
+  // The length is checked before anything else: a program may pass a text of any size.
   if (name.length > LIMITS.idLength)
     return `\`${field}\` is longer than ${LIMITS.idLength} characters`;
   if (!hasVisible(name)) return `a verdict needs \`${field}\`, the name of the person who gives it`;
@@ -18,24 +18,24 @@ export function speakerProblem(name: string, field = "by"): string | undefined {
 }
 
 /**
- * Whether both are one: neither blanks around or between words, nor capital letters, nor another form of a letter
- * (NFKC: full width, ligatures) make another person. Journals of earlier versions have names that could not be given today.
+ * Whether both names are one. White space around or between words, capital letters and other forms
+ * of a letter (NFKC: full width, ligatures) do not make another person.
  */
 export function isSameSpeaker(one: string, other: string): boolean {
   if (one === other) return true;
-  // Most names are: asked for each call that a grant may serve.
+  // Fast path for most names: the gate asks this for each call that a grant may serve.
   if (PLAIN.test(one) && PLAIN.test(other)) return one.toLowerCase() === other.toLowerCase();
   return foldedName(one) === foldedName(other);
 }
 
-/** Letters, digits and signs of ASCII, without blanks. */
+/** Letters, digits and signs of ASCII, without white space. */
 const PLAIN = /^[!-~]+$/;
 
 export function hasSpoken(names: readonly string[], name: string): boolean {
   return names.some((one) => isSameSpeaker(one, name));
 }
 
-/** Upper case first: letters that share one capital are one, `ß` and `ss` too. */
+/** Upper case comes first, so that letters with one capital are one, `ß` and `ss` too. */
 export function foldedName(name: string): string {
   const plain = name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
   return dropHidden(plain.replaceAll(/\s/gu, " ")).replaceAll(/ +/gu, " ").trim();

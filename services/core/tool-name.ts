@@ -1,8 +1,9 @@
 /**
  * Names of tools, as rules see them.
  *
- * NAME-1 a name is read before any rule sees it: NFKC, so that a full-width letter is the letter; then printable
- *        ASCII without a blank at its edges and without a backtick. Any other text names no tool.
+ * NAME-1 a name is normalized before any rule sees it: NFKC, so that a full-width letter is the
+ * letter; then printable ASCII without a space at its edges and without a backtick. Any other text
+ * names no tool.
  * NAME-2 two names are alike where they differ by case and separators alone.
  */
 import { LIMITS } from "./limits.ts";
@@ -21,7 +22,10 @@ const TILDE = 0x7e;
 const RULE = `\`tool\` must be 1 to ${LIMITS.toolNameLength} printable ASCII characters after NFKC, without a backtick`;
 const EDGE = "`tool` must not begin or end with a blank";
 
-/** NAME-1. `problem`: why the text names no tool. Total: callers without types may hand over anything. */
+/**
+ * NAME-1. `problem` says why the text names no tool. Total: callers without types may pass
+ * anything.
+ */
 export function readToolName(text: unknown): ReadName {
   if (typeof text !== "string" || text.length > LIMITS.toolNameLength) {
     return { ok: false, problem: RULE };
@@ -33,7 +37,9 @@ export function readToolName(text: unknown): ReadName {
   return { ok: true, name };
 }
 
-/** Once for each call: a loop over so short a text ends before a pattern has begun. */
+/**
+ * A loop, because this runs for each call: on so short a text it ends before a pattern has begun.
+ */
 function isPrintable(text: string): boolean {
   if (text.length === 0) return false;
   for (let at = 0; at < text.length; at += 1) {
@@ -50,7 +56,7 @@ export function likenessOf(name: string): string {
 
 const SHOWN_CHARACTERS = 64;
 
-/** A text that names no tool, as it may stand in a refusal. */
+/** A text that names no tool, made safe for a refusal. */
 export function shownTool(text: string): string {
   return text.slice(0, SHOWN_CHARACTERS).replaceAll(/[^ -_a-~]/g, "?");
 }

@@ -2,14 +2,17 @@ import { classify, FencedError, RetryableError } from "../runtime/errors.ts";
 import type { Log, OutgoingRecord, PartitionWriter } from "../runtime/ports.ts";
 import { NO_POSITION } from "../runtime/topics.ts";
 
-/** The right to say that a call starts: whoever has lost the partition can say so no more. */
+/**
+ * The right to record that a call starts; an executor that has lost the partition can no longer do
+ * so.
+ */
 export interface Claims {
   /** @throws FencedError: another executor has the partition; RetryableError, see `mayBeWritten`. */
   write(record: OutgoingRecord): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Whether a record whose writing threw this may be in the log all the same. */
+/** Whether a record may be in the log although writing it threw this error. */
 export function mayBeWritten(error: unknown): boolean {
   const isRefused = error instanceof RetryableError && error.code === "log_unavailable";
   return !isRefused && !(error instanceof FencedError);
@@ -37,12 +40,12 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
-/** One commit at a time; what comes meanwhile goes into the next one together. */
+/** Commits one batch at a time; claims that arrive during a commit share the next one. */
 export class FencedClaims implements Claims {
   readonly #writer: PartitionWriter;
   #waiting: Waiting[] = [];
   #writing: Promise<void> | null = null;
-  /** After an outcome that is not known the writer is of no use any more. */
+  /** Set after a commit with an unknown outcome, which makes the writer unusable. */
   #broken: unknown = null;
 
   constructor(writer: PartitionWriter) {
@@ -89,7 +92,10 @@ function notWritten(code: "outcome_unknown" | "log_unavailable", cause: unknown)
   return new RetryableError(code, `a start could not be written: ${why}`, { cause });
 }
 
-/** What one before it has broken was not sent: of this one it is known that it is not in the log. */
+/**
+ * This claim was never sent, because an earlier one broke the writer: it is certainly not in the
+ * log.
+ */
 function asNeverSent(broken: unknown): unknown {
   if (!(broken instanceof RetryableError)) return broken;
   return new RetryableError("log_unavailable", broken.message, { cause: broken });

@@ -1,7 +1,8 @@
 /**
- * An executor among others: follows the allowed calls of each partition that its group gives it.
- * Of a number that goes to another nothing more is begun; calls that still run there go on to their end.
- * The new owner tells `unknown` of them, and their late results reconcile that.
+ * One executor of several: follows the allowed calls of each partition that its consumer group
+ * assigns to it. When a partition goes to another executor, this one begins nothing more there;
+ * calls that still run go on to their end. The new owner reports them as `unknown`, and their late
+ * results reconcile that.
  */
 
 import { startTimer } from "../client/deadline.ts";
@@ -15,7 +16,7 @@ export type ExecutorHostParts = Omit<LogExecutorParts, "partition"> & {
 export type HostedStatus = ExecutorStatus & { readonly partition: number };
 
 export type ExecutorHostStatus = {
-  /** In the group, and every number that is ours is followed. */
+  /** In the group, and following every partition assigned to it. */
   readonly ready: boolean;
   readonly joined: boolean;
   readonly partitions: readonly HostedStatus[];
@@ -27,7 +28,7 @@ const WAITING: ExecutorStatus = { state: "restoring", error: null };
 export class ExecutorHost {
   readonly #parts: ExecutorHostParts;
   readonly #hosted = new Map<number, LogExecutor>();
-  /** Of partitions that are not ours any more, until their last calls have ended. */
+  /** Executors of partitions that were revoked, until their last calls have ended. */
   readonly #leaving = new Set<LogExecutor>();
   readonly #abort = new AbortController();
   #looking: Promise<void> | undefined;
@@ -57,14 +58,15 @@ export class ExecutorHost {
   }
 
   /**
-   * Begins nothing new, waits for what runs at most so long, then leaves the group.
-   * @returns false where something had to be broken off: a call, writing what came of one, or a take-over.
+   * Begins nothing new, waits at most `timeoutMs` for running calls, then leaves the group.
+   * @returns false if something was aborted: a call, writing its outcome, or a take-over.
    */
   async stop(timeoutMs: number): Promise<boolean> {
     this.#abort.abort();
     const all = [...this.#hosted.values(), ...this.#leaving];
     let isLate = false;
-    // Set before those of the executors, so that it goes off before what they break off has ended.
+    // Set before the executors' own timers, so that it fires before the work that they abort has
+    // ended.
     const stopTimer = startTimer(timeoutMs, () => {
       isLate = true;
     });
@@ -96,11 +98,14 @@ export class ExecutorHost {
     if (executor === undefined) return;
     this.#hosted.delete(partition);
     this.#leaving.add(executor);
-    // Its calls have limits of their own.
+    // Its calls have time limits of their own.
     void executor.close(Number.POSITIVE_INFINITY).then(() => this.#leaving.delete(executor));
   }
 
-  /** One that was fenced, or failed, is begun again for as long as its number is ours. */
+  /**
+   * Restarts an executor that was fenced or has failed, for as long as its partition is assigned
+   * here.
+   */
   async #look(): Promise<void> {
     while (!this.#abort.signal.aborted) {
       await this.#parts.clock.sleep(LOOK_EVERY_MS, this.#abort.signal);

@@ -1,17 +1,20 @@
 /**
- * Runs the allowed calls of a partition as the log hands them out: for tools that do not live where the
- * agent does. Not to be mixed with tools that are guarded in the agent's own process.
+ * Runs the allowed calls of a partition in the order of the log, for tools that do not live in the
+ * agent's process. Do not combine it with tools that are guarded in the agent's own process.
  *
- * EXECUTOR-1 `started` is in the log before a handler runs, written by a writer that fences the executor before:
- *    who takes over runs nothing that was started, and who was taken over starts nothing.
- * EXECUTOR-2 a call that was started by an executor that is gone is reported `unknown`, once. Where that executor
- *    was not gone but cut off, its late result reconciles.
+ * EXECUTOR-1 `started` is in the log before a handler runs, written by a writer that has fenced the
+ *   previous executor: a new owner runs nothing that was started, and a fenced executor starts
+ *   nothing.
+ * EXECUTOR-2 a call that a gone executor started is reported `unknown`, once. If that executor was
+ *   only cut off, its late result reconciles the call.
  * EXECUTOR-3 a decision is run once, however often it is read.
- * EXECUTOR-4 what came of a call is written again and again until it is in the log, or the executor is closed.
- * EXECUTOR-5 a call whose claim got no answer, and that is not begun here, is reported as not executed where the claim is in the
- *    log, as nobody else begins it; where that cannot be found out any more, the executor's own log says so.
- * EXECUTOR-6 closing waits for nothing that does not answer: not for a broker beyond its time, nor for the last results beyond
- *    a share of that.
+ * EXECUTOR-4 the outcome of a call is written repeatedly until it is in the log, or the executor is
+ *   closed.
+ * EXECUTOR-5 a call whose claim got no answer, and that is not begun here, is reported as not
+ *   executed if the claim is in the log, as nobody else begins it; if that cannot be determined any
+ *   more, the executor logs it.
+ * EXECUTOR-6 closing waits for nothing that does not answer: not for a broker beyond its time, nor
+ *   for the last results beyond a share of that time.
  */
 
 import { Executor, type Handler } from "../client/calls/run-call.ts";
@@ -38,21 +41,27 @@ const READ_LIMITS = { recordsMax: 100, bytesMax: 4 * 1024 * 1024 };
 const WAIT_MS = 60_000;
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5_000;
-/** After the time to close in, of which it is this share: to tell what came of what was broken off then. */
+/**
+ * The share of the closing time that may be spent afterwards on reporting the calls that were
+ * aborted.
+ */
 const LAST_WRITES_SHARE = 0.15;
 const LAST_WRITES_MS_MIN = 1_000;
-/** Brokers append by clocks of their own, which differ by less. */
+/** Each broker appends by its own clock; clocks differ by less than this. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 export type LogExecutorParts = TakeOverParts & {
   readonly codec: Pick<AvroCodec, "decodeAllowed" | "decodeInput" | "encodeResult" | "pending">;
-  /** By tool. Calls of other tools are left to others. */
+  /** By tool. Calls of other tools are left to other executors. */
   readonly handlers: Readonly<Record<string, Handler>>;
-  /** Most calls under way, those that wait for a write before them included. */
+  /** Maximum of calls in hand, including calls that wait for a write before them. */
   readonly parallelCalls: number;
-  /** StatusReport of each report that is in the log. */
+  /** Called with the status of each report that is in the log. */
   readonly onReported?: (status: ResultStatus) => void;
-  /** StatusReport of each call that might be run and has no handler here: again where it is read again, as after a take-over. */
+  /**
+   * Called for each call that could run but has no handler here; called again if the call is read
+   * again, for example after a take-over.
+   */
   readonly onLeft?: (call: LeftCall) => void;
 };
 
@@ -62,11 +71,11 @@ export type ExecutorState = "restoring" | "running" | "suspended" | "not_owner" 
 
 export type ExecutorStatus = {
   readonly state: ExecutorState;
-  /** Why it does not run. */
+  /** Why the executor does not run. */
   readonly error: PipelineError | null;
 };
 
-/** Taken here, and not ended. */
+/** Accepted here, and not ended. */
 type CallInHand = { readonly allowedMs: number; readonly ended: Promise<void> };
 
 export class LogExecutor {
@@ -74,7 +83,7 @@ export class LogExecutor {
   readonly #executor: Executor<RunningCall>;
   readonly #reports: Reports;
   readonly #abort = new AbortController();
-  /** By decision. */
+  /** By decision id. */
   readonly #inHand = new Map<string, CallInHand>();
   #run: Run | null = null;
   #waiting: (() => void)[] = [];
@@ -97,12 +106,14 @@ export class LogExecutor {
     return this.#status;
   }
 
-  /** Takes over from who ran before, and runs what is allowed from then on. */
+  /** Takes over from the previous executor, then runs the allowed calls. */
   start(): void {
     this.#main ??= this.#live();
   }
 
-  /** Runs nothing new; waits for what runs, at most so long, then aborts it (EXECUTOR-6). */
+  /**
+   * Runs nothing new; waits at most `timeoutMs` for running calls, then aborts them (EXECUTOR-6).
+   */
   async close(timeoutMs: number): Promise<void> {
     this.#abort.abort();
     this.#changed();
@@ -118,7 +129,7 @@ export class LogExecutor {
     this.#become("closed", this.#status.error);
   }
 
-  /** What does not answer is left to itself: it begins nothing any more. */
+  /** Abandons what does not answer: it begins nothing any more. */
   async #mainEnded(): Promise<void> {
     const main = this.#main ?? Promise.resolve();
     await withDeadline(main, { signal: this.#reports.gaveUp }).catch(() => undefined);
@@ -131,7 +142,7 @@ export class LogExecutor {
         this.#become("restoring", null);
         this.#run = await takeOver(this.#parts, this.#callsInHand());
         backoffMs = BACKOFF_MS_MIN;
-        // Closed meanwhile, without waiting for this.
+        // Closed in the meantime, by a caller that does not wait for this.
         if (this.#abort.signal.aborted) return;
         await this.#follow(this.#run);
       } catch (thrown) {
@@ -208,9 +219,9 @@ export class LogExecutor {
       return;
     }
     if (isSettled) return;
-    // Long ago, and nobody knows by whom it was run: the gate says `unknown` of it by itself.
+    // Too old to begin, and nobody knows who ran it: the gate makes it `unknown` by itself.
     if (clock.nowMs() > notAfterMs) return;
-    // Some of those under way may wait for the next take-over, which waits for this.
+    // Calls in hand may wait for the next take-over, which waits for this.
     while (this.#inHand.size >= parallelCalls && !signal.aborted) await this.#change();
     if (signal.aborted) return;
     run.settled.add(decisionId, notAfterMs);
@@ -221,7 +232,7 @@ export class LogExecutor {
     this.#inHand.set(decisionId, { allowedMs: record.appendTimeMs, ended });
   }
 
-  /** Null: no call of ours to run. A record that is none is said and passed by. */
+  /** Null: no call of ours to run. Logs and skips a record that cannot be decoded. */
   #decoded({ offset, value }: LogRecord): AllowedCall | null {
     if (value === null) return null;
     try {
@@ -244,14 +255,15 @@ export class LogExecutor {
     try {
       await this.#executor.run(call, handler, { claim: () => this.#claim(call, taken) });
     } catch (error) {
-      this.#reports.failed("what came of a call was not written", call, error);
+      this.#reports.failed("the outcome of a call was not written", call, error);
     }
   }
 
   /**
-   * However late: nobody else can say of a call in hand that it was not executed. False: it was begun by
-   * another executor, who tells what comes of it, or else the gate does once its time is over; or nobody begins
-   * it, which was reported (EXECUTOR-5); or this one is closed and leaves it to the next.
+   * Waits however long it takes, because nobody else can report a call in hand as not executed.
+   * Returns false in three cases: another executor began the call and reports its outcome, or else
+   * the gate does once the time is over; nobody begins it, which was reported (EXECUTOR-5); or this
+   * executor is closed and leaves the call to the next.
    */
   async #claim(call: RunningCall, taken: Run): Promise<boolean> {
     let isUnanswered = false;
@@ -269,7 +281,8 @@ export class LogExecutor {
         return true;
       } catch (error) {
         isUnanswered ||= mayBeWritten(error);
-        // Whether it is in the log shows after the next take-over; that it was not begun is known here.
+        // The next take-over shows whether the claim is in the log; certain is only that the call
+        // was not begun here.
         run.over.abort(error);
       }
     }
@@ -277,7 +290,7 @@ export class LogExecutor {
   }
 
   async #claimIn(run: Run, call: RunningCall): Promise<void> {
-    // It may have ended before its record is come to again.
+    // The call may have ended before its record is read again.
     run.settled.add(call.decisionId, call.notAfterMs);
     run.open.delete(call.decisionId);
     const written = run.claims.write(this.#reports.record(call, { status: "started" }));
@@ -285,7 +298,7 @@ export class LogExecutor {
     this.#parts.onReported?.("started");
   }
 
-  /** Of a call that is not begun here. */
+  /** Claim status of a call that is not begun here. */
   #claimStatus(reports: ReportsByCall, { decisionId }: RunningCall): ClaimStatus {
     return readClaimStatus(reports.get(decisionId) ?? [], this.#reports.executorId);
   }
@@ -296,7 +309,10 @@ export class LogExecutor {
     return false;
   }
 
-  /** EXECUTOR-5. Whoever comes next takes it for begun by one who is gone, if its claim is in the log. */
+  /**
+   * EXECUTOR-5. The next executor treats the call as begun by a gone executor, if its claim is in
+   *   the log.
+   */
   async #reportLeft(call: RunningCall): Promise<false> {
     this.#lastReports ??= this.#readLastReports();
     const reports = await this.#lastReports;
@@ -304,16 +320,16 @@ export class LogExecutor {
     if (status === "claimed" || status === "given_up") return this.#reportUnbegun(call);
     if (status === "elsewhere") return false;
     this.#parts.logger.warn(
-      "a call was left that was not begun here, and whose claim may be in the log: it may be told to be of unknown outcome",
+      "a call was left: it was not begun here, and its claim may be in the log, so its outcome may become unknown",
       { partition: this.#parts.partition, ...namesOf(call), status: "not_executed" },
     );
     return false;
   }
 
-  /** Once, for all that is left: null where there is no answer any more. */
+  /** Reads once for all calls that are left; null if the log does not answer any more. */
   async #readLastReports(): Promise<ReportsByCall | null> {
     const { log, codec, partition } = this.#parts;
-    // What was being written is settled once its writer is closed.
+    // Closing the writer settles the writes in progress.
     await this.#mainEnded();
     const { has, sinceMs } = this.#callsInHand();
     try {
@@ -324,7 +340,7 @@ export class LogExecutor {
     }
   }
 
-  /** Of what is waited for in loops: a run, room for a call, the end. */
+  /** Awaited in loops: a new run, room for a call, or the end. */
   #change(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -18,18 +18,20 @@ import {
 import { BROKERS, untilThere } from "../process/wait-for-cluster.ts";
 import type { Ownership } from "../runtime/ports.ts";
 import { ExecutorHost } from "./executor-host.ts";
-import { type Handlers, loadHandlers } from "./load-handlers.ts";
-import { createLeftTools } from "./unserved-tools.ts";
+import { createLeftTools, type Handlers, loadHandlers } from "./handlers.ts";
 
 const PORT = 8_081;
-/** Of the time to stop in: the rest is for what is left to write, and for leaving the group. */
+/** Share of the shutdown time; the rest is for remaining writes and for leaving the group. */
 const HANDLERS_SHARE = 0.8;
-/** Of a session: a request that hangs is given up before the place in the group is. */
+/**
+ * Share of a session: a hanging request must be abandoned before the membership in the group
+ * expires.
+ */
 const REQUEST_SHARE = 0.75;
 
 export type ExecutorOptions = {
   readonly config: string | undefined;
-  /** Takes the place of `executor.handlers`. */
+  /** Overrides `executor.handlers`. */
   readonly handlers: string | undefined;
 };
 
@@ -57,12 +59,12 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
     ...{ log: cluster.log, codec: cluster.codec, clock: systemClock, logger, handlers },
     ...{ ownership, membership, parallelCalls: config.executor.parallelCalls },
     onReported: (status) =>
-      metrics.add("executor_reports", "reports written, by what they say", { status }),
+      metrics.add("executor_reports", "reports written, by status", { status }),
     onLeft: createLeftTools(logger, metrics, systemClock),
   });
   metrics.watch(
     "executor_partition_state",
-    "1 for the state that a partition is in",
+    "1 for the current state of a partition",
     ["partition", "state"],
     () =>
       host.status().partitions.map(({ partition, state }) => ({
@@ -72,7 +74,7 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
   );
   void host.failed.then(fail);
   logger.info("runs the calls of its tools", { tools: Object.keys(handlers).join(",") });
-  waitsFor(`a place in the group \`${config.executor.group}\``);
+  waitsFor(`membership in the group \`${config.executor.group}\``);
   await Promise.race([host.start(), aborted(signal)]);
   return {
     ready: () => {
@@ -118,10 +120,10 @@ async function ownershipOf(
     settings: { app, group: executor.group, transactionTimeoutMs },
     ...{ names, newKafka, membership, metrics },
     messageBytesMax: (name) => bytes.get(name) ?? 0,
-    // It reads no inputs of the gate, and has no right to.
+    // The executor reads no inputs of the gate, and has no permission to.
     positions: [],
     written: {
-      // Who was told that a call may be begun has begun it: its claim must stay.
+      // Whoever was told that a call may begin has begun it, so its claim must stay in the log.
       ...{ topics: ["results"], writtenWith: null, logger },
       newLink: () => new ClusterLink(newKafka(), [names.results], kafka.requestTimeoutMs),
     },

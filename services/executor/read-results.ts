@@ -1,4 +1,7 @@
-/** What the results of a partition say of calls that were begun: read by who takes over from who ran them. */
+/**
+ * What the results of a partition say about calls that were begun. A new owner reads it to take
+ * over from the previous executor.
+ */
 
 import type { ResultInput } from "../core/inputs.ts";
 import type { Codec, Log } from "../runtime/ports.ts";
@@ -7,11 +10,11 @@ import type { Topic } from "../runtime/topics.ts";
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
 
 export type ResultsSummary = {
-  /** Begun and not ended. By decision. */
+  /** Begun and not ended, by decision id. */
   readonly open: ReadonlyMap<string, ResultInput>;
-  /** Begun or ended: not to be run again. */
+  /** Begun or ended: must not run again. */
   readonly reportedIds: ReadonlySet<string>;
-  /** When the last of them was written; 0: there is none. */
+  /** When the latest result was written; 0: there are no results. */
   readonly lastMs: number;
   /** All reports on calls in hand, in order. */
   readonly reports: ReportsByCall;
@@ -23,7 +26,7 @@ export type ResultsSource = {
   readonly log: Log;
   readonly codec: Pick<Codec, "decodeInput" | "pending">;
   readonly partition: number;
-  /** Nothing before this time is looked at. */
+  /** Older results are skipped. */
   readonly sinceMs: number;
 };
 
@@ -58,7 +61,7 @@ export async function readReports(
   return reports;
 }
 
-/** Without what the tool gave: of many calls that is much. */
+/** Drops the outputs, which take much memory over many calls. */
 function addTo(
   reports: Map<string, StatusReport[]>,
   { decisionId, status, executorId }: ResultInput,
@@ -71,7 +74,7 @@ function addTo(
 
 type ReadResult = { readonly result: ResultInput; readonly appendTimeMs: number };
 
-/** To the end that the results have now. */
+/** Reads to the current end of the results. */
 async function* resultsOf({
   log,
   codec,
@@ -96,17 +99,17 @@ async function* resultsOf({
 export type StatusReport = Pick<ResultInput, "status" | "executorId">;
 
 /**
- * Where a call stands that this executor has in hand and did not begin, by all that the results say of it. Once a claim
- * is in the log, whoever takes over from then on does not begin the call.
+ * Status of a call in hand that this executor did not begin, according to all results. Once a claim
+ * is in the log, no later owner begins the call.
  */
 export type ClaimStatus =
-  /** Nothing was said of it: it is anybody's. */
+  /** The results say nothing about it: anybody may begin it. */
   | "unclaimed"
-  /** A claim of ours that got no answer, and nothing else. */
+  /** Only a claim of ours that got no answer. */
   | "claimed"
-  /** The same, and others took that for a call that was begun by one who is gone. */
+  /** The same, and another executor treated it as a call that a gone executor had begun. */
   | "given_up"
-  /** Others began it, or know what came of it. */
+  /** Another executor began it, or has reported its outcome. */
   | "elsewhere";
 
 export function readClaimStatus(reports: readonly StatusReport[], executorId: string): ClaimStatus {
@@ -125,8 +128,8 @@ export function readClaimStatus(reports: readonly StatusReport[], executorId: st
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 
 /**
- * An offset that every record appended at or after the time lies at or behind; few before it do. Asks the
- * log about as often as the number of records has binary digits.
+ * An offset at or before every record that was appended at or after the time, and close to the
+ * first of them. A binary search: it asks the log about log2(records) times.
  */
 export async function findOffsetAt(
   log: Log,
@@ -140,7 +143,7 @@ export async function findOffsetAt(
     const middle = Math.floor((low + high) / 2);
     const { records } = await log.read(topic, partition, middle, ONE_RECORD);
     const [record] = records;
-    // Nothing from here on, or something late enough: what is looked for lies before.
+    // Nothing from here on, or something late enough: the target is before.
     if (record === undefined || record.appendTimeMs >= timeMs) high = middle;
     else low = record.offset + 1;
   }

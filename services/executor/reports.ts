@@ -1,6 +1,7 @@
 /**
- * Writes what came of calls into the log: again and again until it is there, or the executor gives up. What could not be
- * written is said in the executor's own log, for whoever has to find out what the gate will never be told.
+ * Writes outcomes of calls into the log, repeatedly until they are there or the executor gives up.
+ * An outcome that could not be written goes to the executor's own log, for the operator who must
+ * find out what the gate will never learn.
  */
 
 import { allowManyListeners } from "../adapters/system/many-listeners.ts";
@@ -25,12 +26,12 @@ export type ReportsParts = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly partition: number;
-  /** StatusReport of each report that is in the log. */
+  /** Called with the status of each report that is in the log. */
   readonly onReported?: (status: ResultStatus) => void;
 };
 
 export class Reports {
-  /** Tells what this executor has said from what others have. */
+  /** Distinguishes the records of this executor from those of others. */
   readonly executorId = crypto.randomUUID();
   readonly #parts: ReportsParts;
   readonly #gaveUp = new AbortController();
@@ -42,22 +43,25 @@ export class Reports {
     allowManyListeners(this.#ended.signal);
   }
 
-  /** Aborts when nothing is tried again any more. */
+  /** Aborts when nothing is retried any more. */
   get gaveUp(): AbortSignal {
     return this.#gaveUp.signal;
   }
 
-  /** What is to be written from now on is tried once. */
+  /** From now on, each write is tried once. */
   giveUp(): void {
     this.#gaveUp.abort(noAnswer());
   }
 
-  /** Nobody waits any longer for what is being written. */
+  /** Stops waiting for the writes in progress. */
   end(): void {
     this.#ended.abort(noAnswer());
   }
 
-  /** Until it is in the log. @throws what kept it out, once it was given up. */
+  /**
+   * Retries until the report is in the log. @throws the latest error, once the executor has given
+   * up.
+   */
   async write(call: ReportedCall, report: JudgedReport): Promise<void> {
     const { clock, logger, partition } = this.#parts;
     for (let backoffMs = BACKOFF_MS_MIN; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
@@ -76,7 +80,7 @@ export class Reports {
   async append(call: ReportedCall, report: JudgedReport): Promise<void> {
     const written = this.#parts.log.append([this.record(call, report)]);
     const ended = this.#ended.signal;
-    // After the end there is nobody to wait: it may take its time.
+    // After the end nobody waits, so the write may take its time.
     await (ended.aborted ? written : withDeadline(written, { signal: ended }));
     this.#parts.onReported?.(report.status);
   }
@@ -88,7 +92,10 @@ export class Reports {
     return { topic: "results", partition: this.#parts.partition, key, value };
   }
 
-  /** Tells the operator what the gate was not told: the call, what came of it, and what kept it out. */
+  /**
+   * Logs for the operator what the gate was not told: the call, its outcome, and why it could not
+   * be written.
+   */
   failed(what: string, call: RunningCall, error: unknown): void {
     const { logger, partition } = this.#parts;
     const { status, cause } = lostOf(error);
@@ -104,6 +111,6 @@ function lostOf(error: unknown): { readonly status: string; readonly cause: unkn
   if (error instanceof NotRecordedError)
     return { status: error.execution.type, cause: error.cause };
   if (error instanceof NotClaimedError) return { status: "not_executed", cause: error.cause };
-  // A late result is told where it is a success.
+  // A late result that is a success is reported as one.
   return { status: "succeeded", cause: error };
 }

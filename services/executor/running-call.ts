@@ -1,4 +1,4 @@
-/** A call of the log as it is run here, and as the log tells of it. */
+/** A call from the log as it runs here, and the fields that log messages have of it. */
 
 import { type ExecutableCall, stepName } from "../client/calls/run-call.ts";
 import { argumentsWithKey } from "../client/decisions/decision-view.ts";
@@ -26,14 +26,14 @@ export function callOf(allowed: AllowedCall): RunningCall {
   };
 }
 
-/** Who reconciles by hand needs to find it. Never what it was given, or gave. */
+/** What somebody who reconciles by hand needs to find the call. Never its arguments or output. */
 export function namesOf(call: ReportedCall & { readonly tool?: string }): LogFields {
   const { tenantId, conversationId, callId, decisionId, tool } = call;
   const names = { tenantId, conversationId, callId, decisionId };
   return tool === undefined ? names : { ...names, tool };
 }
 
-/** Of an error that is not ours the name alone: its text may hold what the tool was given, or gave. */
+/** Only the name of a foreign error: its text may contain the tool's arguments or output. */
 export function causeOf(error: unknown): LogFields {
   if (error instanceof PipelineError) return { code: error.code, message: error.message };
   return { message: error instanceof Error ? error.name : typeof error };

@@ -1,11 +1,11 @@
 import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
+import { LapseIndex } from "../runtime/lapse-index.ts";
 import type { Clock, Codec, Log, Logger, Ownership } from "../runtime/ports.ts";
 import { type Claims, FencedClaims, unfencedClaims } from "./claims.ts";
 import { type ReportsByCall, readResults } from "./read-results.ts";
-import { SettledDecisions } from "./settled-decisions.ts";
 
-/** Calls that were allowed longer ago are not begun any more. */
+/** Calls that were allowed earlier are not begun any more. */
 export const LOOK_BACK_MS = LIMITS.startWithinMsMax;
 
 export type TakeOverParts = {
@@ -14,33 +14,33 @@ export type TakeOverParts = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly partition: number;
-  /** Fences the executors before; null: there are no others. */
+  /** Fences the previous executors; null: there are no others. */
   readonly ownership: Ownership | null;
 };
 
-/** What a take-over found, and what it writes by. */
+/** The state that a take-over reads, and the writer that it opens. */
 export type Run = {
   readonly claims: Claims;
-  /** Started by executors before us; shrinks as each is reported. */
+  /** Started by previous executors; shrinks as each is reported. */
   readonly open: Map<string, ResultInput>;
-  /** Not to be run. */
+  /** Must not run. */
   readonly settled: SettledDecisions;
-  /** On calls that were in hand already. */
+  /** Reports on calls that were already in hand. */
   readonly reports: ReportsByCall;
-  /** Aborts when this run is over, for the reason that ended it. */
+  /** Aborts when this run is over, with the reason. */
   readonly over: AbortController;
 };
 
-export type InHand = {
+type InHand = {
   readonly has: (decisionId: string) => boolean;
-  /** Nothing was reported of them before this time. */
+  /** No report on these calls is older. */
   readonly sinceMs: number;
 };
 
-/** From who ran the partition before. */
+/** Takes over from the previous executor of the partition. */
 export async function takeOver(parts: TakeOverParts, inHand: InHand): Promise<Run> {
   const { log, codec, clock, logger, partition, ownership } = parts;
-  // Only after the fence is what the results say the last word of the executor before.
+  // Only after the fence are the results complete as to the previous executor.
   const claims =
     ownership === null
       ? unfencedClaims(log)
@@ -52,11 +52,58 @@ export async function takeOver(parts: TakeOverParts, inHand: InHand): Promise<Ru
     logger.info("allowed calls were taken over", { partition, open: open.size });
     return {
       ...{ claims, reports, open: new Map(open), over: new AbortController() },
-      // A call was allowed before anything was reported of it.
+      // A call is allowed before anything is reported about it.
       settled: new SettledDecisions(reportedIds, lastMs + LOOK_BACK_MS),
     };
   } catch (error) {
     await claims.close().catch(() => undefined);
     throw error;
+  }
+}
+
+/**
+ * Decisions that must not run (again), each remembered for as long as its call might be begun. If
+ * the record is read later than that, the call's own time limit stops it.
+ */
+export class SettledDecisions {
+  /**
+   * Results do not say how long a call might be begun, so these stay until the call's own record is
+   * read, or for the longest possible time.
+   */
+  readonly #reported: Set<string>;
+  readonly #reportedUntilMs: number;
+  readonly #untilMs = new Map<string, number>();
+  readonly #spans = new LapseIndex();
+
+  constructor(reported: Iterable<string>, reportedUntilMs: number) {
+    this.#reported = new Set(reported);
+    this.#reportedUntilMs = reportedUntilMs;
+  }
+
+  /** Number of remembered decisions. */
+  get size(): number {
+    return this.#reported.size + this.#untilMs.size;
+  }
+
+  add(decisionId: string, notAfterMs: number): void {
+    this.#untilMs.set(decisionId, notAfterMs);
+    this.#spans.add(decisionId, notAfterMs);
+  }
+
+  /** Whether a call must not run; called when the call's record is read. */
+  recall(decisionId: string, notAfterMs: number): boolean {
+    if (this.#reported.delete(decisionId)) this.add(decisionId, notAfterMs);
+    return this.#untilMs.has(decisionId);
+  }
+
+  /** Forgets calls that nobody begins any more: some of them early, later all. */
+  forget(nowMs: number): void {
+    if (nowMs > this.#reportedUntilMs) this.#reported.clear();
+    this.#spans.forget(nowMs, (decisionId) => {
+      const untilMs = this.#untilMs.get(decisionId);
+      if (untilMs !== undefined && untilMs >= nowMs) return untilMs;
+      this.#untilMs.delete(decisionId);
+      return undefined;
+    });
   }
 }

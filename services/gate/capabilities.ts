@@ -1,4 +1,4 @@
-/** The libraries behind a policy, as the core wants them. */
+/** The libraries that a policy may use, as the core expects them. */
 import { createJsonSchemaCompiler } from "../adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../adapters/patterns/compile-pattern.ts";
 import { loadPrograms } from "../adapters/programs/load-programs.ts";
@@ -17,7 +17,10 @@ export type CustomNormalizers = Readonly<Record<string, CustomNormalizer>>;
 
 const CUSTOM_NAME = /^x_[A-Za-z0-9_]+$/;
 
-/** The libraries, and what the program brings along. @throws RangeError: a name that no policy may use. */
+/**
+ * The built-in libraries and the program's normalizers. @throws RangeError: a name that no policy
+ * may use.
+ */
 export function capabilitiesWith(normalizers: CustomNormalizers | undefined): Capabilities {
   if (normalizers === undefined) return capabilities;
   const names = Object.keys(normalizers);

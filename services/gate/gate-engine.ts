@@ -13,7 +13,8 @@ export type SwitchableEngine = {
 
 export function createSwitchableEngine(policy: CompiledPolicy): SwitchableEngine {
   let current = createCoreEngine(policy);
-  // A record is judged and journaled without a pause, so a switch falls between two of them.
+  // A record is judged and journaled in one synchronous step, so a policy change never falls within
+  // it.
   const engine: Engine = {
     ...coreFold,
     get policyRevision() {
@@ -33,13 +34,13 @@ export function createSwitchableEngine(policy: CompiledPolicy): SwitchableEngine
   };
 }
 
-/** How long the journal must be kept under a policy, ms. */
+/** How long the journal must be retained under a policy, ms. */
 export function journalKeepMs(policy: CompiledPolicy): number {
   const { maxAgeMs } = policy.conversation;
   return journalKeepMsMin({ maxAgeMs, longestHoldMs: policy.longestHoldMs });
 }
 
-/** @param keepMs how long the journal is kept. */
+/** @param keepMs how long the journal is retained. */
 export function taskOptionsFor(policy: CompiledPolicy, keepMs: number): TaskOptions {
   const journalSpanMs = policy.conversation.maxAgeMs + policy.longestHoldMs;
   return defaultTaskOptions({ keepMs, journalSpanMs });

@@ -1,16 +1,18 @@
 /**
- * The gate: runs the stream task of each partition that its membership gives it. On Kafka that is a place
- * in a group; embedded it is fixed (fixed-membership.ts).
+ * The gate: runs the stream task of each partition that its membership assigns to it. On Kafka the
+ * membership is one in a group; embedded it is `FixedMembership`.
  *
- * HOST-1 a number has at most one task in this process: the one before it has ended before the next begins.
- * HOST-2 a number that stays ours across a rebalance keeps its task, and its state.
- * HOST-3 a task whose number went to another is closed at once; what it still commits is fenced by the new
- *    owner.
- * HOST-4 a running task that does not turn ends the process: heartbeats would keep its number for ever.
- * HOST-5 a task that closed because another fenced it is begun again for as long as the group says that
- *    the partition is ours; where there is no group it stays closed.
- * HOST-6 a number that cannot be run is kept, so that nobody else tries it in turn; a gate that can run none of
- *    its partitions ends the process.
+ * HOST-1 a partition has at most one task in this process: the previous one has ended before the
+ *    next starts.
+ * HOST-2 a partition that stays ours across a rebalance keeps its task, and its state.
+ * HOST-3 a task whose partition went to another gate is closed at once; the new owner fences what
+ *    it still commits.
+ * HOST-4 a running task that does not turn ends the process: heartbeats would keep its partition
+ *    for ever.
+ * HOST-5 a task that closed because another owner fenced it is started again as long as the group
+ *    assigns the partition to us; where there is no group it stays closed.
+ * HOST-6 a partition that cannot be run stays assigned, so that no other gate tries it in turn; a
+ *    gate that can run none of its partitions ends the process.
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { RegisteredSecrets } from "../runtime/anchor.ts";
@@ -42,7 +44,9 @@ import {
 } from "./gate-engine.ts";
 import { Standby } from "./standby.ts";
 
-/** What an operator may set, and what a test must shorten; the rest follows from the policy. */
+/**
+ * What an operator may set, and what a test must shorten; the other options follow from the policy.
+ */
 export type GateTuning = Partial<
   Pick<
     TaskOptions,
@@ -61,7 +65,7 @@ export type GateHostParts = {
   readonly log: Log;
   readonly ownership: Ownership;
   readonly checkpoints: CheckpointStore | null;
-  /** Absent or null: nobody remembers how far the journal had come. */
+  /** Absent or null: nobody stores how far the journal had come. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the journal does not say which secrets it was written with. */
   readonly secrets?: RegisteredSecrets | null;
@@ -70,13 +74,13 @@ export type GateHostParts = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly policy: CompiledPolicy;
-  /** How long the journal is kept at least; raised to what the policy needs. */
+  /** How long the journal is retained at least, ms; raised to what the policy needs. */
   readonly keepMs: number;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly membership: Membership;
   readonly tuning: GateTuning;
-  /** Done before the group is joined; ends when it is aborted, and never rejects. */
+  /** Runs before the gate joins its group; ends when the signal aborts, and never rejects. */
   readonly warmUp?: (signal: AbortSignal) => Promise<unknown>;
 };
 
@@ -86,53 +90,57 @@ export type StatusListener = (status: TaskStatus, partition: number) => void;
 export type PartitionStatus = TaskStatus & { readonly partition: number };
 
 export type GateHostStatus = {
-  /** In the group, and every number that is ours is running. */
+  /** True when the gate is in the group and every partition of ours is running. */
   readonly ready: boolean;
   readonly joined: boolean;
   readonly epoch: number;
-  /** By number; of those that are ours. */
+  /** Our partitions, in ascending order. */
   readonly partitions: readonly PartitionStatus[];
 };
 
 type Hosted = {
   readonly task: StreamTask;
-  /** What it had turned when it was last looked at. */
+  /** The task's turns when it was last checked. */
   turns: number;
   readonly watchdog: Watchdog;
-  /** Set once it is being closed: resolves when it has ended. */
+  /** Set once the task is being closed: resolves when it has ended. */
   closing: Promise<void> | null;
 };
 
 const RESTART_MS = 500;
 /**
- * Time for the batches in flight. A checkpoint that takes longer is written on while the next owner takes
- * over: it is compared with what the store has.
+ * Time for the batches in flight. A checkpoint that takes longer is still being written while the
+ * next owner takes over; its save is compared with what the store has.
  */
 const LEAVE_WITHIN_MS = 300;
 const LOOK_MS = 1_000;
 /**
- * How long a gate that starts prepares the states of partitions that others own before it joins: with the warm-up
- * before it, less than a session. While these are alive they go on; and where one is not, nobody gets its partitions sooner.
+ * How long a starting gate prepares the states of partitions of other owners before it joins: with
+ * the warm-up before it, less than a session. Living owners go on deciding meanwhile, and the
+ * partitions of a dead one are not reassigned sooner anyway.
  */
 const PREPARE_MS_MAX = 3_000;
-/** Who starts a gate to exchange another ends that one soon. */
+/**
+ * How long prepared states are followed: an operator who starts a gate to replace another soon ends
+ * that one.
+ */
 const FOLLOW_MS = 30_000;
 /** Longer than any turn may take: each of its waits for the log has a bound of its own. */
 const TASK_IDLE_MS_MAX = 60_000;
-/** A task looks at least so often whether a deadline has come, and shows that it is not stuck. */
+/** How often a task checks its deadlines at least, and shows that it is not stuck. */
 const WAIT_MS_MAX = 2_000;
-/** From what is best to what is worst. */
+/** Task states from best to worst. */
 const ORDER: readonly TaskStatus["state"][] = ["running", "restoring", "suspended", "closed"];
 const WAITING: TaskStatus = { state: "restoring", detail: "restoring", error: null };
 
 export class GateHost {
   readonly #parts: GateHostParts;
-  /** Of the tasks that begin from here on. */
+  /** Options of the tasks that start from now on. */
   #options: TaskOptions;
   readonly #engine: SwitchableEngine;
   readonly #hosted = new Map<number, Hosted>();
   readonly #committed: Listeners<readonly [readonly CommittedRecord[], number]>;
-  /** Tasks that tell `#committed`. */
+  /** Tasks whose records reach the listeners. */
   readonly #relayed = new WeakSet<StreamTask>();
   readonly #statuses: Listeners<readonly [TaskStatus, number]>;
   #keepMs: number;
@@ -166,7 +174,7 @@ export class GateHost {
     this.#standby = new Standby({ contextOf, clock, logger, followMs: FOLLOW_MS });
   }
 
-  /** How long the journal must be kept, ms: what the longest of its policies so far needs. */
+  /** How long the journal must be retained, ms: the longest that any policy so far needs. */
   get keepMs(): number {
     return this.#keepMs;
   }
@@ -204,7 +212,7 @@ export class GateHost {
     return { ready, joined, epoch: assignment.epoch, partitions };
   }
 
-  /** Of the task of ours that is worst off. A client asks with every call that it proposes. */
+  /** Status of our task in the worst state. A client asks with every call that it proposes. */
   worstStatus(): TaskStatus {
     let worst: TaskStatus | undefined;
     for (const { task } of this.#hosted.values()) {
@@ -216,7 +224,10 @@ export class GateHost {
     return worst ?? WAITING;
   }
 
-  /** Records in journal order within a partition, once each, after they are durable; from its next batch on. */
+  /**
+   * Calls the listener with durable records, in journal order within a partition, once each, from
+   * its next batch on.
+   */
   onCommitted(listener: CommittedListener): () => void {
     const stop = this.#committed.add(([records, partition]) => listener(records, partition));
     for (const [partition, { task }] of this.#hosted) this.#relay(task, partition);
@@ -232,7 +243,7 @@ export class GateHost {
     this.#keepMs = Math.max(this.#keepMs, journalKeepMs(policy));
     const { journalSpanMs } = this.#options;
     const options = this.#optionsFor(policy);
-    // What was decided under the policy before may matter for as long as that said.
+    // Decisions under the previous policy may matter for as long as that policy said.
     const spanMs = Math.max(journalSpanMs, options.journalSpanMs);
     this.#options = { ...options, journalSpanMs: spanMs };
     this.#engine.setPolicy(policy);
@@ -244,8 +255,8 @@ export class GateHost {
   }
 
   /**
-   * Finishes the transactions in flight, writes checkpoints, leaves the group. A second call while
-   * the first is under way waits for nothing more: it resolves both, and the process may end.
+   * Finishes the transactions in flight, writes checkpoints, and leaves the group. A second call
+   * while the first is under way stops the waiting: both resolve, and the process may end.
    */
   stop(): Promise<void> {
     if (this.#stopped !== null) {
@@ -295,7 +306,7 @@ export class GateHost {
     const watchdog = new Watchdog({
       limitMs: TASK_IDLE_MS_MAX,
       onStuck: (idleMs) => {
-        const text = `partition ${partition} did not turn for ${idleMs} ms`;
+        const text = `the task of partition ${partition} made no turn for ${idleMs} ms`;
         this.#fail(new FatalError("unexpected", text));
       },
     });
@@ -312,7 +323,7 @@ export class GateHost {
     task.start();
   }
 
-  /** Not before somebody has listened: a task that has nobody to tell keeps no records. */
+  /** Called only once there is a listener: a task without listeners keeps no records in memory. */
   #relay(task: StreamTask, partition: number): void {
     if (this.#relayed.has(task)) return;
     this.#relayed.add(task);
@@ -344,7 +355,7 @@ export class GateHost {
     if (hosted === undefined) return Promise.resolve();
     hosted.watchdog.disarm();
     hosted.closing ??= hosted.task.close().then(() => {
-      // Of a host that stops the last status can still be asked for.
+      // A stopping host can still be asked for the last status.
       if (this.#stopped !== null) return;
       this.#hosted.delete(partition);
       this.#reconcile(this.#parts.membership.assignment);

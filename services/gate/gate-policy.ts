@@ -1,6 +1,7 @@
-/** From a loaded policy to one that decides, with every problem at its line. */
+/** Compiles a loaded policy, with every problem at its line. */
 import { makeSecret } from "../adapters/config/secret-file.ts";
-import type { LoadedPolicy, LoadResult } from "../adapters/policy/load.ts";
+import { type LoadedPolicy, type LoadResult, loadPolicy } from "../adapters/policy/load.ts";
+import type { PolicyFile } from "../adapters/policy/read-yaml.ts";
 import { canonicalText } from "../core/canonical/canonical-text.ts";
 import type { JsonValue } from "../core/canonical/json-value.ts";
 import type { Capabilities } from "../core/capabilities.ts";
@@ -8,13 +9,16 @@ import { sha256Hex } from "../core/hash.ts";
 import { compilePolicy } from "../core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { PolicyDocument } from "../core/policy/document.ts";
-import { OBJECT_NAME, type PolicyProblem } from "../core/policy/problem.ts";
+import { formatProblem, OBJECT_NAME, type PolicyProblem } from "../core/policy/problem.ts";
 import { createSealing, type Sealing } from "../core/seal/sealing.ts";
 import { likenessOf } from "../core/tool-name.ts";
+import { usageError } from "../process/exit-error.ts";
+import { readTextFile } from "../process/text-files.ts";
+import { capabilities } from "./capabilities.ts";
 
 export type GatePolicy = {
   readonly loaded: LoadedPolicy;
-  /** The loaded document, with the tools that were made known since. */
+  /** The loaded document, with the tools that were declared since. */
   readonly document: PolicyDocument;
   readonly compiled: CompiledPolicy;
 };
@@ -26,8 +30,9 @@ export type GatePolicyResult =
 const NO_KEY = "none";
 
 /**
- * A policy that names no secret yet: `withSecret` gives it one. Until then its digests of sensitive values
- * are made with a secret of this process, so that what a tool prints of them can be tried out by nobody.
+ * Compiles a policy without a secret; `withSecret` adds one. Until then a random secret of this
+ * process makes the digests of sensitive values, so that nobody can test guesses against digests
+ * that a tool prints.
  */
 export function compileGatePolicy(
   loaded: LoadResult,
@@ -57,8 +62,8 @@ function sealingOfProcess(): Sealing {
 }
 
 /**
- * `keyId`: id of the secret that idempotency keys are made with, and new digests of sensitive values.
- * `secrets`: it and the earlier ones, which conversations may still need.
+ * `keyId`: id of the secret for new idempotency keys and digests of sensitive values. `secrets`:
+ * that one and the earlier ones, which conversations may still need.
  */
 export function withSecret(
   policy: GatePolicy,
@@ -69,15 +74,15 @@ export function withSecret(
   return { ...policy, compiled: { ...policy.compiled, keyId, sealing } };
 }
 
-/** The policy over a journal whose sensitive values are digests already. */
+/** The policy for a journal whose sensitive values are digests already. */
 export function overRecorded(policy: CompiledPolicy): CompiledPolicy {
   return { ...policy, sealing: { ...policy.sealing, recorded: true } };
 }
 
 /**
- * The policy with tools that the program hands over: a tool that is there is known. Those that no entry
- * and no tier names get an empty entry in the document, so that the revision changes and the document
- * of that revision decides the same anywhere. The same policy where all were known.
+ * The policy with the tools that the program registers declared. Those that no entry and no tier
+ * names get an empty entry in the document, so that the revision changes and the document of that
+ * revision decides the same anywhere. Returns the same policy where all were declared.
  */
 export function declareTools(
   policy: GatePolicy,
@@ -95,12 +100,16 @@ export function declareTools(
   const { keyId, sealing } = compiled;
   const revision = revisionOf(extended);
   const result = compilePolicy(extended, capabilities, { revision, keyId, sealing });
-  // An empty entry has nothing in it that could be wrong; the rest compiled before.
-  if (!result.ok) throw new Error(`a policy with known tools did not compile: ${messages(result)}`);
+  // An empty entry has nothing that could be wrong, and the rest compiled before.
+  if (!result.ok)
+    throw new Error(`a policy with declared tools did not compile: ${messages(result)}`);
   return { loaded, document: extended, compiled: result.policy };
 }
 
-/** A name by which the policy's author declares a tool otherwise spelled; undefined: there is none among these. */
+/**
+ * A declared name that differs from a program's tool name only in spelling; undefined: there is
+ * none.
+ */
 export function misspelledTool(
   { loaded }: GatePolicy,
   names: readonly string[],
@@ -121,4 +130,21 @@ function messages(result: { readonly problems: readonly { readonly message: stri
 
 function revisionOf(document: PolicyDocument): string {
   return `sha256:${sha256Hex("callgate.policy/1", canonicalText(document as JsonValue))}`;
+}
+
+/**
+ * Reads, merges and compiles policy files. @throws ExitError: a file cannot be read, or the policy
+ * has problems.
+ */
+export async function openPolicy(paths: readonly string[]): Promise<GatePolicy> {
+  const result = compileGatePolicy(
+    loadPolicy(await Promise.all(paths.map(readPolicyFile))),
+    capabilities,
+  );
+  if (!result.ok) throw usageError(result.problems.map(formatProblem));
+  return result.policy;
+}
+
+export async function readPolicyFile(path: string): Promise<PolicyFile> {
+  return { name: path, text: await readTextFile(path) };
 }

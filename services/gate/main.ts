@@ -1,4 +1,4 @@
-/** `callgate gate`: the gate on a cluster, put together from the configuration. */
+/** `callgate gate`: runs the gate on a cluster, as configured. */
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -44,7 +44,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   const keys = await WatchedKeys.open(config.gate, logger);
   const names = topicNamesOf(config);
   const cluster = { kafka: kafkaSettings(config), names, logger, policy: policy.current };
-  // Before the schemas, which are registered under the names of topics.
+  // Topics before the schemas, which are registered under the names of topics.
   await untilThere(() => checkGateTopics(cluster), context, BROKERS);
   const { codec, close } = await untilThere(
     () => openCodec(config, names, secrets.byKeyId),
@@ -67,7 +67,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   watchGate(gate.host, logger, metrics, config);
   void gate.host.failed.then(fail);
   logger.info("decides by the policy", { revision: policy.current.revision, keyId });
-  waitsFor(`a place in the group \`${config.kafka.group}\``);
+  waitsFor(`membership in the group \`${config.kafka.group}\``);
   await Promise.race([gate.host.start(), aborted(signal)]);
   policy.watch((next) => takeOver(gate, next));
   keys?.watch();
@@ -99,7 +99,10 @@ function tuningOf({ gate }: Config): GateTuning {
   };
 }
 
-/** Problems that keep the policy from being taken over; none: it decides from now on. */
+/**
+ * Switches to a policy. Returns the problems that prevent it; empty: the gate decides by it from
+ * now on.
+ */
 async function takeOver(
   gate: KafkaGate,
   policy: KafkaGateOptions["policy"],
@@ -121,7 +124,7 @@ function readiness(host: GateHost) {
 function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { log }: Config): void {
   metrics.watch(
     "partition_state",
-    "1 for the state that a partition is in",
+    "1 for the current state of a partition",
     ["partition", "state"],
     () =>
       host.status().partitions.map(({ partition, state }) => ({
@@ -135,11 +138,11 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
   });
 }
 
-/** What was decided of which call: names and codes, never arguments. */
+/** Logs what was decided of which call: names and codes, never arguments. */
 function logRecord(logger: Logger, partition: number, { offset, record }: CommittedRecord): void {
   for (const event of record.events) {
     const logged = event.type === "repeated" ? event.decision : event;
-    // What changes nothing, or concerns no call.
+    // These events change nothing, or concern no call.
     if (logged.type === "ignored" || logged.type === "ruled") continue;
     const { tenantId, conversationId, decisionId } = logged;
     const { callId, tool } = "call" in logged ? logged.call : logged;

@@ -1,4 +1,7 @@
-/** The gate on a Kafka cluster: checked topics, the log, the group, and the host of its partitions. */
+/**
+ * The gate on a Kafka cluster: checks the topics, and opens the log, the group, and the host of its
+ * partitions.
+ */
 import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
 import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
 import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";
@@ -6,6 +9,7 @@ import { GroupMembership } from "../adapters/kafka/membership/group-membership.t
 import { KafkaTopicInspector } from "../adapters/kafka/topics/topic-inspector.ts";
 import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
 import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.ts";
+import type { WrittenWith } from "../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { RegisteredSecrets } from "../runtime/anchor.ts";
 import { FatalError } from "../runtime/errors.ts";
@@ -13,11 +17,13 @@ import type { HeadStore } from "../runtime/journal-head.ts";
 import type {
   CheckpointStore,
   Clock,
+  Codec,
   Logger,
   Metrics,
   ProposalAuthority,
+  TopicFacts,
+  TopicInspector,
 } from "../runtime/ports.ts";
-import type { TopicFacts, TopicInspector } from "../runtime/topic-facts.ts";
 import type { Topic } from "../runtime/topics.ts";
 import { journalKeepMs } from "./gate-engine.ts";
 import { GateHost, type GateTuning } from "./gate-host.ts";
@@ -28,21 +34,20 @@ import {
   type StartProblem,
 } from "./start-checks.ts";
 import { type WarmUpParts, warmUp } from "./warm-up.ts";
-import { writtenWithOf } from "./written-with.ts";
 
 export type KafkaGateOptions = {
   readonly kafka: KafkaSettings;
   readonly names: TopicNames;
-  /** First part of the transactional ids: one for each installation. */
+  /** First part of the transactional ids; each installation has its own. */
   readonly app: string;
   readonly group: string;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   readonly transactionTimeoutMs: number;
   readonly codec: WarmUpParts["codec"];
-  /** Null: none are kept, a restore reads the whole journal. */
+  /** Null: there are no checkpoints, and a restore reads the whole journal. */
   readonly checkpoints: (log: KafkaLog) => CheckpointStore | null;
-  /** Absent or null: nobody knows how far the journal had come. */
+  /** Absent or null: nobody stores how far the journal had come. */
   readonly heads?: (log: KafkaLog) => HeadStore | null;
   /** Absent: the journal does not say which secrets it was written with. */
   readonly secrets?: RegisteredSecrets;
@@ -53,22 +58,31 @@ export type KafkaGateOptions = {
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly tuning: GateTuning;
-  /** Longest time that made-up calls are decided before the group is joined; 0: none are. */
+  /**
+   * Longest time for which made-up calls are decided before the gate joins its group, ms; 0: none
+   * are.
+   */
   readonly warmUpMs: number;
 };
 
 export interface KafkaGate {
   readonly host: GateHost;
   readonly log: KafkaLog;
-  /** What keeps the topics from being used under this policy; none: nothing. */
+  /** Problems of the topics under this policy; empty: the gate can use them. */
   checkPolicy(policy: CompiledPolicy): Promise<readonly StartProblem[]>;
-  /** Stops the host (see there), then closes what was opened. A second call goes at once. */
+  /**
+   * Stops the host (see `GateHost.stop`), then closes what was opened. A second call stops the
+   * waiting.
+   */
   stop(): Promise<void>;
 }
 
-/** Of a session: so that a request that hangs is given up before the place in the group is. */
+/** Part of a session: a hanging request is given up before the membership is lost. */
 const REQUEST_SHARE = 0.75;
-/** Of what the smallest topic takes at once, a batch closes at this much to one topic: what comes last may be large. */
+/**
+ * Part of the smallest topic's largest request at which a batch closes: the last input may be
+ * large.
+ */
 const BATCH_SHARE = 0.5;
 const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 const BATCH_INPUTS_MAX = 500;
@@ -76,7 +90,7 @@ const OUTPUTS: readonly Topic[] = ["allowed", "refused", "held", "decisions", "d
 
 type InspectorOptions = Pick<KafkaGateOptions, "kafka" | "names" | "logger" | "policy">;
 
-/** @throws PipelineError: FatalError `log_mismatch` with everything that is wrong with the topics. */
+/** @throws PipelineError: FatalError `log_mismatch` with every problem of the topics. */
 export async function checkGateTopics(options: InspectorOptions): Promise<readonly TopicFacts[]> {
   const facts = await inspectorOf(options).describe();
   const problems = checkTopics(facts, { keepMs: journalKeepMs(options.policy) });
@@ -161,7 +175,7 @@ function createHost(
     checkpoints: options.checkpoints(log),
     heads: options.heads?.(log) ?? null,
     secrets: options.secrets ?? null,
-    // Kept without end: an idle partition need not write for its retention more often than for the policy.
+    // Unlimited retention: an idle partition need not write for it more often than for the policy.
     keepMs: retentionMs === -1 ? 0 : retentionMs,
     tuning: { ...tuning, batch: batchLimits(tuning, facts) },
     ...(options.warmUpMs === 0 ? {} : { warmUp: warmUpOf(options) }),
@@ -198,5 +212,22 @@ function stopOf(host: GateHost, log: KafkaLog, ownership: KafkaOwnership): () =>
     await host.stop();
     closed ??= Promise.all([log.close(), ownership.close()]).then(() => undefined);
     await closed;
+  };
+}
+
+/** The bytes that the gate writes in the transaction of a journal record. */
+export function writtenWithOf(codec: Codec): (journalValue: Uint8Array) => Promise<WrittenWith> {
+  return async (value) => {
+    await codec.pending?.(value);
+    const { input, events } = codec.decodeJournal(value);
+    if (input.type === "idle") return { at: null, outputs: [] };
+    const { at } = input;
+    if (input.type === "quarantined") return { at, outputs: [{ topic: "deadLetters", id: null }] };
+    const outputs = events.flatMap((event) =>
+      event.type === "allowed" || event.type === "refused" || event.type === "held"
+        ? [{ topic: event.type, id: event.decisionId }]
+        : [],
+    );
+    return { at, outputs };
   };
 }

@@ -1,10 +1,10 @@
 /**
- * States of partitions that may come to this gate, made ready while they are another's: by a gate that
- * starts, before and while it joins, and for a while after, since who starts a gate may be about to end
- * another one.
+ * Prepares the states of partitions that may come to this gate while another gate owns them: before
+ * and while the gate joins its group, and for a while after, since an operator may have started it
+ * to replace another gate soon.
  *
  * STANDBY-1 it only ever saves time: what cannot be prepared is restored as if nobody had tried.
- * STANDBY-2 a number that is taken is read on by nobody else.
+ * STANDBY-2 once a partition is taken, the standby reads no further in it.
  */
 
 import type { Clock, Logger } from "../runtime/ports.ts";
@@ -15,17 +15,17 @@ export type StandbyParts = {
   readonly contextOf: (partition: number) => ReadContext;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long partitions that did not come to us are followed. */
+  /** How long in ms partitions that were not assigned to us are followed. */
   readonly followMs: number;
 };
 
 type Prepared = {
   preparation: Preparation | null;
-  /** The reading under way. */
+  /** The current read. */
   step: Promise<void>;
 };
 
-/** While one waits for the store, another reads the journal. */
+/** While one lane waits for the store, the other reads a journal. */
 const LANES = 2;
 const LOOK_EVERY_MS = 200;
 
@@ -39,7 +39,10 @@ export class Standby {
     this.#parts = parts;
   }
 
-  /** Resolves when each of them has been read to its end, or could not be. Follows them after that. */
+  /**
+   * Resolves when each partition has been read to its end, or cannot be read. Follows them after
+   * that.
+   */
   async prepare(partitions: readonly number[]): Promise<void> {
     const { clock, logger, followMs } = this.#parts;
     const startedMs = clock.nowMs();
@@ -57,7 +60,9 @@ export class Standby {
     void this.#follow(clock.nowMs() + followMs);
   }
 
-  /** The state of a number that is ours now, or null. It is not followed any more. */
+  /**
+   * The prepared state of a partition that is ours now, or null. The standby no longer follows it.
+   */
   async take(partition: number): Promise<Start | null> {
     this.#taken.add(partition);
     const prepared = this.#prepared.get(partition);
@@ -67,7 +72,7 @@ export class Standby {
     return prepared.preparation?.start ?? null;
   }
 
-  /** Lets go of all that was not taken. */
+  /** Drops all states that were not taken. */
   close(): void {
     this.#closing.abort();
     this.#prepared.clear();
@@ -98,11 +103,11 @@ export class Standby {
   async #catchUp(partition: number, prepared: Prepared): Promise<void> {
     const { preparation } = prepared;
     for (let isMore = preparation !== null; isMore; ) {
-      // Taken, dropped or closed meanwhile.
+      // The state was taken, dropped or closed meanwhile.
       if (this.#prepared.get(partition) !== prepared) return;
       await this.#step(partition, prepared, async () => {
         isMore = (await preparation?.readOn()) ?? false;
-        // What owns its partitions already has decisions to make.
+        // Yields to the partitions that the gate owns already: they have decisions to make.
         if (isMore) await this.#parts.clock.sleep(0);
       });
       isMore &&= prepared.preparation !== null;

@@ -1,25 +1,28 @@
-/** What of the topics would let the gate lose or repeat a call: it does not start then, and says what to do. */
-import type { TopicFacts } from "../runtime/topic-facts.ts";
+/**
+ * Finds every property of the topics with which the gate could lose or repeat a call. The gate does
+ * not start then, and says how to fix it.
+ */
+import type { TopicFacts } from "../runtime/ports.ts";
 import { JOURNAL_TOPIC, TOPICS, type Topic } from "../runtime/topics.ts";
 
 export type StartProblem = {
-  /** As the servers know it. */
+  /** The topic's name on the servers. */
   readonly topic: string;
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly remedy: string;
 };
 
 export type StartNeeds = {
-  /** How long the journal must be kept, ms. */
+  /** How long the journal must be retained, ms. */
   readonly keepMs: number;
 };
 
 const REPLICATED = 3;
-/** The gate neither reads nor writes the alerts: they need not be there. */
+/** The topics that a gate needs. It neither reads nor writes the alerts. */
 export const GATE_TOPICS: readonly Topic[] = TOPICS.filter((topic) => topic !== "alerts");
 
-/** Every problem at once; none: the gate may start. */
+/** All problems at once; empty: the gate may start. */
 export function checkTopics(
   all: readonly TopicFacts[],
   needs: StartNeeds,
@@ -40,7 +43,7 @@ export function describeStartProblems(problems: readonly StartProblem[]): string
 }
 
 function missing({ name }: TopicFacts): StartProblem {
-  const remedy = "make it with `callgate topics apply`, or correct the topic prefix";
+  const remedy = "create it with `callgate topics apply`, or correct the topic prefix";
   return { topic: name, message: "does not exist", remedy };
 }
 
@@ -79,7 +82,7 @@ function checkOne(facts: TopicFacts): readonly StartProblem[] {
   if (replicationFactor >= REPLICATED && minInsyncReplicas < 2) {
     problems.push({
       topic,
-      message: `has ${replicationFactor} replicas and acknowledges with ${minInsyncReplicas}: a lost broker could take back what was decided`,
+      message: `has ${replicationFactor} replicas and acknowledges with ${minInsyncReplicas}: the loss of a broker could undo decisions`,
       remedy: "set its min.insync.replicas to 2",
     });
   }
@@ -100,7 +103,7 @@ function checkJournal(facts: TopicFacts, { keepMs }: StartNeeds): readonly Start
   if (retentionBytes !== -1) {
     problems.push({
       topic,
-      message: `is cut off at ${retentionBytes} bytes, however young its records are`,
+      message: `is cut off at ${retentionBytes} bytes, however new its records are`,
       remedy: "set its retention.bytes to -1",
     });
   }

@@ -1,20 +1,21 @@
 /**
- * The calls that a gate warms up with: of the kinds that agents make, and none of anybody. Not those of the bench on
- * Kafka either, which would measure how well it was guessed.
+ * The made-up calls that a gate warms up with: of the kinds that agents make, but no real ones.
+ * They also differ from the calls of the Kafka benchmark, which would otherwise measure how well
+ * they were guessed.
  */
 
 import type { JsonObject } from "../core/canonical/json-value.ts";
-import type { Envelope } from "../wire/envelope.ts";
+import type { Envelope } from "../wire/proposal.ts";
 
 type Call = { readonly tool: string; readonly arguments: JsonObject };
 
 const TENANT = "warm-up";
 const CONVERSATIONS = 250;
-/** One of so many calls is like its conversation's call before. */
+/** One of so many calls repeats its conversation's previous call. */
 const REPEAT_EVERY = 7;
 const WORDS = ["blocked by the release", "see the log of last night", "wording agreed with legal"];
 
-/** The policy they are judged by; their arguments are made below. */
+/** The policy that judges them; their arguments are made below. */
 export const WARM_UP_POLICY = {
   preset: "balanced",
   tool_schemas: {
@@ -60,7 +61,7 @@ const MAKERS: readonly ((id: number, words: string) => Call)[] = [
   },
 ];
 
-/** The n-th call, from 0 on: the same for the same number. */
+/** The n-th call, from 0 on; the same number gives the same call. */
 export function warmUpProposal(n: number): Envelope {
   const at = n % CONVERSATIONS;
   const round = Math.floor(n / CONVERSATIONS);
@@ -76,7 +77,7 @@ export function warmUpProposal(n: number): Envelope {
   };
 }
 
-/** The same as a platform without Avro writes it. */
+/** The same call as JSON, as a platform without Avro writes it. */
 export function warmUpJson(n: number): Uint8Array {
   const { tenantId, conversationId, callId, turn, step, tool, arguments: text } = warmUpProposal(n);
   const head = JSON.stringify({ tenantId, conversationId, callId, turn, step, tool });

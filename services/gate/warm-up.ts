@@ -1,9 +1,11 @@
 /**
- * A gate that starts decides made-up calls before it joins its group, so that V8 has seen and compiled what runs for each
- * call when the first real one comes. On a log that ends in this process: nothing of it is written anywhere.
+ * A starting gate decides made-up calls before it joins its group, so that V8 has compiled the code
+ * of a decision when the first real call comes. The calls go to a log in memory: nothing of them is
+ * stored.
  *
  * WARMUP-1 it only ever saves time: whatever goes wrong in it, the gate starts.
- * WARMUP-2 it ends in time, to a batch, however slow the machine is; between batches the process does what else it has to.
+ * WARMUP-2 it ends in time, within a batch, however slow the machine is; between batches the
+ *    process does its other work.
  */
 
 import { LoopbackLog } from "../adapters/kafka/loopback-log.ts";
@@ -22,25 +24,25 @@ import { compileGatePolicy } from "./gate-policy.ts";
 import { WARM_UP_POLICY, warmUpJson, warmUpProposal } from "./warm-up-calls.ts";
 
 export type WarmUpParts = {
-  /** The gate's own, so that it is this one's code that gets compiled. */
+  /** The gate's own codec, so that its code is what V8 compiles. */
   readonly codec: Codec & Pick<AvroCodec, "encodeProposal">;
   readonly names: TopicNames;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Its secret is the one that the codec has. */
+  /** The gate's policy, whose secret the codec has. */
   readonly policy: Pick<CompiledPolicy, "keyId" | "sealing">;
-  /** Longest time it may take. */
+  /** Longest time that it may take, ms. */
   readonly forMs: number;
 };
 
-/** What V8 needs until its code hardly changes any more; twice as many gave 4 % more. */
+/** After so many calls V8 hardly changes its code any more; twice as many gave 4 % more. */
 const CALLS = 10_000;
 const ROUND = 500;
-/** Of a batch: what a slow machine decides without a pause. */
+/** So many calls a slow machine decides without a noticeable pause. */
 const BATCH = { inputsMax: 100, bytesMax: 1024 * 1024 };
 const PARTITION = 0;
 
-/** Resolves with the calls that were decided. Never rejects. */
+/** Resolves with the number of decided calls. Never rejects. */
 export async function warmUp(parts: WarmUpParts, signal: AbortSignal): Promise<number> {
   const { clock, forMs, logger } = parts;
   const startedMs = clock.nowMs();
@@ -55,7 +57,7 @@ export async function warmUp(parts: WarmUpParts, signal: AbortSignal): Promise<n
     logger.info("the gate has warmed up", { calls, elapsedMs: clock.nowMs() - startedMs });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    logger.warn("the gate could not warm up, its first calls take longer", { message });
+    logger.warn("the gate could not warm up: its first calls take longer", { message });
   } finally {
     late.abort();
     await rounds?.close();
@@ -68,7 +70,7 @@ class WarmUp {
   readonly #parts: WarmUpParts;
   readonly #log: LoopbackLog;
   readonly #task: StreamTask;
-  /** Inputs of which the journal has no record yet, and who waits for them. */
+  /** Number of inputs without a journal record, and who waits for them. */
   #open = 0;
   #done: () => void = () => undefined;
   #failed: (error: Error) => void = () => undefined;
@@ -95,11 +97,13 @@ class WarmUp {
     });
   }
 
-  /** @throws PipelineError: what ended the task. */
+  /** @throws PipelineError: the error that ended the task. */
   async run(ends: AbortSignal): Promise<void> {
     this.#task.start();
     for (let from = 0; from < CALLS && !ends.aborted; from += ROUND) {
-      await this.#decided(Array.from({ length: ROUND }, (_, at) => this.#proposal(from + at)));
+      await this.#awaitDecisions(
+        Array.from({ length: ROUND }, (_, at) => this.#proposal(from + at)),
+      );
       this.calls += ROUND;
     }
   }
@@ -108,7 +112,7 @@ class WarmUp {
     return this.#task.close();
   }
 
-  async #decided(inputs: readonly OutgoingRecord[]): Promise<void> {
+  async #awaitDecisions(inputs: readonly OutgoingRecord[]): Promise<void> {
     const decided = new Promise<void>((resolve, reject) => {
       this.#done = resolve;
       this.#failed = reject;
@@ -118,7 +122,7 @@ class WarmUp {
     await decided;
   }
 
-  /** Platforms write both: every other one is Avro. */
+  /** Platforms write both formats, so every other proposal is Avro. */
   #proposal(n: number): OutgoingRecord {
     const envelope = warmUpProposal(n);
     const key = conversationKey(envelope.tenantId, envelope.conversationId);

@@ -1,12 +1,12 @@
 /**
- * The keys that verify tokens, of a running gate: read at start, and again when their file changes or the
- * process gets SIGHUP. A file with problems never takes the place of one without.
+ * The keys with which a running gate verifies tokens: read at start, and again when their file
+ * changes or the process gets SIGHUP. A file with problems never replaces one without.
  */
 import type { Config } from "../adapters/config/config-schema.ts";
 import { TokenAuthority } from "../adapters/tokens/token-authority.ts";
 import { readTokenKeys, type TokenKeys } from "../adapters/tokens/token-keys.ts";
 import { ExitError, usageError } from "../process/exit-error.ts";
-import { readTextFile } from "../process/read-text.ts";
+import { readTextFile } from "../process/text-files.ts";
 import { type ReloadReason, WatchedFiles } from "../process/watched-files.ts";
 import type { Logger } from "../runtime/ports.ts";
 
@@ -30,7 +30,7 @@ export class WatchedKeys {
     if (file === undefined) throw usageError("gate.proposalKeys is missing: name a JWKS file");
     const watched = await WatchedFiles.open([file]);
     const opened = new WatchedKeys(file, logger, watched, await readKeys(file));
-    logger.info("takes signed proposals alone", { keyIds: opened.authority.keyIds.join(" ") });
+    logger.info("accepts signed proposals only", { keyIds: opened.authority.keyIds.join(" ") });
     return opened;
   }
 
@@ -46,16 +46,16 @@ export class WatchedKeys {
     try {
       this.authority.setKeys(await readKeys(this.#file));
       const keyIds = this.authority.keyIds.join(" ");
-      this.#logger.info("verifies tokens by other keys", { why, keyIds });
+      this.#logger.info("verifies tokens with other keys", { why, keyIds });
     } catch (error) {
       const problem = error instanceof ExitError ? error.lines.join("; ") : String(error);
       const keyIds = this.authority.keyIds.join(" ");
-      this.#logger.error("the keys of tokens were not taken over", { why, problem, keyIds });
+      this.#logger.error("the new keys for tokens were not accepted", { why, problem, keyIds });
     }
   }
 }
 
-/** @throws ExitError that says what is wrong with the file, and nothing of its keys. */
+/** @throws ExitError that says what is wrong with the file, and discloses nothing of its keys. */
 async function readKeys(file: string): Promise<TokenKeys> {
   const text = await readTextFile(file).catch((error: unknown) => {
     throw error instanceof ExitError ? usageError(`gate.proposalKeys: ${error.message}`) : error;

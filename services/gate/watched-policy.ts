@@ -1,17 +1,16 @@
 /**
- * The policy of a running gate: loaded at start, and again when its files change or the process gets
- * SIGHUP. One with problems never takes the place of one without.
+ * The policy of a running gate: loaded at start, and again when its files change or the process
+ * gets SIGHUP. A policy with problems never replaces one without.
  */
 
 import type { Config } from "../adapters/config/config-schema.ts";
-import type { SecretStore } from "../adapters/config/registered-secrets.ts";
+import type { SecretStore } from "../adapters/config/secret-file.ts";
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { ExitError, usageError } from "../process/exit-error.ts";
 import { type ReloadReason, WatchedFiles } from "../process/watched-files.ts";
 import type { Logger } from "../runtime/ports.ts";
-import { type GatePolicy, withSecret } from "./gate-policy.ts";
-import { openPolicy } from "./open-policy.ts";
+import { type GatePolicy, openPolicy, withSecret } from "./gate-policy.ts";
 
 export type WatchedPolicyParts = {
   readonly config: Config["policy"];
@@ -20,7 +19,10 @@ export type WatchedPolicyParts = {
   readonly metrics: ProcessMetrics;
 };
 
-/** Decides by the policy from now on, or says what keeps it from that. */
+/**
+ * Switches to the policy. Returns the problems that prevent it; empty: the gate decides by it from
+ * now on.
+ */
 export type TakeOver = (policy: CompiledPolicy) => Promise<readonly string[]>;
 
 const OUTCOMES = ["loaded", "unchanged", "refused"] as const;
@@ -35,7 +37,7 @@ export class WatchedPolicy {
     this.#parts = parts;
     this.#current = current;
     this.#files = files;
-    // What appears with its first event has no increase.
+    // A counter that appears with its first event would show no increase.
     for (const outcome of OUTCOMES) this.#countLoad(outcome, 0);
   }
 
@@ -43,7 +45,8 @@ export class WatchedPolicy {
   static async open(parts: WatchedPolicyParts): Promise<WatchedPolicy> {
     const files = await WatchedFiles.open(parts.config.files);
     const policy = await openWith(parts).catch((error: unknown) => {
-      // One that cannot be read is as wrong as one with problems: what is configured must be changed.
+      // A policy that cannot be read is as wrong as one with problems: the configuration must
+      // change.
       throw error instanceof ExitError ? usageError(error.lines) : error;
     });
     return new WatchedPolicy(parts, policy.compiled, files);
@@ -80,8 +83,9 @@ export class WatchedPolicy {
 
   #refuse(why: ReloadReason, problems: readonly string[]): void {
     const { logger } = this.#parts;
-    for (const problem of problems) logger.error("the policy was not taken over", { why, problem });
-    logger.warn("goes on by the policy before", { revision: this.#current.revision });
+    for (const problem of problems)
+      logger.error("the new policy was not accepted", { why, problem });
+    logger.warn("goes on with the previous policy", { revision: this.#current.revision });
     this.#countLoad("refused");
   }
 

@@ -1,4 +1,4 @@
-/** `callgate`: what the package gives to those who import it. */
+/** `callgate`: the main export of the package. */
 
 export type { OpenOptions } from "../client/api/gate-types.ts";
 export type { CustomNormalizer } from "../core/capabilities.ts";

@@ -1,4 +1,7 @@
-/** `callgate/client`: a gate on Kafka as its programs use it. Nothing here loads the embedded gate, or its storage. */
+/**
+ * `callgate/client`: for programs that use a gate on Kafka. It loads neither the embedded gate nor
+ * its storage.
+ */
 
 export type { Callgate } from "../client/api/callgate.ts";
 export { CallgateError, type CallgateErrorCode } from "../client/api/callgate-error.ts";

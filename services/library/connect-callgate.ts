@@ -18,10 +18,11 @@ import { loggerOf } from "./library-logger.ts";
 const TIMEOUT_MS = 30_000;
 
 /**
- * Connects to a gate that runs elsewhere, through the topics it reads and writes. Decisions are read from
- * its journal: what is answered is durable and visible to everybody.
+ * Connects to a gate that runs elsewhere, through the topics that it reads and writes. Answers come
+ * from its journal, so every answer is durable and visible to everybody.
  *
- * @throws CallgateError: `invalid_input` with every problem of the options; the cluster cannot be used.
+ * @throws CallgateError: `invalid_input` with every problem of the options; the cluster cannot be
+ *   used.
  */
 export async function connectCallgate(options: ConnectOptions): Promise<Callgate> {
   checkOptions(options);
@@ -50,7 +51,7 @@ const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
   onLost: true,
 };
 
-/** @throws CallgateError `invalid_input` for what a program without types got wrong. */
+/** @throws CallgateError `invalid_input` for mistakes of an untyped program. */
 function checkOptions(options: ConnectOptions): void {
   const problem = optionsProblem(options, Object.keys(MEMBERS));
   if (problem === undefined) return;
@@ -76,7 +77,7 @@ async function opened(
   secrets: ReadonlyMap<string, Uint8Array>,
   logger: Logger,
 ): Promise<OpenedCluster> {
-  // A program that has its gate with it needs none of the clients that are behind this.
+  // A program with an embedded gate needs none of the clients that this loads.
   const { openCluster } = await import("../process/open-cluster.ts");
   try {
     return await openCluster(config, secrets, logger);

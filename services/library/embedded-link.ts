@@ -2,7 +2,7 @@ import { asCallgateError } from "../client/api/callgate-error.ts";
 import type { GateLink } from "../client/gate-link.ts";
 import type { Embedded } from "./open-embedded.ts";
 
-/** The gate of this process: it tells of everything by itself. */
+/** Links to the gate of this process, which delivers everything by itself. */
 export function linkToEmbedded(embedded: Embedded): GateLink {
   const { log, codec, gate } = embedded;
   return {
@@ -35,7 +35,7 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
     argumentsOf: (event) => embedded.argumentsOf(event),
     knowTools: (names) => embedded.knowTools(names),
     close: () => embedded.close(),
-    // It is waited for: its log is in this process.
+    // Closing waits for the gate, because its log is in this process.
     abandon: () => undefined,
   };
 }

@@ -4,7 +4,10 @@ import { CallgateError } from "../client/api/callgate-error.ts";
 import type { Logger } from "../runtime/ports.ts";
 import { quietLogger } from "../runtime/quiet-logger.ts";
 
-/** Somebody else's program is quiet unless its operator wants to hear. @throws CallgateError */
+/**
+ * Logs nothing by default, because the process is somebody else's; its operator may set
+ * `CALLGATE_LOG`. @throws CallgateError
+ */
 export function loggerOf({ logLevel }: Env): Logger {
   if (logLevel === undefined) return quietLogger;
   const level = LOG_LEVELS.find((name) => name === logLevel);

@@ -28,7 +28,8 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 /**
  * Opens a gate in this process, on a data directory that no other gate uses.
  *
- * @throws CallgateError: wrong options, broken policy (all its problems), directory in use or not usable, no secret.
+ * @throws CallgateError: wrong options, an invalid policy (with all its problems), a directory in
+ *   use or unusable, no secret.
  */
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   checkOptions(options);
@@ -47,7 +48,7 @@ export async function openCallgate(options: OpenOptions): Promise<Callgate> {
 }
 
 async function authorityOf(set: object): Promise<ProposalAuthority> {
-  // Programs whose proposals are trusted need none of the library behind this.
+  // Programs whose proposals are trusted do not need the library that this loads.
   const { authorityFrom } = await import("./proposal-keys.ts");
   return authorityFrom(set);
 }
@@ -61,7 +62,7 @@ function isList(policy: object): policy is readonly string[] {
   return Array.isArray(policy);
 }
 
-/** @throws CallgateError `invalid_input` for what a program without types got wrong. */
+/** @throws CallgateError `invalid_input` for mistakes of an untyped program. */
 function checkOptions(options: OpenOptions): void {
   const problem = optionsProblem(options, Object.keys(MEMBERS)) ?? valueProblem(options);
   if (problem === undefined) return;
@@ -72,7 +73,7 @@ function valueProblem(options: OpenOptions): string | undefined {
   const { policy, dataDir, normalizers } = options;
   const directory: unknown = dataDir;
   if (policy === undefined || policy === null) {
-    return "`policy` is missing: give the path of a policy file, or an object";
+    return "`policy` is missing: pass the path of a policy file, or an object";
   }
   if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");

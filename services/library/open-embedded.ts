@@ -1,11 +1,12 @@
-/** Gate, log and codec in one process. What the library, the commands and the benches are built on. */
+/** Gate, log and codec in one process: the basis of the library, the commands and the benches. */
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../adapters/config/registered-secrets.ts";
 import {
   makeSecret,
   openSecretFile,
+  registerSecrets,
   SECRET_FILE,
   type SecretResult,
+  type SecretStore,
   secretFrom,
 } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -14,7 +15,6 @@ import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
-import { FixedMembership } from "../gate/fixed-membership.ts";
 import { GateHost } from "../gate/gate-host.ts";
 import {
   compileGatePolicy,
@@ -30,6 +30,7 @@ import {
   type Storage,
 } from "../process/directory/open-storage.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
+import { FixedMembership } from "../runtime/membership.ts";
 import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
 import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
@@ -42,16 +43,16 @@ export const DEFAULT_DATA_DIR = ".callgate";
 const DAY_MS = 86_400_000;
 const KEEP_MS = 30 * DAY_MS;
 const RETENTION_EVERY_MS = 60_000;
-/** Its log has no leader that may not have all of it yet; and an idle program rests for longer. */
+/** The embedded log has no leader that might lag, and an idle program may rest longer. */
 const TUNING = { offsetsGraceMs: 0, waitMsMax: 30_000 } as const;
 
 export type EmbeddedOptions = {
   readonly policy: PolicyInput;
   readonly normalizers?: CustomNormalizers | undefined;
-  /** Default `.callgate`; false: nothing is kept on disk. */
+  /** Default `.callgate`; false: nothing is stored on disk. */
   readonly dataDir?: string | false | undefined;
   readonly secret?: string | Uint8Array | undefined;
-  /** Absent: whoever proposes is trusted. */
+  /** Absent: everybody who proposes is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
@@ -62,28 +63,31 @@ export interface Embedded {
   readonly codec: AvroCodec;
   readonly gate: GateHost;
   readonly dataDir: string | false;
-  /** The policy that decides now. */
+  /** The policy in force. */
   readonly policy: GatePolicy;
-  /** Makes tools known that the policy does not name; changes the revision where it has to. */
+  /** Declares tools that the policy does not list; changes the revision if needed. */
   knowTools(names: readonly string[]): void;
-  /** The key of an allowed call; undefined where it was decided under a secret that is not at hand. */
+  /** The key of an allowed call; undefined if it was decided under a secret that is not at hand. */
   keyOf(event: CallAllowed): string | undefined;
-  /** Its arguments as they were sent; undefined where they are sealed under a secret that is not at hand. */
+  /**
+   * The arguments as they were sent; undefined if they are sealed under a secret that is not at
+   * hand.
+   */
   argumentsOf(event: CallAllowed): string | undefined;
-  /** Finishes what is under way, writes a checkpoint, lets the next gate in. Idempotent. */
+  /** Finishes work in progress, writes a checkpoint, and releases the directory. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the log, takes the gate role and restores; decides when it resolves.
+ * Opens the log, takes the gate role and restores; resolves once the gate decides.
  *
- * @throws CallgateError: broken policy, directory in use or not usable, secret not usable.
+ * @throws CallgateError: an invalid policy, a directory in use or unusable, an unusable secret.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const dataDir = options.dataDir ?? DEFAULT_DATA_DIR;
   const loaded = readPolicy(options.policy);
   if (!loaded.ok) throw policyError(loaded.problems);
-  // First the policy: a broken one must not leave a directory behind.
+  // The policy comes first: an invalid one must not leave a directory behind.
   const result = compileGatePolicy(loaded, capabilitiesOf(options.normalizers));
   if (!result.ok) throw policyError(result.problems);
   const storage = await openStorage(dataDir);
@@ -126,7 +130,7 @@ async function openStorage(dataDir: string | false): Promise<Storage> {
   }
 }
 
-/** @param isNew nothing was decided there yet: a secret may be made. */
+/** @param isNew nothing was decided there yet, so a secret may be generated. */
 function openSecret(
   secret: string | Uint8Array | undefined,
   dataDir: string | false,
@@ -138,7 +142,8 @@ function openSecret(
       : dataDir === false
         ? { ok: true, secret: makeSecret() }
         : openSecretFile(dataDir, isNew);
-  if (result.ok) return keepSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
+  if (result.ok)
+    return registerSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }
@@ -198,7 +203,8 @@ function compose(
     },
     argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
     close: () => {
-      // Else a program with nothing else to do would end before the last checkpoint is written.
+      // Otherwise a program with nothing else to do would end before the last checkpoint is
+      // written.
       closing ??= runKeepingAlive(close);
       return closing;
     },
@@ -220,12 +226,12 @@ function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {
   });
 }
 
-/** Starts the gate and waits until it decides. @throws the error that keeps it from doing so. */
+/** Starts the gate and waits until it decides. @throws the error that prevents it. */
 function running(gate: GateHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       const status = gate.worstStatus();
-      // What would be tried again later is told now: whoever opens can say what to do about it.
+      // An error that would be retried later is thrown now: whoever opens the gate can react to it.
       const failed = status.state === "closed" || status.error !== null;
       if (status.state !== "running" && !failed) return;
       stop();

@@ -3,7 +3,9 @@ import { tokenKeysOf } from "../adapters/tokens/token-keys.ts";
 import { CallgateError } from "../client/api/callgate-error.ts";
 import type { ProposalAuthority } from "../runtime/ports.ts";
 
-/** @throws CallgateError `invalid_input`: the set of keys cannot be used; the message holds no key. */
+/**
+ * @throws CallgateError `invalid_input` if the key set cannot be used; the message contains no key.
+ */
 export async function authorityFrom(set: object): Promise<ProposalAuthority> {
   const result = await tokenKeysOf(set);
   if (result.ok) return new TokenAuthority(result.keys);

@@ -4,7 +4,7 @@ import { NotUtf8Error, utf8Text } from "../adapters/system/utf8-text.ts";
 import { CallgateError } from "../client/api/callgate-error.ts";
 import { formatProblem, type PolicyProblem } from "../core/policy/problem.ts";
 
-/** Paths of policy files, merged; or the policy itself. */
+/** Paths of policy files, which are merged; or the policy itself. */
 export type PolicyInput = { readonly files: readonly string[] } | { readonly document: object };
 
 /** @throws CallgateError `policy_unreadable` */
@@ -29,7 +29,7 @@ function readText(path: string): string {
   }
 }
 
-/** All problems of a policy as one error: the message lists them, one a line. */
+/** Combines all problems of a policy into one error: the message lists them, one a line. */
 export function policyError(problems: readonly PolicyProblem[]): CallgateError {
   const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
   const lines = problems.map((problem) => `\n  ${formatProblem(problem)}`).join("");

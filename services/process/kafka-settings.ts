@@ -1,4 +1,4 @@
-/** From the configuration to what the adapters take. */
+/** Converts the configuration to the settings of the adapters. */
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { KafkaSasl, KafkaSettings, KafkaTls } from "../adapters/kafka/client.ts";
 import { type TopicNames, topicNames } from "../adapters/kafka/topics/topic-names.ts";
@@ -28,6 +28,6 @@ function saslOf({
   username,
   password,
 }: NonNullable<Config["kafka"]["sasl"]>): KafkaSasl {
-  // The configuration is not accepted without one.
+  // The configuration is not accepted without a password.
   return { mechanism, username, password: password ?? "" };
 }

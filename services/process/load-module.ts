@@ -5,7 +5,7 @@ import { usageError } from "./exit-error.ts";
 import { onStrayError } from "./stray-errors.ts";
 
 export type LoadedModule = {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly exports: Readonly<Record<string, unknown>>;
 };
@@ -13,8 +13,8 @@ export type LoadedModule = {
 /**
  * Loads a user's JavaScript module.
  *
- * @param what it holds, for messages: `the handlers`.
- * @throws ExitError: there is no such file, it does not parse, or it throws, also in a promise of its own.
+ * @param what what the module holds, for messages: `the handlers`.
+ * @throws ExitError: the file does not exist, does not parse, or throws, also in a promise.
  */
 export async function loadModule(file: string, what: string): Promise<LoadedModule> {
   const path = resolve(file);
@@ -33,7 +33,10 @@ export async function loadModule(file: string, what: string): Promise<LoadedModu
   }
 }
 
-/** Node does not tell programs where a module fails to parse: the command that prints it is named. */
+/**
+ * Node does not tell programs where a module fails to parse, so the message names a command that
+ * prints it.
+ */
 function reasonOf(error: unknown, path: string): string {
   if (error instanceof SyntaxError) return `${error.message}; \`node --check ${path}\` says where`;
   return error instanceof Error ? error.message : String(error);

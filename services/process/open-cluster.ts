@@ -1,4 +1,4 @@
-/** The log of a cluster and the codec of its records: what every process on Kafka begins with. */
+/** Opens the log of a cluster and the codec of its records, as every process on Kafka does. */
 
 import type { Config } from "../adapters/config/config-schema.ts";
 import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
@@ -13,18 +13,19 @@ export type OpenedCluster = {
   readonly log: KafkaLog;
   readonly codec: AvroCodec;
   readonly names: TopicNames;
-  /** A client of its own: for each role and each group. */
+  /** Makes a client; each role and each group has its own. */
   readonly newKafka: (
     other?: Partial<Pick<KafkaSettings, "requestTimeoutMs">>,
   ) => ReturnType<typeof createKafka>;
   close(): Promise<void>;
-  /** As `close`, where the brokers do not answer: waits for nobody. */
+  /** Like `close`, where the brokers do not answer: waits for nothing. */
   abandon(): void;
 };
 
 /**
- * @param secrets what idempotency keys are made with, by key id; may be empty where none are made.
- * @throws PipelineError: retryable where brokers or registry do not answer; else the mend.
+ * @param secrets secrets for idempotency keys, by key id; may be empty where none are made.
+ * @throws PipelineError: retryable where brokers or registry do not answer; else its message says
+ *   how to fix it.
  */
 export async function openCluster(
   config: Config,

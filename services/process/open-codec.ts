@@ -1,4 +1,6 @@
-/** The codec of a process on a cluster: with a registry's ids where there is one. */
+/**
+ * Opens the codec of a process on a cluster, with the ids of a registry where one is configured.
+ */
 
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
@@ -8,27 +10,27 @@ import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts"
 import { systemClock } from "../adapters/system/clock.ts";
 import { TOPICS } from "../runtime/topics.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
-import { readSchemaFiles, type SchemaName } from "../wire/schema-files.ts";
-import { TOPIC_SCHEMAS } from "../wire/schema-topics.ts";
+import { readSchemaFiles, type SchemaName, TOPIC_SCHEMAS } from "../wire/schema-files.ts";
 import { readProblem } from "../wire/writer-schemas.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 export type OpenedCodec = { readonly codec: AvroCodec; close(): void };
 
 /**
- * @param secrets what idempotency keys are made with, by key id; may be empty where none are made.
- * @throws RetryableError where the registry does not answer; FatalError where it does not fit.
+ * @param secrets secrets for idempotency keys, by key id; may be empty where none are made.
+ * @throws RetryableError where the registry does not answer; FatalError where its schemas are
+ *   incompatible.
  */
 export async function openCodec(
   config: Config,
   names: TopicNames,
   secrets: ReadonlyMap<string, Uint8Array>,
 ): Promise<OpenedCodec> {
-  const schemas = readSchemaFiles();
   const { registry } = config;
   if (registry === undefined) {
-    return { codec: createAvroCodec({ secrets, schemas }), close: () => undefined };
+    return { codec: createAvroCodec({ secrets }), close: () => undefined };
   }
+  const schemas = readSchemaFiles();
   const client = openRegistryClient(registry, config.kafka.clientId);
   try {
     const opened = await openRegistry({
@@ -47,7 +49,7 @@ export async function openCodec(
   }
 }
 
-/** The registry's API, as it is configured. */
+/** A client of the registry's API, as configured. */
 export function openRegistryClient(
   registry: NonNullable<Config["registry"]>,
   clientId: string,
@@ -59,7 +61,7 @@ export function openRegistryClient(
     tls: readTlsFiles("registry.ssl", registry.ssl),
     ...(registry.username === undefined
       ? {}
-      : { login: { username: registry.username, password: registry.password ?? "" } }),
+      : { credentials: { username: registry.username, password: registry.password ?? "" } }),
   });
 }
 

@@ -7,21 +7,21 @@ import { usageError } from "./exit-error.ts";
 const FILE_VARIABLE = "CALLGATE_CONFIG";
 const BROKERS_VARIABLE = "CALLGATE_KAFKA_BROKERS";
 
-/** A preset for whoever asks no broker, since the configuration must name some. */
+/** A preset for commands that contact no broker, since the configuration must name some. */
 export const NO_BROKERS = { [BROKERS_VARIABLE]: "127.0.0.1:1" } as const;
 
-/** Whether a file, or the environment, says anything of a cluster. */
+/** Whether a file or the environment configures a cluster. */
 export function namesCluster(file: string | undefined): boolean {
   const variables = readConfigVariables();
   return file !== undefined || variables.has(FILE_VARIABLE) || variables.has(BROKERS_VARIABLE);
 }
 
 /**
- * The configuration of this process: the file that is named, or `CALLGATE_CONFIG` names, and the
- * environment over it.
+ * The configuration of this process: from the file in `file` or `CALLGATE_CONFIG`, overridden by
+ * the environment.
  *
  * @param needs keys that the process cannot do without.
- * @param presets variables as they count where nobody set them.
+ * @param presets variables for keys that nobody set.
  * @throws ExitError that lists every problem.
  */
 export function openConfig(

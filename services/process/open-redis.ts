@@ -6,20 +6,25 @@ import { JOURNAL_TOPIC } from "../runtime/topics.ts";
 import { topicNamesOf } from "./kafka-settings.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
-/** A restore asks twice at most before it does without, and nothing is decided meanwhile. */
+/**
+ * A restore asks twice at most before it goes on without Redis, and nothing is decided meanwhile.
+ */
 const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 1_000;
-/** Beyond, the journal is the faster way. */
+/** If loading takes longer, reading the journal is faster. */
 const LOAD_MS_MAX = 30_000;
 
 export type OpenedRedis = {
   readonly checkpoints: CheckpointStore;
-  /** How far the journal of a log had come. */
+  /** The store of how far the journal of a log had come. */
   readonly heads: (log: Pick<Log, "clusterId" | "topicId">) => RedisHeads;
   close(): void;
 };
 
-/** Null: none is configured. A server that is not there is no error: decisions go on without. */
+/**
+ * Null: no Redis is configured. A server that does not answer is no error: decisions go on without
+ * it.
+ */
 export async function openRedis(config: Config, logger: Logger): Promise<OpenedRedis | null> {
   const { redis, kafka } = config;
   if (redis === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * The frame of every long-running process: health and metrics from the first moment, an orderly end within
- * a stated time, and a second signal that ends it at once.
+ * Runs a long-lived process: health and metrics from the first moment, an orderly shutdown within a
+ * stated time, and a second signal that ends it at once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../adapters/config/config-schema.ts";
@@ -23,20 +23,23 @@ export type ProcessContext = {
   readonly metrics: ProcessMetrics;
   /** Aborts when the process is asked to end, also while it starts. */
   readonly signal: AbortSignal;
-  /** The process cannot go on: it ends in order, with an exit code that says so. */
+  /**
+   * To be called when the process cannot go on: it shuts down in order, with an exit code that says
+   * so.
+   */
   readonly fail: (error: unknown) => void;
-  /** Shown at `/readyz` for as long as the process starts. */
+  /** Sets what `/readyz` shows while the process starts. */
   readonly waitsFor: (what: string) => void;
 };
 
 export type RunningService = {
   readonly ready: () => Health;
-  /** Finishes what is under way; to be done within `shutdownMs`. False: something had to be broken off. */
+  /** Finishes what is under way, within `shutdownMs`. False: something had to be interrupted. */
   close(): Promise<boolean>;
 };
 
 export type ProcessParts = {
-  /** `gate`: label of its logs and numbers. */
+  /** Label of the process's logs and metrics: `gate`. */
   readonly service: string;
   readonly config: Config;
   readonly portDefault: number;
@@ -49,7 +52,10 @@ const ALIVE: Health = { ok: true, detail: {} };
 /** Where a process writes its log, one JSON object a line. */
 export type ProcessOutput = { write(text: string): Promise<void> };
 
-/** @throws ExitError where the process cannot start: its address, the brokers, the topics. */
+/**
+ * @throws ExitError where the process cannot start because of its address, the brokers or the
+ *   topics.
+ */
 export async function runProcess(parts: ProcessParts, output: ProcessOutput): Promise<ExitCode> {
   const { service, config } = parts;
   const sink = { write: (line: string) => void output.write(line).catch(() => undefined) };
@@ -69,7 +75,8 @@ export async function runProcess(parts: ProcessParts, output: ProcessOutput): Pr
     starting = { ok: false, detail: { state: "starting", waitsFor: what } };
   };
   const ready = (): Health => (stop.signal.aborted ? STOPPING : (running?.ready() ?? starting));
-  // From the first moment: who waits for brokers, or for a place in its group, is not ready, and not absent.
+  // Exported from the first moment: a process that waits for brokers or for its group is not ready,
+  // but it is there.
   metrics.watch("ready", "1: the process does its work, as /readyz says", [], () => [
     { labels: {}, value: ready().ok ? 1 : 0 },
   ]);
@@ -89,16 +96,17 @@ export async function runProcess(parts: ProcessParts, output: ProcessOutput): Pr
     logger.info("stopping", { withinMs: config.shutdownMs });
     const closed = started.then(
       (one) => one.close(),
-      // Asked to end before it could begin.
+      // The process was asked to end before it could start.
       (error: unknown) => {
-        logger.warn("had not started", { message: asPipelineError(error).message });
+        logger.warn("ended before it had started", { message: asPipelineError(error).message });
         return true;
       },
     );
     const end = await within(closed, config.shutdownMs);
-    if (end === "late") logger.error("did not stop in time", { withinMs: config.shutdownMs });
+    if (end === "late")
+      logger.error("the process did not stop in time", { withinMs: config.shutdownMs });
     else if (end) logger.info("stopped");
-    else logger.error("stopped, and broke off what was under way");
+    else logger.error("stopped, and interrupted what was under way");
     return end === true && failures.length === 0 ? EXIT_OK : EXIT_ENVIRONMENT;
   } catch (error) {
     throw error instanceof PipelineError ? environmentError(error.message, error) : error;
@@ -126,7 +134,7 @@ async function openHealth(
   }
 }
 
-/** Resolves when the process is asked to end. */
+/** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -134,7 +142,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What it gives, if in time. @throws what it threw. */
+/** The result of `done`, or "late" after `timeMs`. @throws what `done` throws. */
 async function within<T>(done: Promise<T>, timeMs: number): Promise<T | "late"> {
   const controller = new AbortController();
   const late = sleep(timeMs, "late" as const, { signal: controller.signal }).catch(

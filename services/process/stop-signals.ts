@@ -1,10 +1,10 @@
-/** SIGINT and SIGTERM as a request to finish; the second one ends the process at once. */
+/** Handles SIGINT and SIGTERM as a request to finish; a second signal ends the process at once. */
 
 export interface Stop {
   readonly signal: AbortSignal;
-  /** Asks for the same without a signal. */
+  /** Requests the end without a signal. */
   readonly now: () => void;
-  /** Signals are the system's business again. */
+  /** Removes the handlers. */
   readonly end: () => void;
 }
 

@@ -3,10 +3,11 @@ import { FatalError } from "../runtime/errors.ts";
 const EVENTS = ["uncaughtException", "unhandledRejection"] as const;
 
 /**
- * Tells of the first error that nobody caught, thrown or rejected: a handler's, as a rule. Left to Node it would end the
- * process in the middle of what else is under way. What comes after it, on the way to an end in order, is ignored.
+ * Reports the first error that nobody caught, thrown or rejected; usually it comes from a handler.
+ * Node's default would end the process in the middle of its other work. Later errors, during the
+ * shutdown, are ignored.
  *
- * @returns what gives such errors back to Node.
+ * @returns a function that restores Node's default.
  */
 export function onStrayError(tell: (error: FatalError) => void): () => void {
   let isReported = false;
@@ -22,7 +23,7 @@ export function onStrayError(tell: (error: FatalError) => void): () => void {
   };
 }
 
-/** With where it was made: of a stray one that is all there is to find it by. */
+/** With the stack: for a stray error it is the only way to find its source. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const frame = error.stack?.split("\n").find((line) => line.startsWith("    at "));

@@ -10,7 +10,7 @@ export type TlsFiles = {
   readonly passphrase?: string | undefined;
 };
 
-/** Texts, as clients want them; what was not given is not there. */
+/** Contents of the files, as clients expect them; unset keys are absent. */
 export type TlsTexts = {
   readonly ca?: string;
   readonly cert?: string;
@@ -19,14 +19,14 @@ export type TlsTexts = {
 };
 
 /**
- * @param section of the configuration, `kafka.ssl`, for messages.
+ * @param section the section of the configuration for messages, such as `kafka.ssl`.
  * @throws CallgateError `invalid_input` where a file cannot be read.
  */
 export function readTlsFiles(section: string, files: TlsFiles): TlsTexts {
   const { caFile, certFile, keyFile, passphrase } = files;
   const pem = (key: string, file: string): string => readPem(`${section}.${key}`, file);
   return {
-    // Given alone, they would take the place of the system's.
+    // Configured authorities are added to the system's: alone they would replace them.
     ...(caFile === undefined
       ? {}
       : { ca: [...rootCertificates, pem("caFile", caFile)].join("\n") }),

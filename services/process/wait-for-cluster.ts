@@ -4,9 +4,9 @@ import type { Logger } from "../runtime/ports.ts";
 
 export type Waiting = {
   readonly logger: Logger;
-  /** Ends the waiting at once, also for an action that is under way. */
+  /** Ends the wait at once, also for an action that is under way. */
   readonly signal: AbortSignal;
-  /** Told what is waited for, whenever that is another thing. */
+  /** Called with what is missing, whenever that changes. */
   readonly waitsFor: (what: string) => void;
 };
 
@@ -22,10 +22,12 @@ class StoppedError extends Error {
 }
 
 /**
- * What the action gives, once what it needs is there: brokers and registries may start after us.
+ * Retries the action until what it needs is available, since brokers and registries may start after
+ * us. Returns its result.
  *
- * @param what it needs; told before the first try, as what is silent fails late. Then each failure is.
- * @throws what no waiting mends.
+ * @param what what the action needs. It is reported before the first try, because a server that
+ *   does not answer fails late; later each failure is reported.
+ * @throws errors that waiting cannot fix.
  */
 export async function untilThere<T>(
   action: () => Promise<T>,
@@ -52,7 +54,7 @@ async function unlessStopped<T>(done: Promise<T>, signal: AbortSignal): Promise<
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });
-  // Whichever of the two comes second is nobody's business any more.
+  // The promise that settles second is ignored.
   done.catch(() => undefined);
   stopped.catch(() => undefined);
   return Promise.race([done, stopped]);

@@ -1,6 +1,6 @@
 /**
  * Files that a running process loads again when they change, or when it gets SIGHUP. Loads never
- * overlap: each waits for the one before.
+ * overlap: each waits for the previous one.
  */
 import { stat } from "node:fs/promises";
 
@@ -21,12 +21,12 @@ export class WatchedFiles {
     this.#stamp = stamp;
   }
 
-  /** To be opened before the files are read, so that no later change is missed. */
+  /** To be called before the files are read, so that no later change is missed. */
   static async open(files: readonly string[]): Promise<WatchedFiles> {
     return new WatchedFiles(files, await stampOf(files));
   }
 
-  /** @param reload never rejects. `looks`: false where SIGHUP alone loads the files again. */
+  /** @param reload must not reject. @param looks false where only SIGHUP loads the files again. */
   watch(reload: (reason: ReloadReason) => Promise<void>, looks = true): void {
     this.#reload = reload;
     process.on("SIGHUP", this.#hangUp);
@@ -52,7 +52,7 @@ export class WatchedFiles {
   }
 }
 
-/** Changes when a file does, also where a link to it is set to another. */
+/** A text that changes when a file changes, also where a link is set to another file. */
 async function stampOf(files: readonly string[]): Promise<string> {
   const missing = { ino: 0, size: 0, mtimeMs: 0 };
   const stats = await Promise.all(files.map((file) => stat(file).catch(() => missing)));

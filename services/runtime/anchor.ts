@@ -1,41 +1,42 @@
 /**
- * What a journal rests on: the secrets that its idempotency keys and digests are made with. A gate that
- * lacks one of them would give a retry another key, and the call would be done twice: it does not decide.
+ * What a journal depends on: the secrets that its idempotency keys and digests are made with. A
+ * gate that lacks one of them would give a retry another key, and the call would be executed twice.
+ * Such a gate does not decide.
  */
 import { FatalError } from "./errors.ts";
 import type { AcceptedLoss, JournalAnchor, SecretMark } from "./journal.ts";
 
-/** The latest anchor of a journal. */
+/** The latest anchor in a journal. */
 export type Anchored = Pick<JournalAnchor, "secrets" | "lostKeyIds"> & {
-  /** Gate time of the record that has it. */
+  /** Gate time of the record that holds it. */
   readonly atMs: number;
 };
 
 /** The secrets that a gate has. */
 export interface RegisteredSecrets {
-  /** New idempotency keys are made with it. */
+  /** Key id of the secret that new idempotency keys are made with. */
   readonly currentKeyId: string;
-  /** Of all of them, by key id. */
+  /** Fingerprints of all secrets, by key id. */
   readonly fingerprints: ReadonlyMap<string, string>;
   /** How to give the gate a secret that it lacks: a sentence without a full stop. */
   readonly remedy: string;
-  /** Puts another secret in the position of one that is lost for good. */
+  /** Registers the current secret under the key id of one that is lost for good. */
   replaceLost(keyId: string): void;
 }
 
-/** A loss that a person accepted, as it waits for the gate to journal it. */
+/** A loss that a person accepted and that the gate has yet to journal. */
 export type Acceptance = AcceptedLoss & {
-  /** Secrets that the gate does without from now on. */
+  /** Key ids of the secrets that the gate does without from now on. */
   readonly lostKeyIds: readonly string[];
 };
 
 export type AnchorTerms = {
   readonly registered: RegisteredSecrets;
-  /** An anchor that is so old is repeated. */
+  /** The age in ms at which an anchor is written again. */
   readonly repeatAfterMs: number;
-  /** How long a secret may be needed after another took over. */
+  /** How long in ms a secret may still be needed after another has replaced it. */
   readonly spanMs: number;
-  /** A loss that no record tells of yet. */
+  /** A loss that no journal record has reported yet. */
   readonly acceptance: Acceptance | null;
 };
 
@@ -46,9 +47,10 @@ export function anchoredBy(anchor: JournalAnchor | null, atMs: number): Anchored
 }
 
 /**
- * What the next record has to say; null: nothing.
- * @param nowMs its gate time.
- * @param isIdle it has no input. Time stands still in a journal of such records, and retention does not.
+ * The anchor that the next record must carry; null: none.
+ * @param nowMs gate time of that record.
+ * @param isIdle the record has no input. Gate time does not advance in a journal of such records,
+ *   but retention does.
  */
 export function anchorFor(
   before: Anchored | null,
@@ -62,7 +64,7 @@ export function anchorFor(
   if (isRecent && !isIdle && acceptance === null) return null;
   const lost = new Set([...(before?.lostKeyIds ?? []), ...(acceptance?.lostKeyIds ?? [])]);
   return {
-    secrets: [currentOf(registered), ...superseded(before, terms, nowMs, lost)],
+    secrets: [currentOf(registered), ...supersededSecrets(before, terms, nowMs, lost)],
     lostKeyIds: [...lost].filter((keyId) => keyId !== registered.currentKeyId),
     accepted: acceptance === null ? null : lossOf(acceptance),
   };
@@ -72,8 +74,8 @@ function currentOf({ currentKeyId: keyId, fingerprints }: RegisteredSecrets): Se
   return { keyId, fingerprint: fingerprints.get(keyId) ?? "", supersededAtMs: null };
 }
 
-/** Secrets used before the present one, for as long as a call of theirs may be tried again. */
-function superseded(
+/** Secrets used before the current one, for as long as a call that used them may be retried. */
+function supersededSecrets(
   before: Anchored | null,
   { registered, spanMs }: AnchorTerms,
   nowMs: number,
@@ -90,8 +92,8 @@ function lossOf({ by, reason, atMs, losses }: Acceptance): AcceptedLoss {
 }
 
 /**
- * Secrets that the journal needs and nobody has.
- * @param sinceMs no call needs a secret any more that another took over from before then.
+ * Secrets that the journal needs and the gate does not have.
+ * @param sinceMs no call needs a secret that was replaced before this time.
  */
 export function missingSecrets(
   anchored: Pick<Anchored, "secrets" | "lostKeyIds"> | null,
@@ -108,7 +110,8 @@ export function missingSecrets(
 }
 
 /**
- * Lets a gate begin that has every secret the journal needs, or whose lack somebody accepted.
+ * Ensures that the gate has every secret that the journal needs, except those whose loss somebody
+ * accepted.
  * @param sinceMs see `missingSecrets`.
  * @throws FatalError `secret_missing`
  */

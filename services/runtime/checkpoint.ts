@@ -1,25 +1,32 @@
 /**
- * From a partition's committed state to a checkpoint and back.
+ * Converts a partition's committed state to a checkpoint and back.
  *
- * CHECKPOINT-1 a checkpoint holds committed state only; its header is of the record that all of it was taken at.
- * CHECKPOINT-2 whoever loads one trusts nothing in it: identity, digests, count, and its place in the journal's
- *    chain are checked, and it is used as a whole or not at all.
+ * CHECKPOINT-1 a checkpoint holds committed state only; its header is of the record that all of it
+ *    was taken at.
+ * CHECKPOINT-2 whoever loads one trusts nothing in it: identity, digests, count, and its position
+ *    in the journal's chain are checked, and it is used as a whole or not at all.
  */
 import { chainHash, sha256Hex } from "../core/hash.ts";
 import { addDigests, ZERO_DIGEST } from "./digest-sum.ts";
 import type { StateFold } from "./engine.ts";
 import { PartitionState } from "./partition-state.ts";
 import type { Checkpoint, CheckpointBlob, CheckpointHeader, Clock, Codec, Log } from "./ports.ts";
-import { exchanged, NO_SUM } from "./state-hash.ts";
+import { exchangeHash, NO_SUM } from "./state-hash.ts";
 import { type Conversation, conversationBytes, StoredConversation } from "./stored-conversation.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
-/** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
+/**
+ * Raise it with every change of what a blob or header means: the gate ignores checkpoints of older
+ * versions.
+ */
 export const CHECKPOINT_SCHEMA_VERSION = 11;
 
-/** So long at once: other partitions have decisions to make, and requests under way. */
+/**
+ * Longest work without a pause: other partitions have decisions to make, and requests are under
+ * way.
+ */
 const SLICE_MS = 8;
-/** Conversations between two looks at the clock. */
+/** How many conversations are handled between two looks at the clock. */
 const SLICE_BLOBS = 64;
 
 export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
@@ -63,7 +70,7 @@ export type CheckpointContext = {
   readonly journalEnd: number;
 };
 
-/** Whether a checkpoint is of this log, and of the history that its journal has. */
+/** Whether a checkpoint belongs to this log and to the history that its journal has. */
 export async function isOfJournal(
   header: CheckpointHeader,
   context: Omit<CheckpointContext, "fold" | "clock">,
@@ -71,7 +78,7 @@ export async function isOfJournal(
   return (await findForeign(header, context)) === null;
 }
 
-/** The state that a checkpoint holds, or why it cannot be used. */
+/** The state that a checkpoint holds, or the reason why it cannot be used. */
 export async function useCheckpoint(
   checkpoint: Checkpoint,
   context: CheckpointContext,
@@ -99,7 +106,7 @@ async function findForeign(
   return (await standsInChain(header, context)) ? null : "it is of another history of the journal";
 }
 
-/** Whether the journal has the record that a checkpoint, or a head, is of. */
+/** Whether the journal has the record that a checkpoint or a head was taken at. */
 export async function standsInChain(
   header: Pick<CheckpointHeader, "journalOffset" | "seq" | "chainHead">,
   context: Pick<CheckpointContext, "log" | "codec" | "partition">,
@@ -115,7 +122,10 @@ export async function standsInChain(
   return record.seq === header.seq && chainHash(record.prevHash, last.value) === header.chainHead;
 }
 
-/** Digests are compared of all of it before any is used; texts are read when they are needed. */
+/**
+ * Compares the digests of all conversations before it uses any; their texts are parsed when they
+ * are first needed.
+ */
 async function stateFrom(
   checkpoint: Checkpoint,
   context: CheckpointContext,
@@ -136,7 +146,7 @@ async function stateFrom(
     }
     sum = addDigests(sum, digest);
     conversations.set(key, new StoredConversation(bytes, { seq, hash }, fold));
-    stateSum = exchanged(stateSum, "", hash);
+    stateSum = exchangeHash(stateSum, "", hash);
     newestSeq = Math.max(newestSeq, seq);
     if (at % SLICE_BLOBS !== 0 || clock.nowMs() - sliceMs < SLICE_MS) continue;
     await clock.sleep(0);

@@ -2,12 +2,13 @@
  * Writes checkpoints in the background. Nothing waits for it and nothing depends on it: when the
  * store fails, decisions go on and the next restore reads more of the journal.
  *
- * CHECKPOINTER-1 what is written is the committed state at one record: states are immutable, so references taken
- *    at once stay what they were while later records are committed.
- * CHECKPOINTER-2 it builds on nothing but what it knows to be in the store; if the store holds something else,
- *    another owner has written. If that is newer than this state, the next owner has, and this one stops.
- *    If it is older, the owner before has: it is built upon where it lies between what this state was
- *    built on and this state.
+ * CHECKPOINTER-1 what is written is the committed state at one record: states are immutable, so
+ *    references taken at once stay what they were while later records are committed.
+ * CHECKPOINTER-2 it builds only on a checkpoint that it knows to be in the store. If the store
+ *    holds another one, another owner has written it. If that one is newer than this state, the
+ *    next owner wrote it, and this checkpointer stops. If it is older, the previous owner wrote it:
+ *    the next save builds on it where it is between the checkpoint that this state was built on and
+ *    this state.
  */
 import { blobOf, headerOf, isOfJournal } from "./checkpoint.ts";
 import type { StateFold } from "./engine.ts";
@@ -35,7 +36,10 @@ export type CheckpointerContext = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Journal records between two checkpoints, at least; more where the last one was large. */
+  /**
+   * Least number of journal records between two checkpoints; more where the last checkpoint was
+   * large.
+   */
   readonly everyRecords: number;
 };
 
@@ -44,21 +48,23 @@ type Taken = {
   readonly replace: boolean;
   readonly changed: readonly (readonly [string, Conversation])[];
   readonly removals: readonly string[];
-  /** To give back if the save fails. */
+  /** Keys to give back if the save fails. */
   readonly keys: ReadonlySet<string>;
 };
 
 /**
- * About what a journal record takes. A checkpoint that wrote many bytes is followed by as many bytes of
- * journal before the next: however large conversations grow, writing checkpoints costs no more than
- * writing the journal does, and what a restore replays takes no longer than loading what it builds on.
+ * About the size of a journal record. After a checkpoint that wrote many bytes, the journal grows
+ * by as many before the next: however large conversations become, checkpoints cost no more writing
+ * than the journal does, and a restore replays no longer than it loads.
  */
 const JOURNAL_RECORD_BYTES = 2_048;
 
-/** A last save of this size is always worth its while. */
+/** A last save of up to this size is always worth making. */
 const LAST_SAVE_BYTES = 1024 * 1024;
 
-/** A save that nobody waits for takes at most a tenth of the time that decisions are made in. */
+/**
+ * A save that nobody waits for takes at most a tenth of the time, so that decisions keep the rest.
+ */
 const REST_PER_WORK = 9;
 
 /** Rests between the steps of a save until somebody waits for its end. */
@@ -88,12 +94,12 @@ export class Checkpointer {
   #mark: string | null = null;
   #replace = true;
   #stopped = true;
-  /** The store may hold what the owner before has written since the state was built. */
+  /** The store may hold what the previous owner wrote after this state was built. */
   #isOutdated = false;
   #savedSeq = 0;
   /** Bytes that the latest save wrote. */
   #savedBytes = 0;
-  /** What a conversation takes, by the latest save. */
+  /** Average bytes of a conversation in the latest save. */
   #blobBytes = 4_096;
   #saving: Promise<void> | null = null;
   #pace: SavePace | null = null;
@@ -102,7 +108,10 @@ export class Checkpointer {
     this.#context = context;
   }
 
-  /** A partition was restored. @param prepared the state was built before the fence. */
+  /**
+   * To be called when a partition was restored. @param prepared the state was built before the
+   * fence.
+   */
   begin({ mark, hasAnswered, header }: StoredMark, prepared: boolean): void {
     this.#mark = mark;
     this.#replace = header === null;
@@ -112,7 +121,7 @@ export class Checkpointer {
   }
 
   /** Called after each commit. */
-  committed(state: PartitionState): void {
+  noteCommit(state: PartitionState): void {
     if (this.#saving !== null || this.#stopped) return;
     if (state.progress.seq - this.#savedSeq < this.#recordsBetween()) return;
     this.#pace = new SavePace(this.#context.clock);
@@ -126,11 +135,11 @@ export class Checkpointer {
   }
 
   /**
-   * Waits for a save in flight, then writes what has changed since, unless reading the journal again
-   * is less work than that.
+   * Waits for a save in flight, then writes what has changed since, unless reading that part of the
+   * journal again is less work.
    */
   async finish(state: PartitionState): Promise<void> {
-    await this.settled();
+    await this.waitForSave();
     const records = state.progress.seq - this.#savedSeq;
     if (this.#stopped || records <= 0) return;
     const changed = this.#replace ? state.size : state.unsavedCount;
@@ -139,7 +148,7 @@ export class Checkpointer {
   }
 
   /** Waits for a save in flight, which then takes no more rests. */
-  async settled(): Promise<void> {
+  async waitForSave(): Promise<void> {
     this.#pace?.hurry();
     await this.#saving;
   }
@@ -182,8 +191,9 @@ export class Checkpointer {
   }
 
   /**
-   * The store was emptied: start it again. It holds the next owner's: leave it alone. True where it holds
-   * the one's before: then the save is made again, once.
+   * Handles a save that the store refused as stale. An empty store gets a full save next; a store
+   * that the next owner has written is left alone. True where the previous owner wrote it: then the
+   * save is repeated, once.
    */
   async #lost(mark: string | null, state: PartitionState, isAgain: boolean): Promise<boolean> {
     const builtOnSeq = this.#replace ? null : this.#savedSeq;
@@ -202,10 +212,12 @@ export class Checkpointer {
   }
 
   /**
-   * What differs between this state and any checkpoint after what it was built on is among what has
-   * changed since then. Anything else is replaced as a whole; but false where it is newer than this
-   * state: then another owner has taken over. What may be of no owner before is replaced only by who did
-   * not know what the store held.
+   * Continues from the checkpoint that the store holds. All keys that differ between this state and
+   * a checkpoint made after this state's base are among the keys changed since then, so the next
+   * save writes only those; any other checkpoint is replaced as a whole. False where the store's
+   * checkpoint is newer than this state: another owner has taken over. A checkpoint that may not
+   * come from an earlier owner is replaced only if this checkpointer did not know what the store
+   * held.
    */
   async #adopt(
     state: PartitionState,
@@ -240,7 +252,7 @@ export class Checkpointer {
   }
 }
 
-/** Made as they are asked for; `written` tells how many bytes they had. */
+/** Makes blobs as they are asked for; `written` receives the size of each. */
 function* blobsOf(
   changed: readonly (readonly [string, Conversation])[],
   fold: StateFold,

@@ -8,8 +8,8 @@ export type BatchOutcome =
   | Exclude<CommitOutcome, { type: "committed" }>;
 
 /**
- * The one place that commits: writes the batch, and only when the log says that all of it is there
- * lets the committed state take it over.
+ * The only place that commits: it writes the batch, and applies it to the committed state only when
+ * the log confirms that all of it was written.
  * @throws FencedError: another owner has the partition; nothing was written.
  */
 export async function commitBatch(
@@ -22,7 +22,7 @@ export async function commitBatch(
   if (outcome.type !== "committed") return outcome;
   if (outcome.appended.length !== sent.length) {
     const error = new Error(
-      `${sent.length} records were sent, ${outcome.appended.length} acknowledged`,
+      `${sent.length} records were sent and ${outcome.appended.length} were acknowledged`,
     );
     return { type: "unknown", error };
   }

@@ -16,7 +16,7 @@ export const coreFold: StateFold = {
   restore: restoreState,
 };
 
-/** The core under a policy, as the stream task uses it. */
+/** Wraps the core under one policy as the engine of a stream task. */
 export function createCoreEngine(policy: CompiledPolicy): Engine {
   return {
     ...coreFold,

@@ -1,10 +1,10 @@
 /**
- * Which conversations need a tick, and when. A heap whose entries may be outdated: an entry counts
- * only while it is what `#deadlines` says of its key.
+ * Tells which conversations need a tick, and when. A heap whose entries may be outdated: an entry
+ * counts only while `#deadlines` has the same deadline for its key.
  */
 type Entry = { readonly deadlineMs: number; readonly key: string };
 
-/** So many outdated entries are never worth making the heap anew. */
+/** Fewer outdated entries than this are not worth rebuilding the heap. */
 const OUTDATED_FEW = 1_000;
 
 export class DeadlineIndex {
@@ -22,14 +22,16 @@ export class DeadlineIndex {
     if (this.#heap.length > 2 * this.#deadlines.size + OUTDATED_FEW) this.#renew();
   }
 
-  /** Most calls are over long before their deadline: their entries would stay until then. */
+  /**
+   * Most calls end long before their deadline; without this their entries would stay until then.
+   */
   #renew(): void {
     const entries = [...this.#deadlines].map(([key, deadlineMs]) => ({ deadlineMs, key }));
-    // What is in order is a heap.
+    // A sorted array is a heap.
     this.#heap = entries.sort((a, b) => a.deadlineMs - b.deadlineMs);
   }
 
-  /** Entries that are kept, outdated ones too. */
+  /** Number of entries, including outdated ones. */
   get size(): number {
     return this.#heap.length;
   }
@@ -44,7 +46,7 @@ export class DeadlineIndex {
     }
   }
 
-  /** Keys whose deadline has come, with it; in no order. Does not change the index. */
+  /** Keys whose deadline has passed, with that deadline, in no order. Does not change the index. */
   due(nowMs: number): readonly Entry[] {
     const due: Entry[] = [];
     const seen = new Set<string>();
@@ -52,7 +54,7 @@ export class DeadlineIndex {
     return due;
   }
 
-  /** Walks only the part of the heap that is due: below a later entry all are later. */
+  /** Walks only the part of the heap that is due: all children of a later entry are later. */
   #collect(at: number, nowMs: number, due: Entry[], seen: Set<string>): void {
     const stack = [at];
     for (let index = stack.pop(); index !== undefined; index = stack.pop()) {

@@ -1,12 +1,12 @@
 /**
  * Sums of SHA-256 digests modulo 2^256: a hash of a set that does not depend on order, and from
- * which one member can be taken out again.
+ * which one member can be removed again.
  */
 const MODULUS = 1n << 256n;
 
 export const ZERO_DIGEST = "0".repeat(64);
 
-/** Both in hex, 64 digits, as is the result. */
+/** The arguments and the result are hex texts of 64 digits. */
 export function addDigests(left: string, right: string): string {
   return toHex((fromHex(left) + fromHex(right)) % MODULUS);
 }

@@ -107,14 +107,14 @@ export class FatalError extends PipelineError {
 }
 
 /**
- * What to do about anything that was thrown. Total; what we do not understand is fatal, because
- * retrying it could repeat a wrong write.
+ * What to do about anything that was thrown. Total: an unknown error is fatal, because a retry
+ * could repeat a wrong write.
  */
 export function classify(error: unknown): Disposition {
   return error instanceof PipelineError ? error.disposition : "fatal";
 }
 
-/** The pipeline error itself, or the unknown thing wrapped in a fatal one. */
+/** The pipeline error itself, or a fatal one that wraps what was thrown. */
 export function asPipelineError(error: unknown): PipelineError {
   if (error instanceof PipelineError) return error;
   const text = error instanceof Error ? error.message : String(error);

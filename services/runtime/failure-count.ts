@@ -5,8 +5,8 @@ import type { InputTopic } from "./topics.ts";
 type Position = { readonly topic: InputTopic; readonly offset: number };
 
 /**
- * Commits that failed at one position. The second failure leads to batches of one; an input that
- * alone is still too large to write goes to the dead letters.
+ * Counts commits that failed at one position. The second failure leads to batches of one input; an
+ * input that is too large to write even alone goes to the dead letters.
  */
 export class FailureCount {
   #at: Position | null = null;
@@ -15,11 +15,11 @@ export class FailureCount {
   #singles = 0;
   #tooLarge: Position | null = null;
 
-  get single(): boolean {
+  get isSingle(): boolean {
     return this.#singles > 0;
   }
 
-  failed(first: FetchedInput | undefined, inputs: number, oversize: boolean): void {
+  noteFailure(first: FetchedInput | undefined, inputs: number, oversize: boolean): void {
     if (first === undefined) return;
     const at: Position = { topic: first.topic, offset: first.record.offset };
     this.#count = isSame(this.#at, at) ? this.#count + 1 : 1;
@@ -28,14 +28,14 @@ export class FailureCount {
     if (oversize || this.#count >= 2) this.#singles = Math.max(this.#singles, inputs);
   }
 
-  succeeded(inputs: number): void {
+  noteSuccess(inputs: number): void {
     this.#singles = Math.max(0, this.#singles - inputs);
     this.#at = null;
     this.#count = 0;
     this.#tooLarge = null;
   }
 
-  /** Why this input is to be put aside; null: it is to be decided. */
+  /** Why this input must go to the dead letters; null: it can be decided. */
   quarantine({ topic, record }: FetchedInput): QuarantineCode | null {
     return isSame(this.#tooLarge, { topic, offset: record.offset }) ? "too_large" : null;
   }

@@ -1,4 +1,4 @@
-/** What of a journal is lost, as far as its head and its secrets can tell. Reads only. */
+/** Finds what of a journal is lost, as far as its head and its secrets show. Reads only. */
 import { missingSecrets } from "./anchor.ts";
 import { StateCorruptError } from "./errors.ts";
 import type { JournalAnchor } from "./journal.ts";
@@ -8,11 +8,11 @@ import { readJournal } from "./read-journal.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 export type JournalLosses = {
-  /** A sentence each, without a full stop. */
+  /** One sentence for each loss, without a full stop. */
   readonly losses: readonly string[];
-  /** Secrets that the journal needs and nobody has. */
+  /** Key ids of secrets that the journal needs and the gate does not have. */
   readonly lostKeyIds: readonly string[];
-  /** Why no gate can go on with it; null: one can. */
+  /** Why no gate can continue with this journal; null: one can. */
   readonly unreadable: string | null;
 };
 
@@ -20,9 +20,12 @@ export type LossesContext = {
   readonly log: Log;
   readonly codec: Codec;
   readonly partition: number;
-  /** Null: nobody knows how far it had come. */
+  /** Null: nobody knows how far the journal had come. */
   readonly head: StoredHead | null;
-  /** Of the secrets at hand, by key id; null: those are not looked at, and no record is read for them. */
+  /**
+   * Fingerprints of the available secrets, by key id; null: secrets are not checked, and no record
+   * is read for them.
+   */
   readonly fingerprints: ReadonlyMap<string, string> | null;
   /** See `missingSecrets`. */
   readonly sinceMs: number;
@@ -48,7 +51,7 @@ export async function findJournalLosses(context: LossesContext): Promise<Journal
 
 function secretLoss(keyId: string): string {
   return (
-    `the secret of key id \`${keyId}\` is not here, and the journal was written with it: calls that are tried ` +
+    `the secret of key id \`${keyId}\` is missing, and the journal was written with it: calls that are tried ` +
     "again get another idempotency key, repeats of calls with sensitive arguments are not recognized, and " +
     "what was sealed cannot be opened"
   );

@@ -10,12 +10,12 @@ export type HeadKeeperContext = {
   readonly logger: Logger;
 };
 
-/** How far the head may lag behind a journal that grows. */
+/** How far in ms the head may lag behind a journal that grows. */
 const LAG_MS = 1_000;
 
 /**
- * Writes a partition's head in the background, at most once a second while the journal grows, soon after
- * it came to rest, and when the partition is closed.
+ * Writes a partition's head in the background: at most once a second while the journal grows, soon
+ * after it becomes idle, and when the partition is closed.
  */
 export class HeadKeeper {
   readonly #context: HeadKeeperContext;
@@ -28,14 +28,14 @@ export class HeadKeeper {
     this.#context = context;
   }
 
-  /** In how many ms to ask again; Infinity: there is nothing to write. */
+  /** In how many ms to call `keep` again; Infinity: there is nothing to write. */
   dueMs(state: PartitionState): number {
     if (this.#saving !== null) return LAG_MS;
     if (state.progress.seq === this.#savedSeq) return Number.POSITIVE_INFINITY;
     return Math.max(this.#savedAtMs + LAG_MS - this.#context.clock.nowMs(), 0);
   }
 
-  /** To be called after commits, and before a rest. */
+  /** To be called after commits, and before the task waits for inputs. */
   keep(state: PartitionState): void {
     if (this.#saving !== null || this.dueMs(state) > 0) return;
     this.#saving = this.#save(state).finally(() => {
@@ -43,7 +43,7 @@ export class HeadKeeper {
     });
   }
 
-  /** Waits until all of the state is known. */
+  /** Waits until the head covers all of the state. */
   async finish(state: PartitionState): Promise<void> {
     await this.#saving;
     if (state.progress.seq !== this.#savedSeq) await this.#save(state);
@@ -59,7 +59,7 @@ export class HeadKeeper {
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       if (!this.#hasFailed) {
-        const text = "the journal's head was not written, a loss may go unnoticed";
+        const text = "the journal's head was not written: a loss may go unnoticed";
         logger.warn(text, { partition, problem });
       }
       this.#hasFailed = true;

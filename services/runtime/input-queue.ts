@@ -1,11 +1,18 @@
 /**
- * The inputs of one partition, read ahead from three topics and given out as one sequence: the lowest
- * append time first, results before verdicts before proposals where times are equal.
+ * Reads the inputs of one partition ahead from three topics and merges them into one sequence: the
+ * lowest append time first, and results before verdicts before proposals where times are equal.
  *
- * QUEUE-1 nothing is given out while another topic may still hold something older: a topic whose read was
- *    cut off by a limit is read on before anything after its last record is given out.
+ * QUEUE-1 nothing is given out while another topic may still hold something older: a topic whose
+ *    read was cut off by a limit is read on before anything after its last record is given out.
  */
-import type { Log, LogRecord, ReadLimits, WaitPosition } from "./ports.ts";
+import type {
+  Codec,
+  Log,
+  LogRecord,
+  ProposalAuthority,
+  ReadLimits,
+  WaitPosition,
+} from "./ports.ts";
 import type { FetchedInput } from "./process-batch.ts";
 import { INPUT_TOPICS, type InputTopic, type PerInput } from "./topics.ts";
 
@@ -32,12 +39,12 @@ export class InputQueue {
     this.#buffers = buffersAt({ proposals: 0, results: 0, verdicts: 0 });
   }
 
-  /** Forgets what was read ahead and starts again at these offsets. */
+  /** Drops what was read ahead and starts again at these offsets. */
   reset(next: PerInput): void {
     this.#buffers = buffersAt(next);
   }
 
-  /** Reads each topic on, up to what may be held. */
+  /** Reads each topic on, up to the limits. */
   async fill(): Promise<void> {
     for (const topic of INPUT_TOPICS) {
       const buffer = this.#buffers[topic];
@@ -58,7 +65,7 @@ export class InputQueue {
     }
   }
 
-  /** The next input, or undefined where more must be read first, or there is none. */
+  /** The next input; undefined where more must be read first, or where there is none. */
   peek(): FetchedInput | undefined {
     let first: FetchedInput | undefined;
     for (const topic of TIE_ORDER) {
@@ -75,18 +82,18 @@ export class InputQueue {
     return first;
   }
 
-  /** Takes out what `peek` gave. */
+  /** Removes the input that `peek` returned. */
   take({ topic }: FetchedInput): void {
     this.#buffers[topic].at += 1;
   }
 
-  /** What was read of a topic and not taken. */
+  /** Records of a topic that were read and not taken. */
   readAhead(topic: InputTopic): readonly LogRecord[] {
     const { records, at } = this.#buffers[topic];
     return at === 0 ? records : records.slice(at);
   }
 
-  /** Where new inputs would be. */
+  /** The positions at which new inputs will appear. */
   ends(): readonly WaitPosition[] {
     return INPUT_TOPICS.map((topic) => ({
       topic,
@@ -112,4 +119,42 @@ function buffersAt(next: PerInput): Record<InputTopic, Buffered> {
     results: at(next.results),
     verdicts: at(next.verdicts),
   };
+}
+
+type Waits = {
+  readonly codec: Pick<Codec, "pending">;
+  readonly authority?: ProposalAuthority | undefined;
+};
+
+/**
+ * Resolves when the schema of an input, and the keys for its proposal, are loaded; null: the input
+ * can be judged now. Asking again is cheap.
+ */
+export function pendingOf(
+  { codec, authority }: Waits,
+  input: FetchedInput | undefined,
+): Promise<void> | null {
+  if (input === undefined) return null;
+  const decodable = codec.pending?.(input.record.value) ?? null;
+  if (decodable !== null || authority === undefined || input.topic !== "proposals") {
+    return decodable;
+  }
+  return authority.pending(input.record);
+}
+
+/**
+ * Verifies all proposals that were read at once: waiting for each separately would make batches of
+ * one.
+ */
+export async function verifyAhead(
+  authority: ProposalAuthority | undefined,
+  queue: InputQueue,
+): Promise<void> {
+  if (authority === undefined) return;
+  const waits: Promise<void>[] = [];
+  for (const record of queue.readAhead("proposals")) {
+    const pending = authority.pending(record);
+    if (pending !== null) waits.push(pending);
+  }
+  if (waits.length > 0) await Promise.all(waits);
 }

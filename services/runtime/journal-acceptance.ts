@@ -1,4 +1,4 @@
-/** Writes a loss that a person accepted into a journal that no gate runs: decides nothing. */
+/** Journals a loss that a person accepted, while no gate runs on the journal. Decides nothing. */
 import type { RegisteredSecrets } from "./anchor.ts";
 import { commitBatch } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
@@ -22,7 +22,7 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
         ...{ partition, codec, logger, metrics },
         ...{ partitions: log.partitions, hashEvery: Number.MAX_SAFE_INTEGER },
         keepsRecords: false,
-        engine: undecided(context),
+        engine: engineWithoutInputs(context),
         anchor: { registered: secrets, repeatAfterMs: 0, spanMs: context.spanMs, acceptance },
       },
       state,
@@ -36,8 +36,8 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
   }
 }
 
-/** Records without an input need no decision. */
-function undecided({ fold }: AcceptanceContext): Engine {
+/** An engine for records without an input, which need no decision. */
+function engineWithoutInputs({ fold }: AcceptanceContext): Engine {
   return {
     ...fold,
     policyRevision: "none",

@@ -1,11 +1,11 @@
 /**
- * How far a journal had come, written down outside of it: a journal that ends before its head has lost
+ * How far a journal had come, stored outside of it. A journal that ends before its head has lost
  * decisions, and calls that ran would run again.
  *
  * HEAD-1 a head is written after what it names is durable: it may lag behind the journal, and never
- *        leads it. No crash makes a journal look as if it had lost something.
- * HEAD-2 a journal that does not have the record that its head names is not run, until a person accepts
- *        the loss; the gate journals that before it decides anything.
+ *    leads it. No crash makes a journal look as if it had lost something.
+ * HEAD-2 a journal that does not have the record that its head names is not run, until a person
+ *    accepts the loss; the gate journals that before it decides anything.
  */
 import type { Acceptance } from "./anchor.ts";
 import { standsInChain } from "./checkpoint.ts";
@@ -15,26 +15,26 @@ import type { Codec, Log } from "./ports.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 export type JournalHead = {
-  /** Of the journal, as `Log.topicId` gives it. */
+  /** Topic id of the journal, as `Log.topicId` returns it. */
   readonly topicId: string;
-  /** Offset after the last record that is known. */
+  /** Offset after the last record that the head covers. */
   readonly journalOffset: number;
   readonly seq: number;
   readonly chainHead: string;
 };
 
 export type StoredHead = JournalHead & {
-  /** What a person accepted and no record tells of yet. */
+  /** A loss that a person accepted and that no journal record has reported yet. */
   readonly acceptance: Acceptance | null;
 };
 
-/** Where heads are kept: beside the log, never in it. */
+/** Where heads are stored: beside the log, never in it. */
 export interface HeadStore {
   /** What to do about a journal that lost records: a sentence without a full stop. */
   readonly remedy: string;
-  /** Null where none is known. @throws where the store does not answer. */
+  /** Null where the store has no head. @throws where the store does not answer. */
   load(partition: number): Promise<StoredHead | null>;
-  /** Durable when it resolves. Drops an acceptance: the journal has it by then. */
+  /** Durable when it resolves. Drops a stored acceptance: the journal has it by then. */
   save(partition: number, head: JournalHead): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function headOf(log: Log, state: PartitionState): JournalHead {
   return { topicId: log.topicId(JOURNAL_TOPIC), journalOffset, seq, chainHead };
 }
 
-/** Null where the journal has all that its head knows of. */
+/** Null where the journal has everything that its head covers. */
 export async function findHeadProblem(
   { log, codec, partition }: JournalOf,
   head: JournalHead,
@@ -69,10 +69,10 @@ export async function findHeadProblem(
     const loss = `${which} ends at offset ${end} and had come to ${journalOffset} (record ${seq}): what was decided after its end is gone`;
     return { type: "too_short", loss };
   }
-  // What retention has deleted was there.
+  // Retention has deleted the record, so it was there.
   if (journalOffset - 1 < (await log.startOffset(JOURNAL_TOPIC, partition))) return null;
   if (await isInChain({ log, codec, partition }, head)) return null;
-  const loss = `${which} has another record at offset ${journalOffset - 1} than the one it had (record ${seq}): it is a copy that went another way`;
+  const loss = `${which} has another record at offset ${journalOffset - 1} than the one it had (record ${seq}): it is a copy with another history`;
   return { type: "other_history", loss };
 }
 
@@ -99,7 +99,7 @@ export function journalLost(
   );
 }
 
-/** What a store holds; null where it is no head. */
+/** Parses what a store holds; null where it is no head. */
 export function parseHead(value: unknown): StoredHead | null {
   if (!isRecord(value)) return null;
   const { topicId, journalOffset, seq, chainHead } = value;

@@ -28,10 +28,10 @@ export type JournalRecord = {
   readonly clocks: PerInput;
   /**
    * Largest gate time of any record before this one, in ms; 0 for the first. Where the log's start
-   * has moved, it tells how old everything is that can no longer be read.
+   * has moved, it bounds the age of everything that can no longer be read.
    */
   readonly previousAtMs: number;
-  /** Revision of the policy that decided, `sha256:…`. */
+  /** Revision of the deciding policy, `sha256:…`. */
   readonly policyRevision: string;
   readonly events: readonly GateEvent[];
   /** Hash of the state after this record (see state-hash.ts), hex, on every `STATE_HASH_EVERY`-th; else null. */
@@ -40,22 +40,25 @@ export type JournalRecord = {
   readonly anchor: JournalAnchor | null;
 };
 
-/** What the journal rests on from a record on. */
+/** What the journal depends on from this record on. */
 export type JournalAnchor = {
-  /** The present secret first, then those that calls may still need. */
+  /** The current secret first, then the earlier ones that calls may still need. */
   readonly secrets: readonly SecretMark[];
-  /** Secrets that are lost: a person accepted it. What they would have made is made with others. */
+  /**
+   * Key ids of lost secrets, where a person accepted the loss. What they would have made is made
+   * with others.
+   */
   readonly lostKeyIds: readonly string[];
-  /** The loss that was accepted just before; null: none was. */
+  /** The loss that was accepted just before this record; null: none was. */
   readonly accepted: AcceptedLoss | null;
 };
 
-/** Tells a secret from any other and gives nothing of it away. */
+/** Identifies a secret without disclosing anything of it. */
 export type SecretMark = {
   readonly keyId: string;
   /** HMAC under the secret, 64 hex digits. */
   readonly fingerprint: string;
-  /** Gate time at which another secret took over; null: it is the present one. */
+  /** Gate time at which another secret replaced this one; null: it is the current one. */
   readonly supersededAtMs: number | null;
 };
 
@@ -63,9 +66,9 @@ export type SecretMark = {
 export type AcceptedLoss = {
   readonly by: string;
   readonly reason: string | null;
-  /** By the clock of the machine on which it was accepted. */
+  /** Time in ms by the clock of the machine on which the loss was accepted. */
   readonly atMs: number;
-  /** A sentence each. */
+  /** One sentence for each loss. */
   readonly losses: readonly string[];
 };
 
@@ -73,20 +76,20 @@ export type InputPosition = {
   readonly topic: InputTopic;
   readonly partition: number;
   readonly offset: number;
-  /** As assigned by the log; not yet made monotone. */
+  /** As the log assigned it; not yet made monotone. */
   readonly appendTimeMs: number;
 };
 
 export type JournalInput = DecidedInput | QuarantinedInput | IdleInput;
 
-/** The input as it was decided: a journal can be decided again under another policy. */
+/** The input as it was decided, so that a journal can be decided again under another policy. */
 export type DecidedInput = {
   readonly type: "decided";
   readonly at: InputPosition;
   readonly input: GateInput;
 };
 
-/** The input went to the dead letters; the record's events are empty. */
+/** The input went to the dead letters; the record has no events. */
 export type QuarantinedInput = {
   readonly type: "quarantined";
   readonly at: InputPosition;
@@ -102,10 +105,13 @@ export const QUARANTINE_CODES = [
 
 export type QuarantineCode = (typeof QUARANTINE_CODES)[number];
 
-/** No input: written so that retention never leaves a partition without a journal record. */
+/**
+ * No input: such a record is written so that retention never leaves a partition without a journal
+ * record.
+ */
 export type IdleInput = { readonly type: "idle" };
 
-/** A journal record with its place in the log. */
+/** A journal record with its position in the log. */
 export type CommittedRecord = {
   readonly offset: number;
   readonly appendTimeMs: number;

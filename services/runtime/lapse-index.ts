@@ -1,17 +1,21 @@
-/** What is looked at once and again while it passes: short, as many conversations may lapse in it. */
+/**
+ * Width of a span in ms. Conversations that lapse in the current span are checked repeatedly, so it
+ * is short.
+ */
 const SPAN_MS = 10_000;
 
 /**
- * Which conversations may have lapsed: keys by the span of time in which their state said it would. A key
- * stands in one span, or in several where it was added for an earlier one; a state that lives on since it
- * was added stands too early, and is moved when its span is over. Whether it has lapsed is asked of its state.
+ * Tells which conversations may have lapsed: it has keys by the span of time in which their state
+ * is due to lapse. A key is in one span, or in several where it was added again for an earlier one.
+ * A state that lives longer than when it was added is in too early a span, and is moved when that
+ * span is over. Only the state itself says whether it has lapsed.
  */
 export class LapseIndex {
   readonly #spans = new Map<number, Set<string>>();
-  /** None before it has keys. */
+  /** Infinity: the index has no keys yet. */
   #first = Number.POSITIVE_INFINITY;
 
-  /** For a key that is new, or lapses sooner than it was added for. */
+  /** To be called for a key that is new, or that lapses sooner than when it was added. */
   add(key: string, dropAtMs: number): void {
     this.#put(key, spanOf(dropAtMs));
   }
@@ -25,10 +29,10 @@ export class LapseIndex {
     return keys;
   }
 
-  /** Spans with keys up to this one. */
+  /** Spans that have keys, up to this one. */
   #begun(last: number): readonly number[] {
     const begun: number[] = [];
-    // After a long rest, or a clock that was set right, there are more spans than keys.
+    // After a long idle time, or after the clock was corrected, there are more spans than keys.
     if (last - this.#first > this.#spans.size) {
       for (const span of this.#spans.keys()) if (span <= last) begun.push(span);
       return begun;
@@ -40,10 +44,10 @@ export class LapseIndex {
   }
 
   /**
-   * Empties the spans that are over. What is left of them is moved to where it lapses now, or stays a
-   * candidate where its time is over and something else keeps it.
+   * Empties the spans that are over. Each remaining key is moved to the span in which it lapses
+   * now, or stays a candidate where its time is over and something else keeps it alive.
    *
-   * @param dropAtOf undefined: the key is gone.
+   * @param dropAtOf returns undefined where the key is gone.
    */
   forget(nowMs: number, dropAtOf: (key: string) => number | undefined): void {
     const now = spanOf(nowMs);

@@ -1,6 +1,9 @@
 import type { Logger } from "./ports.ts";
 
-/** Listeners to one kind of news. What one of them throws concerns neither the others nor the teller. */
+/**
+ * Listeners to one kind of event. An error of one listener reaches neither the other listeners nor
+ * the caller.
+ */
 export class Listeners<T> {
   readonly #listeners = new Set<(news: T) => void>();
   readonly #logger: Logger;
@@ -13,7 +16,7 @@ export class Listeners<T> {
     return this.#listeners.size === 0;
   }
 
-  /** Returns what removes it. */
+  /** Returns a function that removes the listener. */
   add(listener: (news: T) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

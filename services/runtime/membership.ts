@@ -1,35 +1,68 @@
-/** What a gate that shares its partitions with others needs from the outside, beside the log. */
+/**
+ * What a gate that shares its partitions with other gates needs from the outside, beside the log.
+ */
 
 export type Assignment = {
-  /** Grows with every change; work of an earlier one is dropped. */
+  /** Grows with every change; work for an earlier epoch is dropped. */
   readonly epoch: number;
-  /** The partitions that are ours: each stands for that partition of all input topics. */
+  /** Our partitions: each number stands for that partition of all input topics. */
   readonly partitions: readonly number[];
 };
 
-/** A place among the gates of one group. */
+/** Membership in a group of gates. */
 export interface Membership {
-  /** Ours as of now; empty before `join` and after `leave`. */
+  /** Our current assignment; empty before `join` and after `leave`. */
   readonly assignment: Assignment;
-  /** True from the first assignment on, until the group is left, or says nothing for longer than a session. */
+  /**
+   * True from the first assignment until the gate leaves the group, or the group does not answer
+   * for longer than a session.
+   */
   readonly joined: boolean;
-  /** False: nobody else can have a partition of ours, so one that was lost does not come back. */
+  /** False: no other gate can own a partition of ours, so one that was lost does not come back. */
   readonly isShared: boolean;
   /**
-   * Resolves, with the reason, when the place is lost for good: whoever runs the gate must end with an
-   * error, so that another process begins anew. Never rejects.
+   * Resolves, with the reason, when the membership is lost for good: whoever runs the gate must end
+   * with an error, so that another process starts. Never rejects.
    */
   readonly failed: Promise<Error>;
   /**
-   * Partitions that may be ours once we have joined, the likeliest first, of as many as there are; none
-   * where nobody owns any. Asked for before `join`. Absent: nobody can tell. Never rejects.
+   * Partitions that the group will probably assign to us, the likeliest first; `partitions` is
+   * their total number. Empty where nobody owns any. To be called before `join`. Absent: nobody can
+   * predict it. Never rejects.
    */
   expected?(partitions: number): Promise<readonly number[]>;
   /**
-   * Resolves with the first assignment. The listener is told of it and of every later one, at once.
+   * Resolves with the first assignment. The listener is called at once with that and with every
+   * later one.
    * @throws PipelineError where the group cannot be joined.
    */
   join(listener: (assignment: Assignment) => void): Promise<void>;
-  /** Gives all partitions up, so that others take them over now and not after a time-out. Idempotent. */
+  /**
+   * Gives all partitions up, so that other gates take them over at once instead of after a
+   * time-out. Idempotent.
+   */
   leave(): Promise<void>;
+}
+
+/**
+ * The membership of a gate that is the only one on its log: it owns every partition while it runs.
+ */
+export class FixedMembership implements Membership {
+  readonly assignment: Assignment;
+  readonly isShared = false;
+  readonly failed = new Promise<Error>(() => undefined);
+  joined = false;
+
+  constructor(partitions: number) {
+    this.assignment = { epoch: 1, partitions: Array.from({ length: partitions }, (_, at) => at) };
+  }
+
+  async join(listener: (assignment: Assignment) => void): Promise<void> {
+    this.joined = true;
+    listener(this.assignment);
+  }
+
+  async leave(): Promise<void> {
+    this.joined = false;
+  }
 }

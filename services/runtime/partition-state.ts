@@ -2,8 +2,9 @@
  * The committed state of one partition: what the journal says up to `seq`.
  *
  * STATE-1 it changes only by `apply`, with what is in the journal.
- * STATE-2 `stateSum` is the sum of the hashes of the conversations held.
- * STATE-3 lapsed conversations are dropped at hash records alone, so that every replay drops the same.
+ * STATE-2 `stateSum` is the sum of the hashes of all conversations in the state.
+ * STATE-3 lapsed conversations are dropped at hash records only, so that every replay drops the
+ *    same.
  */
 
 import type { Anchored } from "./anchor.ts";
@@ -15,7 +16,7 @@ import { NO_SUM, type StateSum } from "./state-hash.ts";
 import { type Conversation, dropAtOf } from "./stored-conversation.ts";
 import { NO_POSITION, type PerInput } from "./topics.ts";
 
-/** Where a partition stands in its journal and its inputs. */
+/** How far a partition has come in its journal and its inputs. */
 export type Progress = {
   readonly seq: number;
   readonly chainHead: string;
@@ -24,7 +25,7 @@ export type Progress = {
   /** Largest gate time so far. */
   readonly latestMs: number;
   readonly stateSum: StateSum;
-  /** What the journal rests on; null: no record has said so yet. */
+  /** What the journal depends on; null: no record has named it yet. */
   readonly anchor: Anchored | null;
 };
 
@@ -36,7 +37,10 @@ export type StateChange = {
   readonly journalTimeMs: number;
   readonly conversations: ReadonlyMap<string, Conversation>;
   readonly dropped: ReadonlySet<string>;
-  /** The change ends with a hash record: what had lapsed by then is in `dropped`. */
+  /**
+   * Whether the change ends with a hash record: then `dropped` has the conversations that had
+   * lapsed by then.
+   */
   readonly atHashRecord: boolean;
 };
 
@@ -68,12 +72,12 @@ export class PartitionState {
     return this.#progress;
   }
 
-  /** Offset in the journal after the last record held. */
+  /** Offset in the journal after the last record in the state. */
   get journalOffset(): number {
     return this.#journalOffset;
   }
 
-  /** Append time of the last record held; 0: none. */
+  /** Append time of the last record in the state; 0: it has none. */
   get journalTimeMs(): number {
     return this.#journalTimeMs;
   }
@@ -101,19 +105,19 @@ export class PartitionState {
     this.#journalTimeMs = change.journalTimeMs;
   }
 
-  /** How many keys `takeUnsaved` would give. */
+  /** How many keys `takeUnsaved` would return. */
   get unsavedCount(): number {
     return this.#unsaved.size;
   }
 
-  /** Keys that changed since the call before, gone ones included. */
+  /** Keys that changed since the last call, including removed ones. */
   takeUnsaved(): ReadonlySet<string> {
     const unsaved = this.#unsaved;
     this.#unsaved = new Set();
     return unsaved;
   }
 
-  /** Gives back what `takeUnsaved` gave and was not saved. */
+  /** Gives back keys that `takeUnsaved` returned and that were not saved. */
   returnUnsaved(keys: ReadonlySet<string>): void {
     for (const key of keys) this.#unsaved.add(key);
   }
@@ -124,9 +128,10 @@ export class PartitionState {
     if (before?.seq === conversation.seq) return;
     this.#unsaved.add(key);
     const { deadlineMs } = conversation;
-    // Most calls come behind an earlier one that is open: the index has its deadline.
+    // Most calls come after an open earlier one, whose deadline the index already has.
     if (before?.deadlineMs !== deadlineMs) this.deadlines.set(key, deadlineMs);
-    // Most live longer with each call: the index finds out when their time is over.
+    // Most conversations live longer with each call: the index finds out later when their time is
+    // over.
     const dropAtMs = dropAtOf(conversation);
     if (before === undefined || dropAtMs < dropAtOf(before)) this.lapses.add(key, dropAtMs);
   }

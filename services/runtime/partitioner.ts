@@ -1,6 +1,6 @@
-/** The hash of Kafka's own default partitioner; librdkafka's default is another one. */
+/** The hash of Kafka's own default partitioner; the default of librdkafka is another one. */
 
-/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+/** Kept as a function for loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
 
 const SEED = 0x9747b28c;
@@ -48,7 +48,7 @@ function byte(data: Uint8Array, at: number): number {
 
 const encoder = new TextEncoder();
 
-/** The key of every record of a conversation. The tenant's id contains no `/`. */
+/** The key of every record of a conversation. A tenant id contains no `/`, so the key is unique. */
 export function conversationKey(tenantId: string, conversationId: string): string {
   return `${tenantId}/${conversationId}`;
 }
@@ -57,7 +57,7 @@ const decoder = new TextDecoder();
 
 /** Whether the bytes are the UTF-8 of the text. */
 export function isKey(bytes: Uint8Array, key: string): boolean {
-  // Text in ASCII is as long as its bytes, and is compared without being decoded.
+  // ASCII text is as long as its bytes, and is compared without being decoded.
   if (bytes.length !== key.length) return decoder.decode(bytes) === key;
   for (let at = 0; at < key.length; at += 1) {
     const unit = charCodeAt.call(key, at);
@@ -67,7 +67,7 @@ export function isKey(bytes: Uint8Array, key: string): boolean {
   return true;
 }
 
-/** The partition that a record with this key belongs to. */
+/** The partition of a record with this key. */
 export function partitionOf(key: string | Uint8Array, partitions: number): number {
   const bytes = typeof key === "string" ? encoder.encode(key) : key;
   return (murmur2(bytes) & 0x7fffffff) % partitions;

@@ -1,6 +1,6 @@
 /**
- * What the stream task needs from the outside. Adapters implement these for the embedded log, for
- * memory, and for a broker; one contract suite runs on all of them.
+ * What the stream task needs from the outside. Adapters implement these ports for the embedded log,
+ * for memory, and for a broker; one contract suite runs on all of them.
  */
 import type { DecisionEvent } from "../core/events.ts";
 import type { GateInput, ProposalInput } from "../core/inputs.ts";
@@ -10,7 +10,7 @@ import type { DecisionTopic, InputTopic, PerInput, Topic } from "./topics.ts";
 
 export type RecordHeader = { readonly name: string; readonly value: string };
 
-/** A record as the log holds it. */
+/** A record as the log stores it. */
 export type LogRecord = {
   readonly offset: number;
   /** Assigned by the log when it was appended; never falls within a topic-partition. */
@@ -28,20 +28,23 @@ export type OutgoingRecord = {
   readonly headers?: readonly RecordHeader[];
 };
 
-/** Where an appended record went. */
+/** Position and time of an appended record. */
 export type Appended = { readonly offset: number; readonly appendTimeMs: number };
 
 export type ReadLimits = { readonly recordsMax: number; readonly bytesMax: number };
 
 export type ReadResult = {
   readonly records: readonly LogRecord[];
-  /** Where to read on: after the last record, and after anything that is not a record. */
+  /**
+   * The offset to read next: after the last record, and after anything in the log that is not a
+   * record.
+   */
   readonly nextOffset: number;
   /** The log's end as of this read. */
   readonly endOffset: number;
 };
 
-/** A place to wait at: until something is readable from `offset` on. */
+/** A position to wait at until something is readable from `offset` on. */
 export type WaitPosition = {
   readonly topic: Topic;
   readonly partition: number;
@@ -55,9 +58,12 @@ export type WaitPosition = {
  */
 export interface Log {
   readonly partitions: number;
-  /** Names this log for ever: a checkpoint of another log must not be taken for ours. */
+  /** Identifies this log for ever: a checkpoint of another log must not be used with this one. */
   readonly clusterId: string;
-  /** Names this life of the topic: another after it was deleted and made again. */
+  /**
+   * Identifies this instance of the topic: a topic that was deleted and created again has another
+   * id.
+   */
   topicId(topic: Topic): string;
   /**
    * Appends for writers outside the gate. All records are durable when it resolves, each after the
@@ -65,9 +71,9 @@ export interface Log {
    */
   append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]>;
   /**
-   * At most `limits` of committed records from `fromOffset` on; at least one if there is one, however
-   * large. Empty at the end of the log.
-   * @throws FatalError `input_out_of_reach` where `fromOffset` lies before the log's start.
+   * Committed records from `fromOffset` on, at most `limits`, but at least one if there is one,
+   * however large. Empty at the end of the log.
+   * @throws FatalError `input_out_of_reach` where `fromOffset` is before the log's start.
    */
   read(
     topic: Topic,
@@ -75,7 +81,10 @@ export interface Log {
     fromOffset: number,
     limits: ReadLimits,
   ): Promise<ReadResult>;
-  /** The offset that the next record will get at least. Stable below it once a writer has fenced. */
+  /**
+   * The lowest offset that the next record can get. What is below it no longer changes once a
+   * writer has fenced.
+   */
   endOffset(topic: Topic, partition: number): Promise<number>;
   /** The first offset that can still be read. */
   startOffset(topic: Topic, partition: number): Promise<number>;
@@ -94,21 +103,29 @@ export interface Log {
 /** What one commit writes: all of it becomes visible, or nothing. */
 export type CommitBatch = {
   readonly records: readonly OutgoingRecord[];
-  /** Offsets to read next. A hint for others: the journal says where the gate goes on. */
+  /** Offsets to read next. A hint for others: the journal determines where the gate continues. */
   readonly consumed: PerInput;
 };
 
 export type CommitOutcome =
   | { readonly type: "committed"; readonly appended: readonly Appended[] }
-  /** Nothing became visible and nothing will. `oversize`: it never can as it is. */
+  /**
+   * Nothing became visible and nothing will. `oversize`: the batch is too large to ever be written
+   * as it is.
+   */
   | { readonly type: "failed"; readonly oversize: boolean; readonly error: Error }
-  /** It may or may not have become visible: take the partition over again and read the journal. */
+  /**
+   * The batch may or may not have become visible: take the partition over again and read the
+   * journal.
+   */
   | { readonly type: "unknown"; readonly error: Error };
 
-/** The right to decide one partition, until somebody else takes it over. */
+/** The right to decide one partition, until another owner takes it over. */
 export interface PartitionWriter {
   readonly partition: number;
-  /** Offsets that the log has recorded for the gate's group, possibly by a foreigner. */
+  /**
+   * Offsets that the log has recorded for the gate's group; a foreign client may have written them.
+   */
   recordedOffsets(): Promise<PerInput>;
   /** @throws FencedError: another owner has taken over; nothing was written. */
   commit(batch: CommitBatch): Promise<CommitOutcome>;
@@ -117,32 +134,32 @@ export interface PartitionWriter {
 
 export interface Ownership {
   /**
-   * Fences the previous owner: when it resolves, nothing of that owner will become visible any more,
-   * and every end offset read from now on holds all it ever committed.
+   * Fences the previous owner: when it resolves, nothing of that owner becomes visible any more,
+   * and every end offset read from now on includes all that it ever committed.
    */
   takeOver(partition: number): Promise<PartitionWriter>;
 }
 
-/** What a checkpoint says of itself. `count` and `digestSum` are kept by the store. */
+/** What a checkpoint says of itself. The store itself records `count` and `digestSum`. */
 export type CheckpointHeader = {
   readonly clusterId: string;
   readonly topicId: string;
   readonly schemaVersion: number;
-  /** Offset in the journal after the last record the checkpoint holds. */
+  /** Offset in the journal after the last record in the checkpoint. */
   readonly journalOffset: number;
-  /** Append time of that record. */
+  /** Append time of that record, ms. */
   readonly journalTimeMs: number;
   readonly seq: number;
   readonly chainHead: string;
   readonly next: PerInput;
   readonly clocks: PerInput;
-  /** Largest gate time up to that record. */
+  /** Largest gate time up to that record, ms. */
   readonly latestMs: number;
-  /** What the journal rests on there. */
+  /** What the journal depends on at that record. */
   readonly anchor: Anchored | null;
 };
 
-/** The state of one conversation. `digest` covers the rest of the blob. */
+/** The state of one conversation. `digest` is over all other fields. */
 export type CheckpointBlob = {
   readonly key: string;
   /** `seq` of the journal record with the conversation's last event. */
@@ -161,62 +178,70 @@ export type Checkpoint = {
   readonly blobs: readonly CheckpointBlob[];
 };
 
-/** How a save makes room for decisions between its steps. */
+/** How a save leaves time for decisions between its steps. */
 export interface CheckpointPace {
-  /** Somebody waits for the save to end: larger steps, no rests. */
+  /** True when somebody waits for the save to end: larger steps, no rests. */
   readonly inHaste: boolean;
-  /** After a step that held up decisions for `workedMs`. Resolves when the next may be made. */
+  /**
+   * To be called after a step that delayed decisions for `workedMs`. Resolves when the next step
+   * may start.
+   */
   rest(workedMs: number): Promise<void>;
 }
 
-/** What changed since the checkpoint before. `replace`: forget everything the store has. */
+/** What changed since the previous checkpoint. `replace`: the store must drop everything it has. */
 export type CheckpointUpdate = {
   readonly header: CheckpointHeader;
   readonly replace: boolean;
-  /** Made as they are asked for: together they may be larger than memory should hold twice. */
+  /** Made as they are asked for: together they may be too large to be in memory twice. */
   readonly upserts: Iterable<CheckpointBlob>;
   readonly removals: readonly string[];
-  /** Absent: as fast as it goes. */
+  /** Absent: the save runs without rests. */
   readonly pace?: CheckpointPace;
 };
 
 export type LoadedCheckpoint = {
-  /** Names what the store holds now, whatever its worth; null where it holds nothing. */
+  /** Identifies what the store holds now, valid or not; null where it holds nothing. */
   readonly mark: string | null;
-  /** Absent where there is none, or where it cannot be read as one. */
+  /** Null where the store has no checkpoint, or where it cannot be parsed as one. */
   readonly checkpoint: Checkpoint | null;
-  /** Why what the store holds cannot be read. */
+  /** Why the store's content cannot be parsed. */
   readonly problem: string | null;
 };
 
-/** `header`: null where what the store holds is no checkpoint. */
+/** `header`: null where the store's content is no checkpoint. */
 export type SeenCheckpoint = {
   readonly mark: string | null;
   readonly header: CheckpointHeader | null;
 };
 
 export type CheckpointSaved = {
-  /** `stale`: the store holds something else than the caller thought; nothing was changed. */
+  /** `stale`: the store holds something else than the caller expected; nothing was changed. */
   readonly type: "saved" | "stale";
-  /** What the store holds after the call. */
+  /** Identifies what the store holds after the call. */
   readonly mark: string | null;
 };
 
 /**
- * A cache of the journal: it may be empty, stale, foreign or gone, and nothing but speed is lost.
- * It never goes back, because a save names by `mark` what it replaces or builds on.
+ * A cache of the journal: it may be empty, stale, foreign or gone, and only speed is lost. It never
+ * goes back, because a save names by `mark` the content that it replaces or builds on.
  *
- * @throws RetryableError `checkpoint_unavailable`: the task goes on without.
+ * @throws RetryableError `checkpoint_unavailable`: the task continues without checkpoints.
  */
 export interface CheckpointStore {
-  /** As a whole or not at all. What it holds is checked by the caller, not trusted. */
+  /**
+   * Loads the checkpoint as a whole or not at all. The caller checks the content and does not trust
+   * it.
+   */
   load(partition: number): Promise<LoadedCheckpoint>;
-  /** What `load` would give, without the conversations. Absent: nobody else writes to the store. */
+  /**
+   * What `load` would return, without the conversations. Absent: nobody else writes to the store.
+   */
   look?(partition: number): Promise<SeenCheckpoint>;
   /**
-   * May be done in steps between which the gate goes on: the header changes in the last one. Ended in
-   * between, the store holds the earlier header with newer blobs, which a replay copes with, or
-   * something that `load` gives no checkpoint of.
+   * May work in steps between which the gate decides; the last step changes the header. If it is
+   * interrupted, the store holds the earlier header with newer blobs, which a replay tolerates, or
+   * content that `load` returns no checkpoint for.
    */
   save(
     partition: number,
@@ -230,16 +255,19 @@ export type DecodedInput =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Says who vouches for a proposal, where whoever writes proposals is not trusted. An ingest step: what it
- * gives is journaled, so that a replay asks nobody.
+ * Authenticates proposals where their writers are not trusted. It runs at ingest: its result is
+ * journaled, so that a replay needs no keys.
  */
 export interface ProposalAuthority {
   /**
-   * What must be waited for before the record can be vouched for; null: nothing. Never rejects. Asking
-   * again for the same record is cheap.
+   * Resolves when the record can be verified; null: it can be now. Never rejects. Asking again for
+   * the same record is cheap.
    */
   pending(record: LogRecord): Promise<void> | null;
-  /** The proposal as the record's token has it, or rejected as `unauthenticated`; `nowMs`: gate time. */
+  /**
+   * The proposal with the identity of the record's token, or rejected as `unauthenticated`. @param
+   * nowMs gate time.
+   */
   vouch(proposal: ProposalInput, record: LogRecord, nowMs: number): ProposalInput;
 }
 
@@ -256,30 +284,33 @@ export type EncodedDecision = {
   readonly value: Uint8Array;
 };
 
-/** Bytes to types and back. Holds the secret: an idempotency key is made while encoding `allowed`. */
+/**
+ * Converts bytes to types and back. It holds the secret, because encoding an `allowed` record makes
+ * its idempotency key.
+ */
 export interface Codec {
   /**
-   * What must be waited for before a value can be decoded: a schema that is not known here yet. Null:
-   * nothing; absent: never anything. Asking again for the same value is cheap.
-   * @throws RetryableError `schema_unavailable`, when awaited: nothing is known of the value now.
+   * Resolves when a value can be decoded: its schema may not be loaded yet. Null: it can be decoded
+   * now; absent: every value can. Asking again for the same value is cheap.
+   * @throws RetryableError `schema_unavailable`, when awaited: the schema cannot be had now.
    */
   pending?(value: Uint8Array | null): Promise<void> | null;
   /**
-   * Total: bytes that cannot be decoded are an answer, not an exception.
-   * @throws RetryableError where `pending` was not waited for; so do all that decode.
+   * Total: for bytes that cannot be decoded it returns a problem and does not throw.
+   * @throws RetryableError where `pending` was not awaited; so do all methods that decode.
    */
   decodeInput(topic: InputTopic, value: Uint8Array | null): DecodedInput;
   encodeJournal(record: JournalRecord): Uint8Array;
   /** @throws StateCorruptError where the bytes are no journal record. */
   decodeJournal(value: Uint8Array): JournalRecord;
-  /** The record of `allowed`, `refused` or `held` that a decision becomes. */
+  /** The record of the topic `allowed`, `refused` or `held` for a decision. */
   encodeDecision(event: DecisionEvent, at: InputPosition): EncodedDecision;
   encodeDeadLetter(letter: DeadLetter): Uint8Array;
-  /** The value of a verdict of kind tick. */
+  /** The value of a verdict of kind `tick`. */
   encodeTick(): Uint8Array;
 }
 
-/** The wall clock decides when to do something, never what is decided. */
+/** The wall clock determines when to do something, never what is decided. */
 export interface Clock {
   nowMs(): number;
   /** Resolves after the time, or at once when the signal aborts; never rejects. */
@@ -288,7 +319,9 @@ export interface Clock {
 
 export type LogFields = Readonly<Record<string, string | number | boolean>>;
 
-/** Messages are one lower-case sentence; fields hold positions, counts and codes, never payloads. */
+/**
+ * A message is one lower-case sentence; fields hold positions, counts and codes, never payloads.
+ */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -317,3 +350,28 @@ export type MetricName =
   | "late_drops";
 
 export type TimingName = "commit" | "restore" | "checkpoint";
+
+/** What a gate must know of a topic before it runs. */
+export type TopicFacts = {
+  readonly topic: Topic;
+  /** The topic's name on the servers. */
+  readonly name: string;
+  /** 0: there is no such topic. */
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  readonly cleanupPolicy: string;
+  /** -1: unlimited. */
+  readonly retentionMs: number;
+  /** -1: unlimited. */
+  readonly retentionBytes: number;
+  readonly minInsyncReplicas: number;
+  /** `LogAppendTime` or `CreateTime`. */
+  readonly timestampType: string;
+  readonly messageBytesMax: number;
+};
+
+/** @throws RetryableError, FatalError as the ports in ports.ts do. */
+export interface TopicInspector {
+  /** One entry for each topic role, in the order of `TOPICS`. */
+  describe(): Promise<readonly TopicFacts[]>;
+}

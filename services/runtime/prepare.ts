@@ -1,15 +1,15 @@
 /**
- * A partition's state made ready by a process that does not own the partition, or not yet: so that
- * taking it over is a matter of the last few records.
+ * Prepares the state of a partition in a process that does not own it, or not yet, so that taking
+ * the partition over needs only the last few records.
  *
- * It is made of the newest checkpoint and of what is committed of the journal, which stays so whoever
- * goes on with it; what it may lack, and whether it still fits, is seen after the fence (RESTORE-1, RESTORE-3 of
- * restore.ts).
+ * The state is built from the newest checkpoint and the committed part of the journal, which no
+ * later owner changes. Whether it lacks records, and whether it still fits, is checked after the
+ * fence (RESTORE-1, RESTORE-3 of restore.ts).
  */
 import { readStretch } from "./read-journal.ts";
 import { Replay } from "./replay.ts";
 import type { ReadContext, Start } from "./restore-context.ts";
-import { assertNothingYoungIsGone, startFrom } from "./restore-start.ts";
+import { assertRetentionIntact, startFrom } from "./restore-start.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
@@ -39,20 +39,22 @@ export class Preparation {
   static async begin(context: ReadContext): Promise<Preparation> {
     const { log, partition } = context;
     const first = await log.startOffset(JOURNAL_TOPIC, partition);
-    // What can be read now: the owner's transaction may be open, and nobody waits for its end here.
+    // The end that can be read now: the owner's transaction may be open, and nobody waits for it
+    // here.
     const { endOffset } = await log.read(JOURNAL_TOPIC, partition, first, ONE_RECORD);
     const start =
-      // Its owner may have saved it since: it is looked for in the journal, whatever its end was.
+      // The owner may have saved a checkpoint after that end was read, so no end bounds it here.
       (await startFrom(context, "checkpoint", Number.POSITIVE_INFINITY, null)) ??
       (await startFrom(context, "journal", endOffset, null));
-    if (start === null) throw new Error("a journal is always a start");
+    if (start === null) throw new Error("a restore can always start at the journal");
     const { progress, journalOffset } = start.state;
     return new Preparation(context, start, progress.seq === 0 ? first : journalOffset);
   }
 
   /**
-   * The state as of what was read; null where it is worth nothing: a journal whose beginning is gone is
-   * replayed in one go, and what was read of one from its start is less than the next checkpoint may hold.
+   * The state up to what was read; null where it saves nothing: a journal whose beginning is gone
+   * is replayed in one go, and a part of a journal read from its start may be less than the next
+   * checkpoint holds.
    */
   get start(): Start | null {
     const { checkpoints } = this.#context;
@@ -60,7 +62,10 @@ export class Preparation {
     return isShort || this.#replay.anchored ? null : this.#start;
   }
 
-  /** Reads one stretch on. False: there is nothing more now. @throws PipelineError, as a restore does. */
+  /**
+   * Reads one stretch on. False: there is nothing more now. @throws PipelineError, as a restore
+   * does.
+   */
   async readOn(): Promise<boolean> {
     const { state } = this.#start;
     const { entries, nextOffset } = await readStretch(
@@ -70,7 +75,7 @@ export class Preparation {
     );
     const first = entries[0]?.record;
     if (first !== undefined && this.#from > 0 && state.progress.seq === 0 && first.seq > 1) {
-      assertNothingYoungIsGone(this.#context, first.previousAtMs, this.#from);
+      assertRetentionIntact(this.#context, first.previousAtMs, this.#from);
     }
     this.#replay.apply(entries);
     const isMore = nextOffset > this.#offset;

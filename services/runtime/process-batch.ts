@@ -1,10 +1,10 @@
 /**
- * From consumed records to what one commit writes. Synchronous and without effects: the committed
- * state is not touched, and forgetting the result is all it takes to roll back.
+ * Turns consumed records into what one commit writes. Synchronous and without effects: the
+ * committed state is not touched, and dropping the result rolls the batch back.
  *
  * BATCH-1 every input gives one journal record, whatever came of it.
- * BATCH-2 a record that cannot be decoded, or whose processing throws, becomes a dead letter in the same
- *    commit, and the partition goes on.
+ * BATCH-2 a record that cannot be decoded, or whose processing throws, becomes a dead letter in the
+ *    same commit, and the partition goes on.
  */
 import type { CallRefused, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
@@ -40,7 +40,7 @@ export type FetchedInput = { readonly topic: InputTopic; readonly record: LogRec
 
 export type BatchLimits = {
   readonly inputsMax: number;
-  /** Of what one commit writes to one topic; a single input may exceed it. */
+  /** Bytes that one commit writes to one topic; a single input may exceed it. */
   readonly bytesMax: number;
 };
 
@@ -49,7 +49,10 @@ export type BatchContext = {
   readonly partitions: number;
   /** Every n-th record carries the hash of the state; see `STATE_HASH_EVERY`. */
   readonly hashEvery: number;
-  /** False: nobody is told of them, and what was encoded need not live until the commit is known. */
+  /**
+   * False: there are no listeners, and encoded records need not stay in memory until the commit is
+   * known.
+   */
   readonly keepsRecords: boolean;
   readonly engine: Engine;
   readonly codec: Codec;
@@ -64,14 +67,14 @@ export type BatchContext = {
 export type StagedBatch = {
   readonly staged: StagedState;
   readonly records: readonly OutgoingRecord[];
-  /** Journal records, with their place in `records`: all of them, or none where they are not kept. */
+  /** All journal records with their index in `records`; empty where no listener needs them. */
   readonly journal: readonly { readonly record: JournalRecord; readonly index: number }[];
-  /** How many journal records are in `records`, and the place of the last; -1: none is. */
+  /** How many journal records are in `records`. */
   readonly journaled: number;
   readonly lastJournaled: number;
-  /** How many of the given inputs are in it. */
+  /** How many of the inputs are in the batch. */
   readonly inputs: number;
-  /** Of its records, those that tell of a decision, and the dead letters. */
+  /** How many of the records are decisions. */
   readonly decisions: number;
   readonly deadLetters: number;
 };
@@ -95,13 +98,13 @@ export class BatchBuilder {
   readonly #records: OutgoingRecord[] = [];
   readonly #journal: { readonly record: JournalRecord; readonly index: number }[] = [];
   readonly #bytes = new Map<Topic, number>();
-  /** Of the topic with the most. */
+  /** Bytes of the topic with the most. */
   #bytesMost = 0;
   #inputs = 0;
   #journaled = 0;
   #lastJournaled = -1;
   #deadLetters = 0;
-  /** Without an acceptance once a record has it. */
+  /** Has no acceptance any more once a record carries it. */
   #anchorTerms: AnchorTerms | null;
 
   constructor(context: BatchContext, state: PartitionState) {
@@ -110,7 +113,7 @@ export class BatchBuilder {
     this.#staged = new StagedState(state);
   }
 
-  /** A batch closes at its size, at the bytes of one topic, and at a hash record. */
+  /** A batch closes at its number of inputs, at the bytes of one topic, and at a hash record. */
   isFull(limits: BatchLimits): boolean {
     if (this.#staged.atHashRecord || this.#inputs >= limits.inputsMax) return true;
     return this.#inputs > 0 && this.#bytesMost >= limits.bytesMax;
@@ -124,12 +127,12 @@ export class BatchBuilder {
       offset: record.offset,
       appendTimeMs: record.appendTimeMs,
     };
-    const progress = this.#advanced(at);
+    const progress = this.#advance(at);
     try {
       this.#journalize(this.#judge(fetched, at, progress.clocks[topic]), progress);
     } catch (error) {
-      // Without its secret the gate can write no allowed call: that is no fault of this input, nor is
-      // what can be had later, or a state that cannot be read.
+      // These errors are not the fault of this input: without its secret the gate can write no
+      // allowed call, a retryable error may pass, and a corrupt state needs a rebuild.
       const isOurs = error instanceof FatalError && error.code === "secret_missing";
       const isForNow = error instanceof RetryableError || error instanceof StateCorruptError;
       if (isOurs || isForNow) throw error;
@@ -141,22 +144,24 @@ export class BatchBuilder {
         offset: at.offset,
         message,
       });
-      this.#journalize(this.#quarantined(fetched, at, "internal_error", message), progress);
+      this.#journalize(this.#makeQuarantined(fetched, at, "internal_error", message), progress);
     }
     this.#inputs += 1;
   }
 
-  /** Takes the input out of the way without looking at it: it cannot be written as it is. */
+  /**
+   * Sends the input to the dead letters without decoding it, because it cannot be written as it is.
+   */
   quarantine(fetched: FetchedInput, code: QuarantineCode, message: string): void {
     const { topic, record } = fetched;
     const { partition } = this.#context;
     const at = { topic, partition, offset: record.offset, appendTimeMs: record.appendTimeMs };
-    const progress = this.#advanced(at);
-    this.#journalize(this.#quarantined(fetched, at, code, message), progress);
+    const progress = this.#advance(at);
+    this.#journalize(this.#makeQuarantined(fetched, at, code, message), progress);
     this.#inputs += 1;
   }
 
-  /** A journal record without an input. */
+  /** Adds a journal record without an input. */
   addIdle(): void {
     const { progress } = this.#staged;
     const judged: Judged = { input: { type: "idle" }, events: [], key: null, outputs: [] };
@@ -179,15 +184,15 @@ export class BatchBuilder {
   #judge(fetched: FetchedInput, at: InputPosition, nowMs: number): Judged {
     const { record } = fetched;
     const decoded = this.#context.codec.decodeInput(at.topic, record.value);
-    if (!decoded.ok) return this.#quarantined(fetched, at, "undecodable", decoded.message);
+    if (!decoded.ok) return this.#makeQuarantined(fetched, at, "undecodable", decoded.message);
     if (decoded.input.type === "tick") return this.#tick(decoded.input, at, nowMs);
     const { tenantId, conversationId } = decoded.input;
     const key = conversationKey(tenantId, conversationId);
-    const misrouted = this.#misrouting(key, record.key);
+    const misrouted = this.#findMisrouting(key, record.key);
     if (misrouted !== null && decoded.input.type !== "proposal") {
-      return this.#quarantined(fetched, at, "misrouted", misrouted);
+      return this.#makeQuarantined(fetched, at, "misrouted", misrouted);
     }
-    const input = this.#vouched(decoded.input, record, nowMs);
+    const input = this.#vouchFor(decoded.input, record, nowMs);
     const isForeign = input.type === "proposal" && input.rejected?.reason === "unauthenticated";
     const checkedInput: GateInput =
       misrouted === null || input.type !== "proposal" || isForeign
@@ -198,13 +203,13 @@ export class BatchBuilder {
     const sealed = engine.seal(state, checkedInput, nowMs);
     const events = engine.decide(state, sealed, nowMs);
     const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
-    // The input's own bytes where they are the key: each log would make them of the text again.
+    // Reuses the bytes of the input's key: each log would otherwise encode the text again.
     const written = misrouted === null ? record.key : key;
     const done: DecidedInput = { type: "decided", at, input: journaled };
-    return this.#decided(done, written, events, record.headers);
+    return this.#makeDecided(done, written, events, record.headers);
   }
 
-  #vouched(input: GateInput, record: LogRecord, nowMs: number): GateInput {
+  #vouchFor(input: GateInput, record: LogRecord, nowMs: number): GateInput {
     const { authority } = this.#context;
     if (authority === undefined || input.type !== "proposal") return input;
     return authority.vouch(input, record, nowMs);
@@ -215,10 +220,10 @@ export class BatchBuilder {
     for (const key of this.#staged.due(nowMs)) {
       events.push(...this.#context.engine.decide(this.#staged.state(key), input, nowMs));
     }
-    return this.#decided({ type: "decided", at, input }, null, events, NO_HEADERS);
+    return this.#makeDecided({ type: "decided", at, input }, null, events, NO_HEADERS);
   }
 
-  #decided(
+  #makeDecided(
     input: DecidedInput,
     key: string | Uint8Array | null,
     events: readonly GateEvent[],
@@ -243,17 +248,17 @@ export class BatchBuilder {
       return NO_RECORDS;
     }
     if (event.type === "refused" && event.refusal.reason === "internal_error") {
-      this.#tellDefect(event, at);
+      this.#reportDefect(event, at);
     }
     const { topic, value } = this.#context.codec.encodeDecision(event, at);
     const { partition } = this.#context;
-    // A tick has none: its events are of many conversations.
+    // A tick has no key, because its events are of many conversations.
     const written = key ?? conversationKey(event.tenantId, event.conversationId);
     return [{ topic, partition, key: written, value, headers }];
   }
 
-  /** A check threw: its call is refused, and somebody must look at the gate. */
-  #tellDefect(
+  /** Reports a call that was refused because a check threw: somebody must look at the gate. */
+  #reportDefect(
     { decisionId, call: { tool }, refusal }: CallRefused,
     { topic, offset }: InputPosition,
   ): void {
@@ -266,28 +271,30 @@ export class BatchBuilder {
     });
   }
 
-  #quarantined(
+  #makeQuarantined(
     { record }: FetchedInput,
     at: InputPosition,
     code: QuarantineCode,
     message: string,
   ): Judged {
     const { key } = record;
-    // What is too large to be written does not fit into a dead letter either.
+    // An input that is too large to be written does not fit into a dead letter either.
     const value = code === "too_large" || this.#isHidden(at.topic) ? null : record.value;
-    const said = code === "undecodable" && this.#isHidden(at.topic) ? HIDDEN_TEXT : message;
-    const letter = this.#context.codec.encodeDeadLetter({ at, code, message: said, key, value });
+    const text = code === "undecodable" && this.#isHidden(at.topic) ? HIDDEN_TEXT : message;
+    const letter = this.#context.codec.encodeDeadLetter({ at, code, message: text, key, value });
     const { partition } = this.#context;
     const output: OutgoingRecord = { topic: "deadLetters", partition, key, value: letter };
     return { input: { type: "quarantined", at, code }, events: [], key, outputs: [output] };
   }
 
-  /** Proposals whose bytes stay where they were written: some tool's arguments are sensitive. */
+  /**
+   * Whether the topic's bytes stay out of dead letters and logs: some tool has sensitive arguments.
+   */
   #isHidden(topic: InputTopic): boolean {
     return topic === "proposals" && this.#context.engine.hidesArguments;
   }
 
-  #misrouting(key: string, recordKey: Uint8Array | null): string | null {
+  #findMisrouting(key: string, recordKey: Uint8Array | null): string | null {
     if (recordKey === null || !isKey(recordKey, key)) {
       return "the record's key is not tenantId/conversationId of its payload";
     }
@@ -351,22 +358,22 @@ export class BatchBuilder {
   #push(record: OutgoingRecord): void {
     this.#records.push(record);
     let size = (record.value?.length ?? 0) + (record.key?.length ?? 0);
-    // Callers may write as much as they like into those that are passed on.
+    // Callers may write headers of any size, and those that are passed on count as well.
     for (const { name, value } of record.headers ?? NO_HEADERS) size += name.length + value.length;
     const bytes = (this.#bytes.get(record.topic) ?? 0) + size;
     this.#bytes.set(record.topic, bytes);
     if (bytes > this.#bytesMost) this.#bytesMost = bytes;
   }
 
-  /** Where the partition stands once the input is journaled; its clock never falls. */
-  #advanced(at: InputPosition): Progress {
+  /** The partition's progress after the input is journaled; its clock never goes back. */
+  #advance(at: InputPosition): Progress {
     const { progress } = this.#staged;
     const clockMs = Math.max(progress.clocks[at.topic], at.appendTimeMs);
     return {
       seq: progress.seq + 1,
       chainHead: progress.chainHead,
-      next: replaced(progress.next, at.topic, at.offset + 1),
-      clocks: replaced(progress.clocks, at.topic, clockMs),
+      next: replaceTopic(progress.next, at.topic, at.offset + 1),
+      clocks: replaceTopic(progress.clocks, at.topic, clockMs),
       latestMs: Math.max(progress.latestMs, clockMs),
       stateSum: progress.stateSum,
       anchor: progress.anchor,
@@ -374,7 +381,7 @@ export class BatchBuilder {
   }
 }
 
-/** Where tools have sensitive arguments: a reader's or library's message may quote them. */
+/** The text instead of a parser's or library's message, which may quote sensitive arguments. */
 const HIDDEN_TEXT =
   "more is left out, since arguments are sensitive: the topic has it at this offset";
 
@@ -383,7 +390,7 @@ function errorText(error: unknown): string {
 }
 
 /** Written out: this runs twice for each input, and a spread costs several times as much. */
-function replaced(all: PerInput, topic: InputTopic, value: number): PerInput {
+function replaceTopic(all: PerInput, topic: InputTopic, value: number): PerInput {
   return {
     proposals: topic === "proposals" ? value : all.proposals,
     results: topic === "results" ? value : all.results,

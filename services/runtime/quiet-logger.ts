@@ -1,10 +1,10 @@
 import type { Logger, Metrics } from "./ports.ts";
 
 function nothing(): void {
-  // Whoever wants to know hands in a logger of their own.
+  // A caller who wants logs passes another logger.
 }
 
-/** Says nothing: for a library inside of somebody else's program. */
+/** Logs nothing: the default of a library inside another program. */
 export const quietLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 /** Counts nothing. */

@@ -4,7 +4,7 @@ import type { Codec, Log, LogRecord } from "./ports.ts";
 import type { JournalEntry } from "./replay.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
-/** So few that decoding them holds up nothing else for long. */
+/** Few enough that decoding them delays nothing else for long. */
 const READ_LIMITS = { recordsMax: 250, bytesMax: 1024 * 1024 };
 
 type JournalSource = {
@@ -13,7 +13,7 @@ type JournalSource = {
   readonly partition: number;
 };
 
-/** Takes a record that is none; undefined: it is thrown. */
+/** Receives a record that cannot be decoded; undefined: the error is thrown. */
 type OnUnreadable = (offset: number, error: StateCorruptError) => void;
 
 type JournalStretch = {
@@ -22,9 +22,10 @@ type JournalStretch = {
 };
 
 /**
- * What can be read of a partition's journal from an offset on, at most up to an end; nothing at its end.
- * @throws StateCorruptError where a record cannot be decoded, and nobody takes it; RetryableError where the
- *   log does not answer, or a record's schema cannot be had now.
+ * One stretch of a partition's journal, from an offset up to an end at most; empty at the journal's
+ * end.
+ * @throws StateCorruptError where a record cannot be decoded and there is no `onUnreadable`;
+ *   RetryableError where the log does not answer, or a record's schema cannot be had now.
  */
 export async function readStretch(
   { log, codec, partition }: JournalSource,
@@ -47,9 +48,9 @@ export async function readStretch(
 }
 
 /**
- * What a record of the journal says.
- * @throws StateCorruptError that names partition and offset, where it is no journal record; RetryableError where
- *   its schema cannot be had now.
+ * Decodes a record of the journal.
+ * @throws StateCorruptError with partition and offset, where it is no journal record;
+ *   RetryableError where its schema cannot be had now.
  */
 export async function journalRecordOf(
   codec: Pick<Codec, "decodeJournal" | "pending">,
@@ -72,14 +73,14 @@ export async function journalRecordOf(
   }
 }
 
-/** Whether a record may be right, and the schema registry that it was written with was not named. */
+/** Whether a record may be valid but was written with a schema registry that is not configured. */
 export function needsRegistry(error: StateCorruptError): boolean {
   return error.context["needsRegistry"] === true;
 }
 
 /**
  * The journal of a partition from an offset up to an end, in stretches.
- * @throws as `readStretch`; StateCorruptError also where the log ends before the end.
+ * @throws as `readStretch`; StateCorruptError also where the log ends before that end.
  */
 export async function* readJournal(
   log: Log,

@@ -1,5 +1,5 @@
 /**
- * Rebuilding state from the journal: a fold of `evolve` over its events. Used to restore and to
+ * Rebuilds state from the journal by folding `evolve` over its events. Used to restore and to
  * verify.
  */
 import type { GateEvent } from "../core/events.ts";
@@ -14,29 +14,35 @@ import { StagedState } from "./staged-state.ts";
 import { sumText } from "./state-hash.ts";
 
 export type ReplayOptions = {
-  /** The log's start has moved: the first record need not be the journal's first. */
+  /** Whether the log's start has moved: then the first record need not be the journal's first. */
   readonly startMoved: boolean;
-  /** Compare `seq` and `prevHash` of each record with what came before. */
+  /** Whether to compare `seq` and `prevHash` of each record with the record before it. */
   readonly checkChain: boolean;
-  /** State hashes of records before this `seq` are not compared: checkpoints may be newer. */
+  /**
+   * State hashes of records before this `seq` are not compared, because a checkpoint may be newer
+   * in parts.
+   */
   readonly hashesFromSeq: number;
   /**
-   * How long what a conversation was can still matter. Where the log's start has moved, state hashes are compared
-   * only this long after it, or longer, where the journal tells of conversations that are kept for longer.
+   * How long in ms the past of a conversation can matter. Where the log's start has moved, state
+   * hashes are compared only after this time, or later, where the journal has conversations that
+   * are retained for longer.
    */
   readonly spanMs: number;
 };
 
-/** A journal record with the bytes that the chain is made over. */
+/** A journal record with its bytes, which the chain is made over. */
 export type JournalEntry = { readonly record: JournalRecord; readonly log: LogRecord };
 
-/** Applies journal records in order. Throws StateCorruptError at the first that does not fit. */
+/** Applies journal records in order. @throws StateCorruptError at the first that does not fit. */
 export class Replay {
   readonly #state: PartitionState;
   readonly #options: ReplayOptions;
   /** Gate time at the start of a log whose first records are gone; undefined: none are. */
   #anchoredAtMs: number | undefined;
-  /** Until when what began before the log's start can matter, as far as is known; gate time. */
+  /**
+   * Gate time until which conversations from before the log's start can matter, as far as is known.
+   */
   #olderUntilMs = 0;
   #compared = 0;
 
@@ -49,12 +55,12 @@ export class Replay {
     return this.#anchoredAtMs !== undefined;
   }
 
-  /** State hashes that were what they should be. */
+  /** How many state hashes matched. */
   get compared(): number {
     return this.#compared;
   }
 
-  /** If one throws, the state stands at some record before it. */
+  /** If an entry throws, the state is that of some record before it. */
   apply(entries: readonly JournalEntry[]): void {
     let staged = new StagedState(this.#state);
     for (const entry of entries) {
@@ -78,7 +84,7 @@ export class Replay {
     if (lapse !== null && this.#isComparable(record)) {
       if (sumText(lapse.stateSum) !== record.stateHash) {
         throw new StateCorruptError(
-          `the state after journal record ${record.seq} is not what it was when it was written`,
+          `the state after journal record ${record.seq} differs from the state it was written with`,
           { context: { seq: record.seq, offset: log.offset } },
         );
       }
@@ -97,14 +103,17 @@ export class Replay {
     });
   }
 
-  /** The log's start has moved: what came before is too old to matter, and taken on trust. */
+  /**
+   * Starts at a record that is not the journal's first: earlier records are too old to matter, and
+   * are trusted.
+   */
   #anchor(staged: StagedState, record: JournalRecord): void {
     this.#anchoredAtMs = record.previousAtMs;
     this.#olderUntilMs = record.previousAtMs + this.#options.spanMs;
     staged.advance({ ...staged.progress, seq: record.seq - 1, chainHead: record.prevHash });
   }
 
-  /** Without the events of conversations whose beginning is no longer in the log. */
+  /** Drops the events of conversations whose beginning is no longer in the log. */
   #selectBegun(staged: StagedState, events: readonly GateEvent[]): readonly GateEvent[] {
     const anchoredAtMs = this.#anchoredAtMs;
     if (anchoredAtMs === undefined) return events;
@@ -115,7 +124,7 @@ export class Replay {
       if (begins) begun.add(key);
       const isBegun = begins || begun.has(key) || staged.state(key) !== undefined;
       const { atMs, untilMs } = findRetention(event);
-      // One that is silent since before is kept for no longer than one that speaks.
+      // A conversation without events since then is retained no longer than one that has events.
       const olderUntilMs = isBegun ? anchoredAtMs + untilMs - atMs : untilMs;
       this.#olderUntilMs = Math.max(this.#olderUntilMs, olderUntilMs);
       return isBegun;
@@ -128,7 +137,10 @@ export class Replay {
   }
 }
 
-/** From when until when a decision keeps its conversation: until that is forgotten, or its hold ends. */
+/**
+ * How long a decision retains its conversation: from its time until the conversation is dropped or
+ * its hold ends.
+ */
 function findRetention(event: GateEvent): { readonly atMs: number; readonly untilMs: number } {
   if (!("conversation" in event)) return { atMs: 0, untilMs: 0 };
   const { atMs, proposalsAtMs } = event.times;

@@ -1,4 +1,4 @@
-/** What taking a partition over needs, and what its parts tell each other. */
+/** What a take-over of a partition needs, and what its parts pass to each other. */
 import type { RegisteredSecrets } from "./anchor.ts";
 import type { StateFold } from "./engine.ts";
 import type { CommittedRecord } from "./journal.ts";
@@ -15,7 +15,7 @@ import type {
   Ownership,
 } from "./ports.ts";
 
-/** For reading a partition's state; nothing of it is written. */
+/** For reading a partition's state without writing anything. */
 export type ReadContext = {
   readonly partition: number;
   readonly log: Log;
@@ -25,7 +25,9 @@ export type ReadContext = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** How long what a conversation was can matter: its longest life and the longest hold. */
+  /**
+   * How long in ms the past of a conversation can matter: its longest life and the longest hold.
+   */
   readonly spanMs: number;
 };
 
@@ -39,22 +41,25 @@ export type RestoreContext = ReadContext & {
    * records from them. Null: they know nothing yet, and need not.
    */
   readonly reportedSeq: number | null;
-  /** Told of each replayed record, before the partition runs. */
+  /** Called with all replayed records, before the partition runs. */
   readonly onReplayed: (records: readonly CommittedRecord[]) => void;
-  /** How long a recorded offset may be ahead of the journal before the partition is refused. */
+  /**
+   * How long a recorded offset may be ahead of the journal before the gate refuses to run the
+   * partition.
+   */
   readonly offsetsGraceMs: number;
 };
 
 /** What the state was built on; the journal is always replayed after it. */
-export type RestoreSource = "held" | "checkpoint" | "journal";
+export type RestoreSource = "inMemory" | "checkpoint" | "journal";
 
-/** What is known of the checkpoint store, for the next save. */
+/** What the task knows of the checkpoint store, for the next save. */
 export type StoredMark = {
-  /** What it holds, as `CheckpointStore.save` wants to know it. */
+  /** What the store holds, as `CheckpointStore.save` expects it. */
   readonly mark: string | null;
-  /** False: it did not answer, and what it holds is not known. */
+  /** False: the store did not answer, and its content is not known. */
   readonly hasAnswered: boolean;
-  /** Of the checkpoint that the state builds on; null: it builds on none that the store has. */
+  /** Header of the checkpoint that the state builds on; null: the store has no such checkpoint. */
   readonly header: Pick<CheckpointHeader, "seq"> | null;
 };
 
@@ -63,6 +68,6 @@ export type Start = {
   readonly state: PartitionState;
   /** State hashes of records before this `seq` are not compared: a checkpoint may be newer in parts. */
   readonly hashesFromSeq: number;
-  /** Null: it stays as it was told when the state was built. */
+  /** Null: unchanged since the state was built. */
   readonly stored: StoredMark | null;
 };

@@ -1,4 +1,6 @@
-/** Where a replay begins: at a checkpoint that fits the journal, or at the journal's start. */
+/**
+ * Finds where a replay begins: at a checkpoint that fits the journal, or at the journal's start.
+ */
 import { useCheckpoint } from "./checkpoint.ts";
 import { FatalError } from "./errors.ts";
 import { PartitionState } from "./partition-state.ts";
@@ -74,7 +76,7 @@ async function loadCheckpoint(context: ReadContext): Promise<Loaded | null> {
   }
 }
 
-export function assertNothingYoungIsGone(
+export function assertRetentionIntact(
   context: ReadContext,
   previousAtMs: number,
   start: number,
@@ -87,8 +89,8 @@ function outOfReach(context: ReadContext, start: number): FatalError {
   return new FatalError(
     "journal_out_of_reach",
     `the journal of partition ${partition} starts at offset ${start} and what came before is needed: ` +
-      `records younger than ${spanMs} ms were deleted. Raise the journal's retention before going on; on a ` +
-      "cluster begin under another prefix, an embedded log is restored from a backup, or moved away to start " +
+      `records younger than ${spanMs} ms were deleted. Raise the journal's retention; then, on a ` +
+      "cluster, start with another topic prefix; restore an embedded log from a backup, or move it away to start " +
       "with an empty one",
     { context: { partition, start } },
   );

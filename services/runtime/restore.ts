@@ -17,7 +17,7 @@ import type { PartitionWriter } from "./ports.ts";
 import { needsRegistry, readJournal } from "./read-journal.ts";
 import { Replay } from "./replay.ts";
 import type { RestoreContext, RestoreSource, Start, StoredMark } from "./restore-context.ts";
-import { assertNothingYoungIsGone, startFrom } from "./restore-start.ts";
+import { assertRetentionIntact, startFrom } from "./restore-start.ts";
 import { INPUT_TOPICS, type InputTopic, JOURNAL_TOPIC, type PerInput } from "./topics.ts";
 
 export type Restored = {
@@ -29,33 +29,36 @@ export type Restored = {
   /** How many journal records were replayed. */
   readonly replayed: number;
   readonly fencedMs: number;
-  /** A loss that a person accepted, for the next record to tell. */
+  /** A loss that a person accepted, to be reported by the next journal record. */
   readonly acceptance: Acceptance | null;
 };
 
 const OFFSETS_RETRY_MS = 1_000;
-/** A copy that is put back on a cluster does not fit its group's offsets and its other topics. */
+/** A copy that is put back on a cluster fits neither its group's offsets nor its other topics. */
 const BEGIN_ANEW =
-  "on a cluster find out who else writes it, and begin under another prefix; an embedded log is restored from " +
-  "a backup, or moved away to start with an empty one";
-/** So long at once: a long journal must not keep the process from everything else it does. */
+  "on a cluster find out who else writes it, and start with another topic prefix; restore an embedded log from " +
+  "a backup, or move it away to start with an empty one";
+/**
+ * Longest work without a pause: a long journal must not keep the process from everything else it
+ * does.
+ */
 const SLICE_MS = 20;
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 
 /**
- * @param held what this process still has, or has prepared: asked for after the fence, and read on from
+ * @param takeInMemory what this process still has, or has prepared: asked for after the fence, and read on from
  *   there.
  * @throws PipelineError, see errors.ts.
  */
 export async function restorePartition(
   context: RestoreContext,
-  held: () => Promise<Start | null>,
+  takeInMemory: () => Promise<Start | null>,
 ): Promise<Restored> {
   const startedMs = context.clock.nowMs();
   const writer = await context.ownership.takeOver(context.partition);
   const fencedMs = context.clock.nowMs() - startedMs;
   try {
-    const start = await held();
+    const start = await takeInMemory();
     const acceptance = await assertNothingLost(context);
     const restored = await readState(context, writer, start);
     assertSecretsOf(context, restored.state, acceptance);
@@ -69,16 +72,16 @@ export async function restorePartition(
 async function readState(
   context: RestoreContext,
   writer: PartitionWriter,
-  held: Start | null,
+  inMemory: Start | null,
 ): Promise<Omit<Restored, "fencedMs" | "acceptance">> {
   const again: readonly RestoreSource[] = ["checkpoint", "journal"];
-  const sources: readonly RestoreSource[] = held === null ? again : ["held", ...again];
+  const sources: readonly RestoreSource[] = inMemory === null ? again : ["inMemory", ...again];
   for (const source of sources) {
     const end = await endOf(context);
     try {
       const start =
-        source === "held"
-          ? await stillThere(context, held, end)
+        source === "inMemory"
+          ? await assertStillThere(context, inMemory, end)
           : await startFrom(context, source, end, context.reportedSeq);
       if (start === null) continue;
       const replayed =
@@ -86,8 +89,9 @@ async function readState(
       await assertSameLog(context, start.state.progress.next);
       return { writer, state: start.state, source, stored: start.stored, replayed };
     } catch (error) {
-      if (!(error instanceof StateCorruptError) || source === "journal") throw broken(error);
-      context.logger.warn(`the ${source} state was dropped, it is read again from further back`, {
+      if (!(error instanceof StateCorruptError) || source === "journal") throw asFatal(error);
+      context.logger.warn("a state was dropped, it is read again from further back", {
+        source,
         partition: context.partition,
         problem: error.message,
       });
@@ -96,7 +100,7 @@ async function readState(
   throw new FatalError("journal_broken", "there was nothing to restore from");
 }
 
-/** What was accepted before; null: there was nothing to accept. */
+/** The loss that a person accepted before; null: nothing is lost, or no head is known. */
 async function assertNothingLost(context: RestoreContext): Promise<Acceptance | null> {
   const { partition, clock, offsetsGraceMs } = context;
   const { heads } = context;
@@ -107,7 +111,7 @@ async function assertNothingLost(context: RestoreContext): Promise<Acceptance | 
   for (;;) {
     const problem = await findHeadProblem(context, head);
     if (problem === null) return null;
-    // Who has just become the leader may not know all of it yet.
+    // A broker that has just become the leader may not know all of the journal yet.
     const mayGrow = problem.type === "too_short";
     if (!mayGrow || clock.nowMs() >= untilMs) {
       throw journalLost([problem.loss], heads.remedy, partition);
@@ -120,7 +124,8 @@ async function loadHead(context: RestoreContext, heads: HeadStore): Promise<Stor
   try {
     return await heads.load(context.partition);
   } catch (error) {
-    // It only tells of losses: a store that is not there must not keep a journal from running.
+    // The head only reveals losses: a store that does not answer must not keep a journal from
+    // running.
     context.logger.warn("the store of the journal's head did not answer: a loss may go unnoticed", {
       partition: context.partition,
       problem: error instanceof Error ? error.message : String(error),
@@ -143,19 +148,19 @@ function endOf(context: RestoreContext): Promise<number> {
 }
 
 /** A commit that was acknowledged and then taken back by the log: what is held is of no journal. */
-async function stillThere(
+async function assertStillThere(
   context: RestoreContext,
-  held: Start | null,
+  inMemory: Start | null,
   end: number,
 ): Promise<Start | null> {
-  if (held === null || held.state.progress.seq === 0) return held;
+  if (inMemory === null || inMemory.state.progress.seq === 0) return inMemory;
   const { log, partition } = context;
-  const last = held.state.journalOffset - 1;
-  if (last < (await log.startOffset(JOURNAL_TOPIC, partition))) return held;
-  // A log refuses to read what lies beyond its end.
+  const last = inMemory.state.journalOffset - 1;
+  if (last < (await log.startOffset(JOURNAL_TOPIC, partition))) return inMemory;
+  // A log refuses to read beyond its end.
   if (last < end) {
     const { records } = await log.read(JOURNAL_TOPIC, partition, last, ONE_RECORD);
-    if (records[0]?.offset === last) return held;
+    if (records[0]?.offset === last) return inMemory;
   }
   throw new StateCorruptError(`the journal does not have the record at ${last} any more`, {
     context: { partition, offset: last },
@@ -180,7 +185,7 @@ async function replay(context: RestoreContext, start: Start, end: number): Promi
   for await (const entries of readJournal(log, codec, partition, from, end)) {
     const first = replayed === 0 ? entries[0]?.record : undefined;
     if (first !== undefined && from > 0 && state.progress.seq === 0 && first.seq > 1) {
-      assertNothingYoungIsGone(context, first.previousAtMs, from);
+      assertRetentionIntact(context, first.previousAtMs, from);
     }
     replaying.apply(entries);
     context.onReplayed(
@@ -204,10 +209,10 @@ async function replay(context: RestoreContext, start: Start, end: number): Promi
 }
 
 /**
- * A recorded offset beyond the journal says that somebody consumed what was never journaled, or that
- * we were shown an old end of the journal. Going on would be right in the first case and wrong in the
- * second: the journal is read again for a while, then the partition is refused. Gives how many more
- * records were replayed.
+ * A recorded offset ahead of the journal means that somebody consumed inputs that were never
+ * journaled, or that we read an old end of the journal. Going on would be right in the first case
+ * and wrong in the second, so the journal is read again for a while, then the partition is refused.
+ * Returns how many more records were replayed.
  */
 async function catchUp(
   context: RestoreContext,
@@ -227,12 +232,16 @@ async function catchUp(
   }
 }
 
-/** A journal that has consumed what its topics never had belongs to others: a copy, or topics made anew. */
+/**
+ * A journal that has consumed offsets that its topics never had belongs to another log: it is a
+ * copy, or the topics were created again.
+ */
 async function assertSameLog(context: RestoreContext, next: PerInput): Promise<void> {
   const { partition, log, clock, offsetsGraceMs } = context;
   const untilMs = clock.nowMs() + offsetsGraceMs;
   for (const topic of INPUT_TOPICS) {
-    // Who has just become the leader may not know all of it yet: asked again for a while.
+    // A broker that has just become the leader may not know the topic's end yet, so it is asked
+    // again.
     let end = await log.endOffset(topic, partition);
     while (end < next[topic]) {
       if (clock.nowMs() >= untilMs) throw anotherLog(context, topic, next[topic], end);
@@ -251,8 +260,8 @@ function anotherLog(
   return new FatalError(
     "log_mismatch",
     `the journal has consumed ${topic}[${context.partition}] up to offset ${next}, and the topic ends ` +
-      `at ${end}: it is the journal of another cluster, or the topic was made anew. Give the gate the ` +
-      "topics that belong together, or begin with an empty journal under another prefix",
+      `at ${end}: it is the journal of another cluster, or the topic was created again. Give the gate the ` +
+      "topics that belong together, or start with an empty journal under another prefix",
     { context: { partition: context.partition, next, end } },
   );
 }
@@ -272,10 +281,10 @@ function offsetsAhead(
   );
 }
 
-function broken(error: unknown): unknown {
+function asFatal(error: unknown): unknown {
   if (!(error instanceof StateCorruptError)) return error;
   const message = `the journal cannot be replayed: ${error.message}. Nothing is decided on it`;
-  // The codec has said what is missing, and nothing is wrong with the journal.
+  // The codec's message says what is missing, and nothing is wrong with the journal.
   const remedy = needsRegistry(error) ? " until then" : `; ${BEGIN_ANEW}`;
   const options = { cause: error, context: error.context };
   return new FatalError("journal_broken", `${message}${remedy}`, options);

@@ -1,9 +1,11 @@
 /**
- * What a log may delete. Pure: an adapter lists what it has, this says how far its start may move.
+ * What a log may delete. Pure: an adapter lists its records, and this module says how far its start
+ * may move.
  *
  * RETENTION-1 an input is never deleted before its journal record exists.
- * RETENTION-2 the journal keeps its last record whatever its age, and at least one record that is older than
- *    the time to keep: whoever reads from the log's start can see that nothing younger is gone.
+ * RETENTION-2 the journal keeps its last record whatever its age, and at least one record that is
+ *    older than the retention time: whoever reads from the log's start can see that nothing younger
+ *    is gone.
  */
 import {
   INPUT_TOPICS,
@@ -23,15 +25,20 @@ export type LogSpan = {
 };
 
 export type RetentionPolicy = {
-  /** How long the journal and the inputs are kept; see `journalKeepMsMin`. */
+  /** How long in ms the journal and the inputs are retained; see `journalKeepMsMin`. */
   readonly keepMs: number;
-  /** Bytes a topic-partition may hold beyond what the rules need; oldest go first. Absent: no limit. */
+  /**
+   * Bytes that a topic-partition may hold beyond what the rules need; the oldest go first. Absent:
+   * no limit.
+   */
   readonly bytesMax?: number;
 };
 
 const DAY_MS = 86_400_000;
 
-/** The shortest time that a journal may be kept: a conversation's life, the longest hold, one day. */
+/**
+ * The shortest retention of a journal in ms: a conversation's life, the longest hold, and one day.
+ */
 export function journalKeepMsMin(limits: {
   readonly maxAgeMs: number;
   readonly longestHoldMs: number;
@@ -39,7 +46,7 @@ export function journalKeepMsMin(limits: {
   return limits.maxAgeMs + limits.longestHoldMs + DAY_MS;
 }
 
-/** A partition without a journal record for this long gets one with empty events. */
+/** A partition without a journal record for this many ms gets one without events. */
 export function idleRecordAfterMs(keepMs: number): number {
   return Math.floor(keepMs / 4);
 }
@@ -47,15 +54,15 @@ export function idleRecordAfterMs(keepMs: number): number {
 /** A topic-partition as retention sees it. */
 export type RetainedPartition = {
   readonly topic: Topic;
-  /** Oldest first; read only as far as something may go. */
+  /** Oldest first; read only as far as something may be deleted. */
   readonly spans: Iterable<LogSpan>;
   /** Bytes of all spans. */
   readonly bytes: number;
-  /** Offsets to read next: everything before them has its journal record. */
+  /** Offsets to read next: every input before them has its journal record. */
   readonly consumed: PerInput;
 };
 
-/** The offset that the start of a topic-partition may move to; null: nothing may go. */
+/** The offset to which the start of a topic-partition may move; null: nothing may be deleted. */
 export function trimTo(
   partition: RetainedPartition,
   policy: RetentionPolicy,
@@ -69,7 +76,7 @@ export function trimTo(
   let start: number | null = null;
   let before: LogSpan | undefined;
   for (const span of partition.spans) {
-    // A journal's record goes only once the one after it is old as well.
+    // A journal record may be deleted only once the one after it is old as well.
     const candidate = isJournal ? before : span;
     before = span;
     if (candidate === undefined) continue;

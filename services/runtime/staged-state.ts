@@ -1,25 +1,25 @@
 /**
  * Changes on top of a partition's committed state that are not committed yet. States are immutable,
- * so a copy of a touched conversation is a reference, and rolling back is forgetting it.
+ * so a copy of a touched conversation is a reference, and a rollback drops it.
  */
 import type { GateEvent } from "../core/events.ts";
 import type { ConversationState } from "../core/state/state.ts";
 import type { PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
-import { conversationHash, exchanged, type StateSum } from "./state-hash.ts";
+import { conversationHash, exchangeHash, type StateSum } from "./state-hash.ts";
 import { type Conversation, dropAtOf } from "./stored-conversation.ts";
 
-/** Conversations that one tick looks at; for the rest there is another tick. */
+/** How many conversations one tick handles at most; another tick handles the rest. */
 export const TICK_CONVERSATIONS_MAX = 100;
 
-/** What applying a record's events came to. */
+/** The effect of applying a record's events. */
 export type Applied = {
   /** Hash of the partition's state after them. */
   readonly stateSum: StateSum;
   readonly undo: () => void;
 };
 
-/** What is dropped at a hash record. */
+/** Conversations that are dropped at a hash record. */
 export type Lapse = { readonly stateSum: StateSum; readonly dropped: readonly string[] };
 
 export class StagedState {
@@ -28,7 +28,7 @@ export class StagedState {
   readonly #dropped = new Set<string>();
   #progress: Progress;
   #atHashRecord = false;
-  /** What was looked up last; null: nothing, or it has changed since. */
+  /** The key that was looked up last; null: none, or its state has changed since. */
   #lastKey: string | null = null;
   #last: Conversation | undefined;
 
@@ -41,13 +41,13 @@ export class StagedState {
     return this.#progress;
   }
 
-  /** A batch ends with a hash record. */
+  /** Whether the batch ends with a hash record. */
   get atHashRecord(): boolean {
     return this.#atHashRecord;
   }
 
   conversation(key: string): Conversation | undefined {
-    // Asked for twice by each input: to decide it, and to apply what came of it.
+    // Each input looks its state up twice: to decide, and to apply the events.
     if (key !== this.#lastKey) {
       this.#last = this.#find(key);
       this.#lastKey = key;
@@ -65,8 +65,8 @@ export class StagedState {
   }
 
   /**
-   * Applies the events of record `seq`: all of them, or none if one throws. A conversation that has
-   * seen this record already (its checkpoint was newer) is left as it is.
+   * Applies the events of record `seq`: all of them, or none if one throws. A conversation that
+   * already has this record (its checkpoint was newer) is left as it is.
    */
   applyEvents(events: readonly GateEvent[], seq: number): Applied {
     const [only] = events;
@@ -105,7 +105,7 @@ export class StagedState {
     return { stateSum: sum, undo: () => this.#restore(key, staged) };
   }
 
-  /** The sum with the conversation's new hash in the place of its old one. */
+  /** The sum with the conversation's old hash replaced by its new one. */
   #put(
     key: string,
     before: Conversation | undefined,
@@ -118,14 +118,14 @@ export class StagedState {
     const deadlineMs = this.#base.fold.nextDeadlineMs(state);
     this.#conversations.set(key, { state, seq, hash, deadlineMs });
     this.#lastKey = null;
-    return exchanged(stateSum, old, hash);
+    return exchangeHash(stateSum, old, hash);
   }
 
   advance(progress: Progress): void {
     this.#progress = progress;
   }
 
-  /** Conversations whose deadline has come, earliest first, then by key; bounded. */
+  /** Conversations whose deadline has passed, earliest first, then by key; bounded. */
   due(nowMs: number): readonly string[] {
     const due = this.#base.deadlines
       .due(nowMs)
@@ -138,17 +138,23 @@ export class StagedState {
     return due.slice(0, TICK_CONVERSATIONS_MAX).map(({ key }) => key);
   }
 
-  /** What has lapsed at this time of proposals, and the hash of the state without it. */
+  /**
+   * Conversations that have lapsed at this gate time of proposals, and the hash of the state
+   * without them.
+   */
   lapse(proposalsAtMs: number, stateSum: StateSum): Lapse {
-    const dropped = this.#lapsed(proposalsAtMs);
+    const dropped = this.#findLapsed(proposalsAtMs);
     let without = stateSum;
     for (const key of dropped) {
-      without = exchanged(without, this.conversation(key)?.hash ?? "", "");
+      without = exchangeHash(without, this.conversation(key)?.hash ?? "", "");
     }
     return { stateSum: without, dropped };
   }
 
-  /** Drops what `lapse` found, once its record is made: the batch ends with it. */
+  /**
+   * Drops the conversations that `lapse` returned, once their record is made: the batch ends with
+   * it.
+   */
   acceptLapse({ dropped }: Lapse): void {
     for (const key of dropped) {
       this.#conversations.delete(key);
@@ -158,7 +164,7 @@ export class StagedState {
     this.#atHashRecord = true;
   }
 
-  /** What `PartitionState.apply` takes, once the records are in the journal. */
+  /** The argument for `PartitionState.apply`, once the records are in the journal. */
   change(journalOffset: number, journalTimeMs: number): StateChange {
     return {
       progress: this.#progress,
@@ -176,7 +182,7 @@ export class StagedState {
     else this.#conversations.set(key, before);
   }
 
-  #lapsed(proposalsAtMs: number): readonly string[] {
+  #findLapsed(proposalsAtMs: number): readonly string[] {
     const candidates = new Set(this.#base.lapses.candidates(proposalsAtMs));
     for (const key of this.#conversations.keys()) candidates.add(key);
     const { fold } = this.#base;
@@ -184,7 +190,7 @@ export class StagedState {
       const conversation = this.conversation(key);
       if (conversation === undefined || dropAtOf(conversation) > proposalsAtMs) return false;
       if (!fold.hasLapsed(conversation.state, proposalsAtMs)) return false;
-      // A hold must still end by its tick, or its proposal would never be decided.
+      // A held call must still end by its tick, or its proposal would never be decided.
       return conversation.deadlineMs === undefined;
     });
   }

@@ -1,8 +1,8 @@
 /**
- * The hash of a partition's state, kept up with every change at a cost that does not grow with the
- * state: a conversation's hash chains a summary of what each record left it as, and the partition's
- * is the sum of its conversations'. It tells two foldings of one journal apart; against tampering
- * stands the journal's own chain.
+ * The hash of a partition's state, updated with every change at a cost that does not grow with the
+ * state: a conversation's hash chains summaries of its state after each record, and the partition's
+ * hash is the sum of those. It detects that two replays of one journal differ; the journal's own
+ * chain protects against tampering.
  */
 import { sha256Hex } from "../core/hash.ts";
 import type { ConversationState } from "../core/state/state.ts";
@@ -15,7 +15,9 @@ const LANE = 2 ** 48;
 
 export const NO_SUM: StateSum = { high: 0, low: 0 };
 
-/** Hash of a conversation after record `seq`, 64 hex digits; `before` is the one before it, or "". */
+/**
+ * Hash of a conversation after record `seq`, 64 hex digits; `before` is its previous hash, or "".
+ */
 export function conversationHash(
   before: string,
   key: string,
@@ -25,20 +27,20 @@ export function conversationHash(
   return sha256Hex("callgate.state/1", before, key, String(seq), summaryOf(state));
 }
 
-/** The sum without the hash `out` and with the hash `into`; "" is no hash. */
-export function exchanged(sum: StateSum, out: string, into: string): StateSum {
+/** The sum without the hash `out` and with the hash `into`; "" stands for no hash. */
+export function exchangeHash(sum: StateSum, out: string, into: string): StateSum {
   return {
     high: modulo(sum.high - digitsAt(out, 0) + digitsAt(into, 0)),
     low: modulo(sum.low - digitsAt(out, LANE_DIGITS) + digitsAt(into, LANE_DIGITS)),
   };
 }
 
-/** 24 hex digits, as it stands in the journal. */
+/** The sum as the journal has it: 24 hex digits. */
 export function sumText({ high, low }: StateSum): string {
   return laneText(high) + laneText(low);
 }
 
-/** Of a number that lies less than a lane below 0, and less than two above. */
+/** Reduces a total that is at least -2^48 and below 2^49. */
 function modulo(total: number): number {
   const positive = total < 0 ? total + LANE : total;
   return positive < LANE ? positive : positive - LANE;

@@ -1,19 +1,21 @@
-/** A conversation as a partition holds it; one out of a checkpoint is read when it is first needed. */
+/**
+ * A conversation in a partition's state; one from a checkpoint is parsed when it is first needed.
+ */
 import type { ConversationState } from "../core/state/state.ts";
 import type { StateFold } from "./engine.ts";
 import { StateCorruptError } from "./errors.ts";
 
 export type Conversation = {
   readonly state: ConversationState;
-  /** `seq` of the record with its last event. */
+  /** `seq` of the record with the conversation's last event. */
   readonly seq: number;
   /** See state-hash.ts. */
   readonly hash: string;
-  /** When it needs a tick; undefined: not as it stands. */
+  /** When the conversation needs a tick; undefined: in this state it needs none. */
   readonly deadlineMs: number | undefined;
 };
 
-/** Deadline and end come first, so that both are known of a state that nobody has read. */
+/** Deadline and end come first, so that both can be read without parsing the state. */
 const DEADLINE_AT = 0;
 const DROP_AT = 8;
 const TEXT_AT = 16;
@@ -21,7 +23,9 @@ const TEXT_AT = 16;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** As it is kept in a checkpoint: no bytes are made again of what was never read. */
+/**
+ * The conversation as a checkpoint stores it: a state that was never parsed is not encoded again.
+ */
 export function conversationBytes(conversation: Conversation, fold: StateFold): Uint8Array {
   if (conversation instanceof StoredConversation && conversation.unread !== null) {
     return conversation.unread;
@@ -37,8 +41,9 @@ export function conversationBytes(conversation: Conversation, fold: StateFold): 
 }
 
 /**
- * Most conversations of a checkpoint are never touched again: reading all of them would be most of what
- * a restore takes, and states cost more memory than their bytes.
+ * A conversation whose state is parsed on first use. Most conversations of a checkpoint are never
+ * used again: parsing all of them would dominate a restore, and states take more memory than their
+ * bytes.
  */
 export class StoredConversation implements Conversation {
   readonly seq: number;
@@ -49,7 +54,7 @@ export class StoredConversation implements Conversation {
   #bytes: Uint8Array | null;
   #state: ConversationState | null = null;
 
-  /** @param bytes of `conversationBytes`, whose digest was checked. */
+  /** @param bytes made by `conversationBytes`; their digest was checked. */
   constructor(bytes: Uint8Array, version: { seq: number; hash: string }, fold: StateFold) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const deadlineMs = view.getFloat64(DEADLINE_AT);
@@ -61,12 +66,15 @@ export class StoredConversation implements Conversation {
     this.#fold = fold;
   }
 
-  /** Its bytes, for as long as nobody has asked for its state. */
+  /** The bytes, until somebody asks for the state; then null. */
   get unread(): Uint8Array | null {
     return this.#bytes;
   }
 
-  /** @throws StateCorruptError where the bytes hold no state: the partition is built anew without them. */
+  /**
+   * @throws StateCorruptError where the bytes hold no state: the partition is then restored without
+   *   the checkpoint.
+   */
   get state(): ConversationState {
     if (this.#state !== null) return this.#state;
     try {

@@ -1,6 +1,6 @@
-import type { RegisteredSecrets } from "./anchor.ts";
-import type { StateFold } from "./engine.ts";
-import type { PipelineError } from "./errors.ts";
+import type { Acceptance, RegisteredSecrets } from "./anchor.ts";
+import type { Engine, StateFold } from "./engine.ts";
+import { FatalError, type PipelineError, RetryableError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
 import type { HeadStore } from "./journal-head.ts";
 import type {
@@ -13,7 +13,7 @@ import type {
   Ownership,
   ProposalAuthority,
 } from "./ports.ts";
-import type { BatchLimits } from "./process-batch.ts";
+import type { BatchContext, BatchLimits } from "./process-batch.ts";
 import type { Start } from "./restore-context.ts";
 import { idleRecordAfterMs } from "./retention.ts";
 
@@ -21,29 +21,34 @@ export type TaskState = "restoring" | "running" | "suspended" | "closed";
 
 export type TaskStatus = {
   readonly state: TaskState;
-  /** What a client is told that cannot be answered (`gate_unavailable`). */
+  /** Why a client cannot be answered (`gate_unavailable`). */
   readonly detail: "restoring" | "running" | "no_policy" | "not_owner" | "failed" | "closed";
-  /** Why it is not running, where an error is the cause. */
+  /** The error that stopped the task, where there is one. */
   readonly error: PipelineError | null;
 };
 
 export type TaskOptions = {
   readonly batch: BatchLimits;
-  /** Bytes read ahead of each input topic. */
+  /** Bytes that are read ahead of each input topic. */
   readonly readBytesMax: number;
-  /** How long a batch may wait to fill; 0: it takes what is there. */
+  /** How long in ms a batch may wait to fill; 0: it takes the available inputs. */
   readonly lingerMs: number;
   /** Every n-th journal record carries the hash of the state. */
   readonly hashEvery: number;
   /** Journal records between two checkpoints. */
   readonly checkpointEvery: number;
-  /** A partition without a journal record for this long gets one. */
+  /** A partition without a journal record for this many ms gets one. */
   readonly idleRecordAfterMs: number;
-  /** How long what a conversation was can matter: its longest life and the longest hold. */
+  /**
+   * How long in ms the past of a conversation can matter: its longest life and the longest hold.
+   */
   readonly journalSpanMs: number;
-  /** How long a recorded offset may be ahead of the journal before the partition is refused. */
+  /**
+   * How long in ms a recorded offset may be ahead of the journal before the gate refuses to run the
+   * partition.
+   */
   readonly offsetsGraceMs: number;
-  /** Longest wait for new inputs; ticks and idle records are looked at in between. */
+  /** Longest wait for new inputs, in ms; ticks and idle records are checked between two waits. */
   readonly waitMsMax: number;
 };
 
@@ -51,9 +56,9 @@ export type TaskContext = {
   readonly partition: number;
   readonly log: Log;
   readonly ownership: Ownership;
-  /** Null: none are kept, a restore reads the whole journal. */
+  /** Null: there are no checkpoints, and a restore reads the whole journal. */
   readonly checkpoints: CheckpointStore | null;
-  /** Where it is known how far the journal had come; absent or null: nowhere. */
+  /** Stores how far the journal had come; absent or null: nobody does. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the gate has none, as in a simulation. */
   readonly secrets?: RegisteredSecrets | null;
@@ -65,11 +70,15 @@ export type TaskContext = {
   readonly options: TaskOptions;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
-  /** A state that was made ready before, if there is one: asked for once, after the first fence. */
+  /**
+   * Returns a state that was prepared before, if there is one: called once, after the first fence.
+   */
   readonly prepared?: () => Promise<Start | null>;
 };
 
-/** `keepMs`: how long the journal is kept; `journalSpanMs`: how long a conversation matters. */
+/**
+ * `keepMs`: how long the journal is retained; `journalSpanMs`: how long a conversation can matter.
+ */
 export function defaultTaskOptions(times: {
   readonly keepMs: number;
   readonly journalSpanMs: number;
@@ -85,4 +94,55 @@ export function defaultTaskOptions(times: {
     offsetsGraceMs: 30_000,
     waitMsMax: 60_000,
   };
+}
+
+const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  restoring: ["running", "suspended", "closed"],
+  running: ["restoring", "suspended", "closed"],
+  suspended: ["restoring", "suspended", "closed"],
+  closed: [],
+};
+
+/** See the diagram in task.ts. @throws FatalError where it has no such arrow. */
+export function assertTransition(from: TaskState, to: TaskState): void {
+  if (from === to || TRANSITIONS[from].includes(to)) return;
+  throw new FatalError("unexpected", `a task cannot go from ${from} to ${to}`);
+}
+
+type Now = {
+  readonly keepsRecords: boolean;
+  /** A loss that no journal record has reported yet. */
+  readonly acceptance: Acceptance | null;
+};
+
+/** The context of the next batch of a task. */
+export function batchContextOf(context: TaskContext, engine: Engine, now: Now): BatchContext {
+  const { partition, log, codec, authority, logger, metrics, options } = context;
+  return {
+    partition,
+    partitions: log.partitions,
+    hashEvery: options.hashEvery,
+    keepsRecords: now.keepsRecords,
+    engine,
+    codec,
+    authority,
+    logger,
+    metrics,
+    anchor: anchorTermsOf(context, now.acceptance),
+  };
+}
+
+function anchorTermsOf(
+  { secrets: registered, options }: TaskContext,
+  acceptance: Acceptance | null,
+): BatchContext["anchor"] {
+  if (registered === null || registered === undefined) return null;
+  const { idleRecordAfterMs: repeatAfterMs, journalSpanMs: spanMs } = options;
+  return { registered, repeatAfterMs, spanMs, acceptance };
+}
+
+export function retryable(error: Error, outcome: "failed" | "unknown"): PipelineError {
+  if (error instanceof RetryableError) return error;
+  const code = outcome === "unknown" ? "outcome_unknown" : "log_unavailable";
+  return new RetryableError(code, `a commit did not succeed: ${error.message}`, { cause: error });
 }

@@ -12,18 +12,17 @@
  * TASK-1 a decision is made only in RUNNING, on state that is the journal's up to its end.
  * TASK-2 one batch at a time: the next is begun when the commit of the one before it is known.
  * TASK-3 after an outcome that is not known nothing is assumed: the partition is taken over again.
- * TASK-4 what a listener is told of is in the journal; every record is told once and in order.
+ * TASK-4 a listener gets each journal record once and in order, after it is durable. This holds within
+ *    one process: a listener of the next process begins with the records that it commits.
  */
 import type { Acceptance } from "./anchor.ts";
-import { batchContextOf, retryable } from "./batch-context.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { commitBatch } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
 import { asPipelineError, type PipelineError, StateCorruptError } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
 import { HeadKeeper } from "./head-keeper.ts";
-import { InputQueue } from "./input-queue.ts";
-import { pendingOf, verifyAhead } from "./input-waits.ts";
+import { InputQueue, pendingOf, verifyAhead } from "./input-queue.ts";
 import type { CommittedRecord } from "./journal.ts";
 import { Listeners } from "./listeners.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -35,13 +34,19 @@ import {
   type StagedBatch,
 } from "./process-batch.ts";
 import { restorePartition } from "./restore.ts";
-import type { TaskContext, TaskState, TaskStatus } from "./task-context.ts";
-import { assertTransition } from "./task-states.ts";
+import {
+  assertTransition,
+  batchContextOf,
+  retryable,
+  type TaskContext,
+  type TaskState,
+  type TaskStatus,
+} from "./task-context.ts";
 import { TickSender } from "./tick-sender.ts";
 
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5_000;
-/** Rebuilds in a row without a commit between them, before an operator must look. */
+/** Rebuilds in a row without a commit between them before an operator must look. */
 const REBUILDS_MAX = 3;
 
 type Run = { readonly writer: PartitionWriter; readonly state: PartitionState };
@@ -59,15 +64,17 @@ export class StreamTask {
   #status: TaskStatus = { state: "restoring", detail: "restoring", error: null };
   #engine: Engine | null;
   #wakePolicy: (() => void) | null = null;
-  #held: PartitionState | null = null;
-  /** A loss that was accepted, until the journal says so. */
+  #inMemory: PartitionState | null = null;
+  /** A loss that a person accepted, until a journal record reports it. */
   #acceptance: Acceptance | null = null;
   #reportedSeq: number | null = null;
-  /** A state out of the checkpoint could not be read: the next restore does without. */
+  /**
+   * A state from the checkpoint could not be parsed: the next restore does not use the checkpoint.
+   */
   #distrustsCheckpoint = false;
   #backoffMs = BACKOFF_MS_MIN;
   #rebuilds = 0;
-  /** Nothing was left to do before this turn. */
+  /** Whether the turn before this one had nothing to do. */
   #rested = true;
   /** How long the latest commit took. */
   #commitMs = 0;
@@ -109,12 +116,15 @@ export class StreamTask {
     return this.#status;
   }
 
-  /** Grows for as long as a running task is not stuck. */
+  /** Grows as long as a running task is not stuck. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** Records in journal order, once each, after they are durable; from the next batch on. Returns what stops it. */
+  /**
+   * Calls the listener with durable records in journal order, once each, from the next batch on.
+   * Returns a function that removes the listener.
+   */
   onCommitted(listener: (records: readonly CommittedRecord[]) => void): () => void {
     return this.#committed.add(listener);
   }
@@ -123,7 +133,7 @@ export class StreamTask {
     return this.#statuses.add(listener);
   }
 
-  /** Decides from the next batch on under another policy; null: decides nothing more. */
+  /** Decides under another policy from the next batch on; null: decides nothing more. */
   setEngine(engine: Engine | null): void {
     this.#engine = engine;
     this.#wakePolicy?.();
@@ -133,7 +143,7 @@ export class StreamTask {
     this.#ended ??= this.#main();
   }
 
-  /** Finishes the batch in flight, writes a checkpoint, lets go of the partition. */
+  /** Finishes the batch in flight, writes a checkpoint, and gives the partition up. */
   async close(): Promise<void> {
     this.#abort.abort();
     this.#wakePolicy?.();
@@ -165,7 +175,7 @@ export class StreamTask {
     this.#wakePolicy = null;
   }
 
-  /** From the take-over until the task is closed, has no policy, or an error ends it. */
+  /** Runs from the take-over until the task is closed, has no policy, or fails. */
   async #live(): Promise<void> {
     const run = await this.#restore();
     this.#become("running", "running", null);
@@ -175,7 +185,7 @@ export class StreamTask {
       }
       await this.#checkpointer?.finish(run.state);
     } finally {
-      await this.#checkpointer?.settled();
+      await this.#checkpointer?.waitForSave();
       await this.#heads?.finish(run.state);
       await run.writer.close();
     }
@@ -187,11 +197,11 @@ export class StreamTask {
     const startedMs = clock.nowMs();
     const first = this.#reportedSeq === null;
     metrics.count("take_overs");
-    const held = this.#held;
+    const inMemory = this.#inMemory;
     const store = this.#distrustsCheckpoint ? null : checkpoints;
-    // If the replay fails half way, what was held is not what it was: it is taken up again only
+    // If the replay fails half way, what was in memory is not what it was: it is taken up again only
     // when all of it has fitted.
-    this.#held = null;
+    this.#inMemory = null;
     const restored = await restorePartition(
       {
         ...{ partition, log, ownership, codec, clock, logger, metrics, fold },
@@ -202,20 +212,20 @@ export class StreamTask {
         offsetsGraceMs: options.offsetsGraceMs,
         reportedSeq: this.#reportedSeq,
         onReplayed: (records) => {
-          if (!first) this.#tell(records);
+          if (!first) this.#report(records);
         },
       },
       async () => {
-        if (held !== null) return { state: held, hashesFromSeq: 0, stored: null };
+        if (inMemory !== null) return { state: inMemory, hashesFromSeq: 0, stored: null };
         return (first ? await this.#context.prepared?.() : null) ?? null;
       },
     );
     const { state, writer, source, stored, replayed, fencedMs } = restored;
-    this.#held = state;
+    this.#inMemory = state;
     this.#acceptance = restored.acceptance;
     this.#reportedSeq ??= state.progress.seq;
     this.#distrustsCheckpoint = false;
-    if (stored !== null) this.#checkpointer?.begin(stored, source === "held");
+    if (stored !== null) this.#checkpointer?.begin(stored, source === "inMemory");
     const { next } = state.progress;
     this.#queue.reset(next);
     this.#ticks.reset();
@@ -233,9 +243,9 @@ export class StreamTask {
     await this.#linger();
     await this.#ticks.send(run.state);
     await verifyAhead(this.#context.authority, this.#queue);
-    // What was read before an input that must wait has been decided by now.
+    // The inputs before one that must wait have been decided by now.
     await this.#pending(this.#queue.peek());
-    const inputs = this.#failures.single ? 1 : this.#context.options.batch.inputsMax;
+    const inputs = this.#failures.isSingle ? 1 : this.#context.options.batch.inputsMax;
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
     const first = this.#gather(builder, inputs);
     if (first === undefined && !this.#isIdleTooLong(run.state)) {
@@ -246,7 +256,7 @@ export class StreamTask {
     await this.#commit(run, builder.build(), first);
   }
 
-  /** Before anything is decided. */
+  /** Journals the acceptance before anything is decided. */
   async #journalAcceptance(run: Run, engine: Engine): Promise<void> {
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
     builder.addIdle();
@@ -254,9 +264,9 @@ export class StreamTask {
   }
 
   /**
-   * Waits for a batch to fill, up to its age. Only after a rest, since while a commit is under way the
-   * next batch fills anyway; and only where commits take longer than that, so that one fewer of them
-   * is worth the wait.
+   * Waits for a batch to fill, up to its age. Only after an idle turn, since the next batch fills
+   * anyway while a commit is under way; and only where commits take longer than the wait, so that
+   * saving one is worth it.
    */
   async #linger(): Promise<void> {
     const { lingerMs, batch } = this.#context.options;
@@ -294,11 +304,11 @@ export class StreamTask {
     const outcome = await commitBatch(run.writer, run.state, batch);
     this.#commitMs = clock.nowMs() - startedMs;
     if (outcome.type === "committed") {
-      this.#failures.succeeded(batch.inputs);
+      this.#failures.noteSuccess(batch.inputs);
       this.#backoffMs = BACKOFF_MS_MIN;
       this.#rebuilds = 0;
-      this.#ticks.committed(run.state, startedMs);
-      this.#tell(outcome.records);
+      this.#ticks.noteCommit(run.state, startedMs);
+      this.#report(outcome.records);
       this.#reportedSeq = run.state.progress.seq;
       metrics.count("commits");
       metrics.count("inputs", batch.inputs);
@@ -307,11 +317,11 @@ export class StreamTask {
       if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
       this.#acceptance = null;
-      this.#checkpointer?.committed(run.state);
+      this.#checkpointer?.noteCommit(run.state);
       this.#heads?.keep(run.state);
       return;
     }
-    this.#failures.failed(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
+    this.#failures.noteFailure(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
     this.#queue.reset(run.state.progress.next);
     metrics.count(outcome.type === "failed" ? "commit_failures" : "commits_unknown");
     if (outcome.type === "failed" && outcome.oversize) return;
@@ -336,7 +346,7 @@ export class StreamTask {
     await log.waitForNew(this.#queue.ends(), timeoutMs, this.#abort.signal);
   }
 
-  #tell(records: readonly CommittedRecord[]): void {
+  #report(records: readonly CommittedRecord[]): void {
     const reportedSeq = this.#reportedSeq ?? 0;
     const fresh = records.filter(({ record }) => record.seq > reportedSeq);
     const last = fresh[fresh.length - 1];
@@ -356,7 +366,7 @@ export class StreamTask {
     });
     if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
       this.#rebuilds += 1;
-      this.#held = null;
+      this.#inMemory = null;
       this.#distrustsCheckpoint = true;
       this.#become("suspended", "restoring", error);
     } else if (error.disposition === "retry") {

@@ -1,6 +1,6 @@
 /**
- * The topics of the pipeline by their role. An adapter maps a role to a real topic name; every topic
- * has the same number of partitions.
+ * The topics of the pipeline by role. An adapter maps a role to a real topic name; every topic has
+ * the same number of partitions.
  */
 export const TOPICS = [
   "proposals",
@@ -16,7 +16,7 @@ export const TOPICS = [
 
 export type Topic = (typeof TOPICS)[number];
 
-/** Which word of its name tells a topic. */
+/** The word in a topic's default name that stands for its role. */
 const WORDS: { readonly [topic in Topic]: string } = {
   proposals: "proposed",
   results: "results",
@@ -29,17 +29,17 @@ const WORDS: { readonly [topic in Topic]: string } = {
   alerts: "alerts",
 };
 
-/** What a topic is called where it has no name of its own. */
+/** The default name of a topic. */
 export function nameUnder(prefix: string, topic: Topic): string {
   return `${prefix}.${WORDS[topic]}.v1`;
 }
 
-/** What the gate consumes. */
+/** The topics that the gate consumes. */
 export const INPUT_TOPICS = ["proposals", "results", "verdicts"] as const;
 
 export type InputTopic = (typeof INPUT_TOPICS)[number];
 
-/** What only the gate writes, beside its journal (`decisions`) and the dead letters. */
+/** The topics that only the gate writes, beside its journal (`decisions`) and the dead letters. */
 export type DecisionTopic = "allowed" | "refused" | "held";
 
 /** The topic that is the gate's own journal. */

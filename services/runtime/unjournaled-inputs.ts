@@ -1,5 +1,5 @@
 /**
- * Looks for inputs that the journal says nothing of: what is in an input topic between two of its records that are
+ * Finds inputs that have no journal record: those in an input topic between two inputs that are
  * journaled. Reads each topic once, in step with the journal.
  */
 import { FatalError } from "./errors.ts";
@@ -9,7 +9,10 @@ import type { InputTopic } from "./topics.ts";
 
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 1024 * 1024 };
 
-/** Where reading stands in a topic: offsets that were read and not compared yet, and what to read next. */
+/**
+ * How far a topic was read: offsets that were read and not compared yet, and the offset to read
+ * next.
+ */
 type Cursor = { offsets: readonly number[]; at: number; next: number };
 
 export class UnjournaledInputs {
@@ -24,23 +27,27 @@ export class UnjournaledInputs {
     this.#partition = partition;
   }
 
-  /** Journaled inputs that are still in their topic. */
+  /** Number of journaled inputs that are still in their topic. */
   get compared(): number {
     return this.#compared;
   }
 
-  /** Why no further inputs are compared: who audits a journal may have no right to read them. Null: nothing is the matter. */
+  /**
+   * Why no further inputs are compared: an auditor of a journal may have no right to read its
+   * inputs. Null: no problem.
+   */
   get problem(): string | null {
     return this.#problem;
   }
 
   /**
-   * Offsets of inputs that are there and were passed by, up to the one that is journaled next.
+   * Offsets of inputs that are in the topic and have no journal record, up to the one that is
+   * journaled next.
    *
-   * @param from where the journal stood in the topic before it.
+   * @param from offset of the topic at which the previous journal record went on.
    * @throws RetryableError where the log does not answer.
    */
-  async passedBy({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
+  async findSkipped({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
     if (this.#problem !== null) return [];
     try {
       return await this.#compare(topic, offset, from);
@@ -52,29 +59,29 @@ export class UnjournaledInputs {
   }
 
   async #compare(topic: InputTopic, offset: number, from: number): Promise<readonly number[]> {
-    const cursor = this.#cursors.get(topic) ?? (await this.#begun(topic, from));
-    const passedBy: number[] = [];
+    const cursor = this.#cursors.get(topic) ?? (await this.#open(topic, from));
+    const skipped: number[] = [];
     for (;;) {
       const inputOffset = cursor.offsets[cursor.at];
       if (inputOffset === undefined) {
-        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return passedBy;
+        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return skipped;
         continue;
       }
-      if (inputOffset > offset) return passedBy;
+      if (inputOffset > offset) return skipped;
       cursor.at += 1;
       if (inputOffset === offset) this.#compared += 1;
-      else passedBy.push(inputOffset);
+      else skipped.push(inputOffset);
     }
   }
 
-  async #begun(topic: InputTopic, from: number): Promise<Cursor> {
+  async #open(topic: InputTopic, from: number): Promise<Cursor> {
     const start = await this.#log.startOffset(topic, this.#partition);
     const cursor = { offsets: [], at: 0, next: Math.max(from, start) };
     this.#cursors.set(topic, cursor);
     return cursor;
   }
 
-  /** False at the end of the topic: what is journaled is gone, or is in another cluster. */
+  /** False at the end of the topic: the journaled input is gone, or is in another cluster. */
   async #fill(topic: InputTopic, cursor: Cursor): Promise<boolean> {
     const read = await this.#log.read(topic, this.#partition, cursor.next, READ_LIMITS);
     cursor.offsets = read.records.map(({ offset }) => offset);

@@ -1,13 +1,16 @@
 /**
- * Whether a journal is what it must be: gapless, its chain unbroken, one record for each input that is
- * still in its topic, one terminal decision for each proposal, and its state hashes those of a replay. Reads only.
+ * Checks that a journal is complete and consistent: no gaps, an unbroken chain, one record for each
+ * input that is still in its topic, one terminal decision for each proposal, and state hashes that
+ * a replay confirms. Reads only.
  */
-import type { GateEvent } from "../core/events.ts";
+import type { DecisionEvent, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
-import { DecidedNames } from "./decided-names.ts";
+import { REASONS } from "../core/reasons/reasons.ts";
+import { callNameOf } from "../core/state/names.ts";
 import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH, type JournalRecord } from "./journal.ts";
 import { PartitionState } from "./partition-state.ts";
+import { conversationKey } from "./partitioner.ts";
 import type { Codec, Log } from "./ports.ts";
 import { readJournal } from "./read-journal.ts";
 import { type JournalEntry, Replay } from "./replay.ts";
@@ -18,7 +21,7 @@ export type JournalProblem = {
   readonly partition: number;
   /** Offset in the journal. */
   readonly offset: number;
-  /** Null: the record cannot be read. */
+  /** Null: the record cannot be decoded. */
   readonly seq: number | null;
   /** One sentence without a full stop. */
   readonly problem: string;
@@ -30,14 +33,16 @@ export type VerifyReport = {
   /** 1 unless the log's start has moved. */
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Hash of the last record: whoever notes it down can tell later that nothing before it changed. */
+  /** Hash of the last record: whoever notes it can later addProblem that nothing before it changed. */
   readonly chainHead: string;
   readonly stateHashesCompared: number;
-  /** Journaled inputs that were found in their topics, with no other between them. */
+  /**
+   * Number of journaled inputs that were found in their topics, with no other input between them.
+   */
   readonly inputsCompared: number;
-  /** Why not all inputs were compared; null: nothing kept them from it. */
+  /** Why not all inputs were compared; null: all were. */
   readonly inputsProblem: string | null;
-  /** The first of them, in order; bounded. */
+  /** The first problems, in order; bounded. */
   readonly problems: readonly JournalProblem[];
 };
 
@@ -45,13 +50,18 @@ export type VerifyContext = {
   readonly log: Log;
   readonly codec: Codec;
   readonly fold: StateFold;
-  /** As in `TaskOptions`: where the log's start has moved, hashes are compared only this long after. */
+  /**
+   * As in `TaskOptions`: where the log's start has moved, hashes are compared only this many ms
+   * after it.
+   */
   readonly journalSpanMs: number;
 };
 
 const PROBLEMS_MAX = 100;
 
-/** @throws PipelineError where the log cannot be read; what is wrong in the journal is in the report. */
+/**
+ * @throws PipelineError where the log cannot be read. Problems in the journal are in the report.
+ */
 export async function verifyJournal(
   context: VerifyContext,
   partition: number,
@@ -61,7 +71,7 @@ export async function verifyJournal(
   const end = await log.endOffset(JOURNAL_TOPIC, partition);
   const verification = new Verification(context, partition, start > 0);
   const unreadable = (offset: number, { message }: Error) =>
-    verification.tell({ offset, seq: null, problem: message });
+    verification.addProblem({ offset, seq: null, problem: message });
   for await (const entries of readJournal(log, codec, partition, start, end, unreadable)) {
     for (const entry of entries) await verification.take(entry);
   }
@@ -80,7 +90,7 @@ class Verification {
   #firstSeq = 0;
   #lastSeq = 0;
   #chainHead = GENESIS_HASH;
-  /** After one mismatch all later ones follow from it. */
+  /** Set to false at the first mismatch, because all later ones would follow from it. */
   #replaying = true;
 
   constructor(context: VerifyContext, partition: number, startMoved: boolean) {
@@ -98,21 +108,21 @@ class Verification {
   async take(entry: JournalEntry): Promise<void> {
     const { record } = entry;
     const at = { offset: entry.log.offset, seq: record.seq };
-    const tell = (problem: string): void => this.tell({ ...at, problem });
+    const addProblem = (problem: string): void => this.addProblem({ ...at, problem });
     if (this.#records === 0 && this.#startMoved) this.#anchor(record);
     if (this.#records === 0) this.#firstSeq = record.seq;
-    if (record.seq !== this.#lastSeq + 1) tell(`seq ${record.seq} follows ${this.#lastSeq}`);
-    if (record.prevHash !== this.#chainHead) tell("it is not linked to the record before it");
-    await this.#checkPassedBy(record, tell);
-    this.#checkInput(record, tell);
-    for (const event of record.events) this.#checkEvent(event, tell);
-    this.#fold(entry, tell);
+    if (record.seq !== this.#lastSeq + 1) addProblem(`seq ${record.seq} follows ${this.#lastSeq}`);
+    if (record.prevHash !== this.#chainHead) addProblem("it is not linked to the record before it");
+    await this.#checkSkipped(record, addProblem);
+    this.#checkInput(record, addProblem);
+    for (const event of record.events) this.#checkEvent(event, addProblem);
+    this.#fold(entry, addProblem);
     this.#records += 1;
     this.#lastSeq = record.seq;
     this.#chainHead = chainHash(record.prevHash, entry.log.value ?? new Uint8Array());
   }
 
-  tell(problem: Omit<JournalProblem, "partition">): void {
+  addProblem(problem: Omit<JournalProblem, "partition">): void {
     if (this.#problems.length >= PROBLEMS_MAX) return;
     this.#problems.push({ partition: this.#partition, ...problem });
   }
@@ -138,41 +148,86 @@ class Verification {
     if (record.input.type !== "idle") this.#next[record.input.at.topic] = record.input.at.offset;
   }
 
-  async #checkPassedBy({ input }: JournalRecord, tell: (problem: string) => void): Promise<void> {
+  async #checkSkipped(
+    { input }: JournalRecord,
+    addProblem: (problem: string) => void,
+  ): Promise<void> {
     if (input.type === "idle") return;
     const { topic } = input.at;
-    for (const offset of await this.#inputs.passedBy(input.at, this.#next[topic])) {
-      tell(`${topic} ${offset} has no record of its own before it`);
+    for (const offset of await this.#inputs.findSkipped(input.at, this.#next[topic])) {
+      addProblem(`${topic} ${offset} has no record of its own before it`);
     }
   }
 
-  #checkInput({ input, next }: JournalRecord, tell: (problem: string) => void): void {
+  #checkInput({ input, next }: JournalRecord, addProblem: (problem: string) => void): void {
     if (input.type !== "idle") {
       const { topic, offset } = input.at;
-      // Offsets may jump over what is no record; they never fall.
-      if (offset < this.#next[topic]) tell(`${topic} ${offset} is decided a second time`);
+      // Offsets may skip what is no record; they never go back.
+      if (offset < this.#next[topic]) addProblem(`${topic} ${offset} is decided a second time`);
       this.#next[topic] = offset + 1;
     }
     for (const topic of INPUT_TOPICS) {
       if (next[topic] !== this.#next[topic]) {
-        tell(`it goes on at ${topic} ${next[topic]} instead of ${this.#next[topic]}`);
+        addProblem(`it goes on at ${topic} ${next[topic]} instead of ${this.#next[topic]}`);
       }
     }
   }
 
-  #checkEvent(event: GateEvent, tell: (problem: string) => void): void {
+  #checkEvent(event: GateEvent, addProblem: (problem: string) => void): void {
     if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") return;
-    if (this.#decided.isSecond(event)) tell(`decision ${event.decisionId} is made a second time`);
+    if (this.#decided.isSecond(event))
+      addProblem(`decision ${event.decisionId} is made a second time`);
   }
 
-  #fold(entry: JournalEntry, tell: (problem: string) => void): void {
+  #fold(entry: JournalEntry, addProblem: (problem: string) => void): void {
     if (!this.#replaying) return;
     try {
       this.#replay.apply([entry]);
     } catch (error) {
       this.#replaying = false;
       const what = error instanceof Error ? error.message : String(error);
-      tell(`its events do not give the state it was written with: ${what}`);
+      addProblem(`its events do not give the state it was written with: ${what}`);
     }
   }
+}
+
+/**
+ * The proposals of a journal that have a terminal decision. A proposal that is delivered again gets
+ * its first decision and is never decided a second time.
+ */
+class DecidedNames {
+  /** Decision ids by call name, by conversation. */
+  readonly #conversations = new Map<string, Map<string, string>>();
+
+  /**
+   * Takes the next decision of the journal. True: the same proposal already has a terminal decision
+   * that the conversation has not forgotten.
+   */
+  isSecond(event: DecisionEvent): boolean {
+    const names = this.#namesOf(event);
+    for (const name of event.conversation.evicted?.names ?? []) names.delete(name);
+    if (event.type === "held" || isUnnamed(event)) return false;
+    const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
+    const earlierId = names.get(name);
+    if (earlierId === undefined) names.set(name, event.decisionId);
+    return earlierId === event.decisionId;
+  }
+
+  /** A conversation that starts afresh remembers nothing. */
+  #namesOf({
+    tenantId,
+    conversationId,
+    conversation: { fresh },
+  }: DecisionEvent): Map<string, string> {
+    const key = conversationKey(tenantId, conversationId);
+    const existing = fresh ? undefined : this.#conversations.get(key);
+    if (existing !== undefined) return existing;
+    const names = new Map<string, string>();
+    this.#conversations.set(key, names);
+    return names;
+  }
+}
+
+function isUnnamed(event: DecisionEvent): boolean {
+  return event.type === "refused" && REASONS[event.refusal.reason].keepsNoName === true;
 }

@@ -1,16 +1,16 @@
 const TICKS = 6;
 
 export type WatchdogOptions = {
-  /** Longest time between two turns. */
+  /** Longest time between two turns, ms. */
   readonly limitMs: number;
-  /** Told once. */
+  /** Called once. */
   readonly onStuck: (idleMs: number) => void;
 };
 
 /**
- * Sees that a loop turns: one that is stuck while something else keeps the process in its group would
- * keep its partitions for ever. It counts ticks of its own instead of comparing times, so that a process
- * that was itself asleep is not taken for a stuck one.
+ * Detects a loop that no longer turns: if the loop is stuck while heartbeats keep the process in
+ * its group, it would keep its partitions for ever. The watchdog counts its own ticks instead of
+ * comparing times, so that a process that was itself suspended is not taken for a stuck one.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -21,13 +21,13 @@ export class Watchdog {
     this.#options = options;
   }
 
-  /** The loop turned; from the first turn on it must go on turning. */
+  /** To be called at each turn of the loop; after the first call the loop must go on turning. */
   turn(): void {
     this.#ticks = 0;
     this.#timer ??= setInterval(() => this.#tick(), this.#options.limitMs / TICKS).unref();
   }
 
-  /** The loop stands still for a reason. The next turn arms again. */
+  /** To be called when the loop pauses for a reason. The next turn arms the watchdog again. */
   disarm(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;

@@ -3,10 +3,10 @@ import { type ClosedList, LISTS, member } from "./closed-lists.ts";
 import type { AvroSchema } from "./schema-files.ts";
 import { taggedUnion } from "./tagged-union.ts";
 
-/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+/** Kept as a function for loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
 
-/** The part of the reader's cursor that is needed to read an array. */
+/** The part of the library's read cursor that reading an array needs. */
 type Tap = {
   readonly buf: Buffer;
   pos: number;
@@ -23,8 +23,8 @@ const ArrayType = avro.types.ArrayType as unknown as new (
 ) => Type & { readonly itemsType: Readable };
 
 /**
- * An array that does not believe its own length: a count is bounded by the bytes that are left, since
- * each item takes at least one. The library's own reader would loop over any count.
+ * An array whose count is not trusted: the bytes that are left bound it, since each item takes at
+ * least one. The library's own reader would loop over any count.
  */
 class BoundedArray extends ArrayType {
   _read(tap: Tap): unknown[] {
@@ -40,7 +40,7 @@ class BoundedArray extends ArrayType {
     return items;
   }
 
-  /** Steps over a field that only the writer has. */
+  /** Steps over a field that only the writer's schema has. */
   _skip(tap: Tap): void {
     skipBlocks(tap, () => this.itemsType._skip(tap));
   }
@@ -51,7 +51,7 @@ const MapType = avro.types.MapType as unknown as new (
   options: unknown,
 ) => Type & { readonly valuesType: Readable };
 
-/** The same for a map, which no schema of ours has but a foreign writer's may. */
+/** A map whose count is not trusted. No schema of ours has a map, but a foreign writer's may. */
 class BoundedMap extends MapType {
   _skip(tap: Tap): void {
     skipBlocks(tap, () => {
@@ -61,7 +61,7 @@ class BoundedMap extends MapType {
   }
 }
 
-/** A block says how many items it has, or that and its bytes; neither is believed. */
+/** Skips blocks. A block states its number of items, or that and its bytes; neither is trusted. */
 function skipBlocks(tap: Tap, skipItem: () => void): void {
   for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
     const bytes = count < 0 ? tap.readLong() : Math.abs(count);
@@ -76,14 +76,14 @@ type LongTap = { readLong(): number; writeLong(value: number): void };
 
 const LongType = avro.types.LongType as unknown as new () => Type;
 
-/** Whole numbers up to here keep their value and sign in the library's arithmetic; beyond, not all do. */
+/** The largest whole number whose value and sign the library's arithmetic keeps exactly. */
 export const EXACT_MAX = 2 ** 52 - 1;
 
 function isExact(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= EXACT_MAX;
 }
 
-/** A long that refuses what the library would read as another number, or with another sign. */
+/** A long that refuses numbers that the library would read with another value or sign. */
 class ExactLong extends LongType {
   _check(value: unknown, _flags: unknown, hook?: (value: unknown, type: Type) => void): boolean {
     if (isExact(value)) return true;
@@ -108,11 +108,16 @@ type Writable = { _write(tap: Writing, value: unknown): void };
 
 const StringType = avro.types.StringType as unknown as new () => Type & Writable;
 
-/** Up to here a text's length takes two bytes, and its letters are put down sooner than a call would. */
+/**
+ * Below this length a text's length takes two bytes at most, and writing its characters in a loop
+ * is faster than a call.
+ */
 const SHORT_TEXT = 128;
 const ASCII_MAX = 0x7f;
 
-/** Text, most of which is ids and digests: those are written without asking first how many bytes they are. */
+/**
+ * Text, which is mostly ids and digests: short ASCII is written without measuring its bytes first.
+ */
 class Text extends StringType {
   override _write(tap: Writing, value: unknown): void {
     if (typeof value === "string" && value.length < SHORT_TEXT && wroteAscii(tap, value)) return;
@@ -120,11 +125,14 @@ class Text extends StringType {
   }
 }
 
-/** False where the text has more than ASCII, or no room is left: nothing is written then. */
+/**
+ * Writes the text as ASCII. False where it has other characters, or no room is left: nothing is
+ * written then.
+ */
 function wroteAscii(tap: Writing, text: string): boolean {
   const { buf, pos } = tap;
   const { length } = text;
-  // Lengths are zigzag numbers, seven bits a byte.
+  // Avro writes lengths as zigzag numbers, seven bits a byte.
   const coded = 2 * length;
   const isLong = coded > ASCII_MAX;
   let at = pos + (isLong ? 2 : 1);
@@ -142,7 +150,7 @@ function wroteAscii(tap: Writing, text: string): boolean {
 
 type TextReader = { _read(tap: Tap): string };
 
-/** A text of a closed list: what is not on it is refused where it is read. */
+/** A text of a closed list: reading refuses a text that is not on the list. */
 function listedText(list: ClosedList<string>): Type {
   return new (class extends Text {
     _read(tap: Tap): string {
@@ -156,7 +164,9 @@ const UnionType = avro.types.UnwrappedUnionType as unknown as new (
   options: unknown,
 ) => Type & Writable & { readonly types: readonly [Writable, Writable] };
 
-/** What may be absent: whether it is shows at once, without a look through what it could be. */
+/**
+ * A value that may be absent: its branch is known at once, without trying each type of the union.
+ */
 function nullableOf(valueType: string) {
   return class Nullable extends UnionType {
     override _write(tap: Writing, value: unknown): void {
@@ -175,7 +185,7 @@ function nullableOf(valueType: string) {
 
 const NullableText = nullableOf("string");
 const NullableNumber = nullableOf("number");
-/** Of other values only the absence is told by one look. */
+/** For other values only the absence is decided at once. */
 const NullableOther = nullableOf("");
 
 function unionType(schema: readonly unknown[], options: unknown): Type | undefined {
@@ -188,7 +198,9 @@ function unionType(schema: readonly unknown[], options: unknown): Type | undefin
   return new NullableOther(schema, options);
 }
 
-/** Our own types in place of the library's, where a schema names one of these. */
+/**
+ * Our own type for a schema of which the library's type is not used; undefined: use the library's.
+ */
 function ownType(schema: unknown, options: unknown): Type | undefined {
   if (Array.isArray(schema)) return unionType(schema, options);
   if (schema === "string" || hasType(schema, "string")) return textType(schema);
@@ -207,20 +219,20 @@ function hasType(schema: unknown, type: string): boolean {
   return typeof schema === "object" && schema !== null && "type" in schema && schema.type === type;
 }
 
-/** Compiles a schema. Values are plain: a union's value stands for itself, unwrapped. */
+/** Compiles a schema. Values are plain: the value of a union stands for itself, unwrapped. */
 export function compileAvro(schema: AvroSchema): Type {
   const options = {
     wrapUnions: "never" as const,
     omitRecordMethods: true,
     typeHook: ownType,
   };
-  // The file's schema is what the library takes; its own type for it is not readonly.
+  // The library accepts the file's schema; only its declared type is not readonly.
   return avro.Type.forSchema(schema as never, options as never);
 }
 
 /**
- * The schema with one field of its record read as text where it is written as bytes: both have one
- * form in Avro, and text is what the strict parser reads fastest.
+ * The schema with one bytes field of its record read as text: both have one form in Avro, and the
+ * strict parser reads text fastest.
  */
 export function withTextField(schema: AvroSchema, field: string): AvroSchema {
   if (typeof schema === "string" || isUnion(schema)) return schema;

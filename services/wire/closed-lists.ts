@@ -1,18 +1,18 @@
 /**
- * The closed lists behind Avro strings: reasons, kinds and statuses. They are strings in the schema so
- * that an old reader can read a new word; what the gate itself reads must be on the list. A schema
- * names the list of a string by its `logicalType`, which other readers pass over.
+ * The closed lists behind Avro strings: reasons, kinds and statuses. They are strings in the schema
+ * so that an old reader can read a new word; the gate itself accepts only words on the list. A
+ * schema names the list of a string by its `logicalType`, which other readers ignore.
  */
 import { cutText } from "../core/cut-text.ts";
 import type {
   CallStatus,
   Disposition,
+  IgnoredWhy,
   OnFailure,
   Raised,
   Resolution,
   VerdictRuled,
 } from "../core/events.ts";
-import type { IgnoredWhy } from "../core/ignored-why.ts";
 import {
   type EnvelopeRejection,
   FAILURE_EFFECTS,
@@ -32,13 +32,13 @@ import { UndecodableError } from "./reader.ts";
 
 const SHOWN_CHARACTERS = 40;
 
-/** Every member of a union of strings, once: the compiler finds a missing one. */
+/** Requires every member of a union of strings as a key: the compiler reports a missing one. */
 type Complete<T extends string> = { readonly [member in T]: true };
 
 export type ClosedList<T extends string> = {
   readonly what: string;
   readonly members: ReadonlySet<string>;
-  /** Only carries the type. */
+  /** Never set; it carries the type. */
   readonly type?: T;
 };
 
@@ -53,7 +53,7 @@ function listFrom<T extends string>(what: string, members: readonly T[]): Closed
 /**
  * The text as a member of the list.
  *
- * @throws UndecodableError where it is none.
+ * @throws UndecodableError where it is not on the list.
  */
 export function member<T extends string>(list: ClosedList<T>, text: string): T {
   if (list.members.has(text)) return text as T;
@@ -62,7 +62,7 @@ export function member<T extends string>(list: ClosedList<T>, text: string): T {
   );
 }
 
-/** The same, where absence is a value. */
+/** Like `member`, for a text that may be absent. */
 export function optionalMember<T extends string>(
   list: ClosedList<T>,
   text: string | null,
@@ -70,7 +70,7 @@ export function optionalMember<T extends string>(
   return text === null ? null : member(list, text);
 }
 
-export const REASONS: ClosedList<ReasonCode> = listFrom("reason", REASON_CODES);
+export const REASON_WORDS: ClosedList<ReasonCode> = listFrom("reason", REASON_CODES);
 
 export const STATUSES: ClosedList<ResultStatus> = listFrom("result status", RESULT_STATUSES);
 
@@ -123,7 +123,7 @@ export const OUTCOMES = listOf<NonNullable<VerdictInput["outcome"]>>("outcome", 
   not_executed: true,
 });
 
-/** What an approval is of. */
+/** What an approval applies to. */
 export const SCOPES = listOf<"this_call" | "this_tool">("scope", {
   this_call: true,
   this_tool: true,
@@ -166,9 +166,9 @@ export const IGNORED_WHY = listOf<IgnoredWhy>("cause", {
   not_supported: true,
 });
 
-/** By the logical type that names the list in a schema. */
+/** The lists by the logical type that names them in a schema. */
 export const LISTS: ReadonlyMap<string, ClosedList<string>> = new Map<string, ClosedList<string>>([
-  ["callgate-reason", REASONS],
+  ["callgate-reason", REASON_WORDS],
   ["callgate-result-status", STATUSES],
   ["callgate-call-status", CALL_STATUSES],
   ["callgate-disposition", DISPOSITIONS],

@@ -1,4 +1,4 @@
-/** The codec of the gate, and of those who write its inputs and read its outputs. */
+/** The codec of the gate, and of programs that write its inputs and read its outputs. */
 import type { ResultInput, TickInput, VerdictInput } from "../core/inputs.ts";
 import type { Codec, DeadLetter, DecodedInput } from "../runtime/ports.ts";
 import type { InputTopic } from "../runtime/topics.ts";
@@ -11,11 +11,10 @@ import {
   encodeAlert,
 } from "./decode-outputs.ts";
 import { encodeDeadLetter, encodeDecision, type Secrets } from "./encode-outputs.ts";
-import type { Envelope } from "./envelope.ts";
 import { wireId } from "./framing.ts";
 import { decodeJournal, encodeJournal } from "./journal.ts";
 import type { Alert, AllowedCall, HeldCall, RefusedCall } from "./output-records.ts";
-import { decodeProposal, encodeProposal } from "./proposal.ts";
+import { decodeProposal, type Envelope, encodeProposal } from "./proposal.ts";
 import { decodeJsonProposal, looksLikeJson } from "./proposal-json.ts";
 import { UndecodableError } from "./reader.ts";
 import { compileRecordTypes, type RecordTypes } from "./record-types.ts";
@@ -24,14 +23,16 @@ import { readSchemaFiles, type SchemaFiles } from "./schema-files.ts";
 import { decodeVerdict, encodeVerdict } from "./verdict.ts";
 import type { WireFormat } from "./writer-schemas.ts";
 
-/** For whoever proposes calls, reports results, gives verdicts, or reads what the gate writes. */
+/** For programs that propose calls, report results, give verdicts, or read what the gate writes. */
 export interface ClientCodec {
-  /** @throws FatalError where a field is not what the schema says; so do all that encode. */
+  /** @throws FatalError where a field does not fit the schema; so do all methods that encode. */
   encodeProposal(proposal: Envelope): Uint8Array;
   encodeResult(result: ResultInput): Uint8Array;
   encodeVerdict(verdict: VerdictInput | TickInput): Uint8Array;
   encodeAlert(alert: Alert): Uint8Array;
-  /** @throws PoisonRecordError where the bytes are no such record; so do all that decode. */
+  /**
+   * @throws PoisonRecordError where the bytes are no such record; so do all methods that decode.
+   */
   decodeAllowed(value: Uint8Array): AllowedCall;
   decodeRefused(value: Uint8Array): RefusedCall;
   decodeHeld(value: Uint8Array): HeldCall;
@@ -42,23 +43,25 @@ export interface ClientCodec {
 export type AvroCodec = Codec & ClientCodec;
 
 export type AvroCodecOptions = {
-  /** What `allowed` records are keyed with; may be empty where none are written. */
+  /** Secrets for the keys of `allowed` records; may be empty where none are written. */
   readonly secrets: Secrets;
-  /** The schemas, where they were read already. */
+  /** The schemas, where the caller has read them already. */
   readonly schemas?: SchemaFiles;
-  /** Present: records are written in the wire format of a schema registry, and read from it. */
+  /** Present: records are written and read in the wire format of a schema registry. */
   readonly wire?: WireFormat;
 };
 
 /**
- * Compiles the schemas and gives a codec over them: Avro in single-object encoding or in the wire
- * format of a registry, and plain JSON for proposals. What it encodes are views of memory that is not written again.
+ * Compiles the schemas and returns a codec over them: Avro in single-object encoding or in the wire
+ * format of a registry, and plain JSON for proposals. Encoded records are views of memory that is
+ * not written again.
  *
- * @throws FatalError where the schema files are not there.
+ * @throws FatalError where the schema files are missing.
  */
 export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
-  const { secrets, wire } = options;
-  const types = compileRecordTypes(options.schemas ?? readSchemaFiles(), wire);
+  const { secrets, schemas, wire } = options;
+  const isOwn = schemas === undefined && wire === undefined;
+  const types = isOwn ? ownTypes() : compileRecordTypes(schemas ?? readSchemaFiles(), wire);
   return {
     pending: (value) => pending(wire, value),
     decodeInput: (topic, value) => decodeInput(types, topic, value),
@@ -77,6 +80,14 @@ export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
     decodeDeadLetter: (value) => decodeDeadLetter(types, value),
     decodeAlert: (value) => decodeAlert(types, value),
   };
+}
+
+let compiledOwn: RecordTypes | undefined;
+
+/** The package's schemas are compiled once a process: that takes longer than all else of opening a gate. */
+function ownTypes(): RecordTypes {
+  compiledOwn ??= compileRecordTypes(readSchemaFiles());
+  return compiledOwn;
 }
 
 function pending(wire: WireFormat | undefined, value: Uint8Array | null): Promise<void> | null {

@@ -1,7 +1,7 @@
-/** What readers of the gate's outputs get: plain objects, lists checked. */
+/** Decodes the gate's outputs for their readers: plain objects, with closed lists checked. */
 import { PoisonRecordError } from "../runtime/errors.ts";
 import type { DeadLetter } from "../runtime/ports.ts";
-import { member, optionalMember, QUARANTINES, REASONS, TOPICS } from "./closed-lists.ts";
+import { member, optionalMember, QUARANTINES, REASON_WORDS, TOPICS } from "./closed-lists.ts";
 import {
   ALERT_KINDS,
   ALERT_SEVERITIES,
@@ -13,7 +13,10 @@ import {
 import { UndecodableError } from "./reader.ts";
 import type { RecordTypes } from "./record-types.ts";
 
-/** Runs a reader and names what it stumbles over. @throws PoisonRecordError, and nothing else. */
+/**
+ * Runs a reader and says in the error what it could not read. @throws PoisonRecordError, and
+ * nothing else.
+ */
 function readable<T>(read: () => T): T {
   try {
     return read();
@@ -73,7 +76,7 @@ export function decodeAlert(types: RecordTypes, value: Uint8Array): Alert {
       resolvedAtMs: raw.resolvedAtMs,
       agentId: raw.agentId,
       tool: raw.tool,
-      reason: optionalMember(REASONS, raw.reason),
+      reason: optionalMember(REASON_WORDS, raw.reason),
       decisionId: raw.decisionId,
       message: raw.message,
       value: raw.value,
@@ -84,7 +87,7 @@ export function decodeAlert(types: RecordTypes, value: Uint8Array): Alert {
   });
 }
 
-/** @throws FatalError where a field is not what the schema says. */
+/** @throws FatalError where a field does not fit the schema. */
 export function encodeAlert(types: RecordTypes, alert: Alert): Uint8Array {
   return types.alert.encode(alert);
 }

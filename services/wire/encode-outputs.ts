@@ -1,4 +1,4 @@
-/** What a decision becomes for its readers, and what cannot be decided. */
+/** Encodes decisions and dead letters for their readers. */
 import type { DecidedArguments } from "../core/decision.ts";
 import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../core/events.ts";
 import { idempotencyKey } from "../core/hash.ts";
@@ -15,13 +15,13 @@ import {
 } from "./output-records.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 
-/** Secrets that idempotency keys are made with, by their id. */
+/** Secrets for idempotency keys, by key id. */
 export type Secrets = ReadonlyMap<string, Uint8Array>;
 
 /**
  * The idempotency key of an allowed call: the same for all retries of its execution.
  *
- * @throws FatalError where the secret that the decision names is not at hand.
+ * @throws FatalError where the secret that the decision names is missing.
  */
 export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
   return idempotencyKey(secretOf(secrets, event.keyId), {
@@ -42,7 +42,10 @@ function secretOf(secrets: Secrets, keyId: string): Uint8Array {
   );
 }
 
-/** The arguments of a call as they were sent, canonical JSON; null where they are sealed and cannot be opened. */
+/**
+ * The arguments of a call as they were sent, canonical JSON; null where they are sealed and cannot
+ * be opened.
+ */
 export function openedArguments(secrets: Secrets, event: CallAllowed): string | null {
   const {
     arguments: { sealed },
@@ -52,17 +55,20 @@ export function openedArguments(secrets: Secrets, event: CallAllowed): string | 
   return openedText(event, createSealing(event.keyId, secrets));
 }
 
-/** @throws FatalError where a secret is not at hand, or what was sealed cannot be opened. */
+/** @throws FatalError where a secret is missing, or sealed arguments cannot be opened. */
 function clearArguments(secrets: Secrets, event: CallAllowed): DecidedArguments {
   const { sealed } = event.arguments;
   if (sealed.length === 0) return event.arguments;
   for (const { keyId } of sealed) secretOf(secrets, keyId);
   const text = openedArguments(secrets, event);
   if (text !== null) return { ...event.arguments, text, sealed: [] };
-  throw new FatalError("unexpected", `what is sealed of \`${event.decisionId}\` cannot be opened`);
+  throw new FatalError(
+    "unexpected",
+    `the sealed arguments of \`${event.decisionId}\` cannot be opened`,
+  );
 }
 
-/** @throws FatalError for an unknown key id, or a field that is not what the schema says. */
+/** @throws FatalError for an unknown key id, or a field that does not fit the schema. */
 export function encodeDecision(
   types: RecordTypes,
   secrets: Secrets,
@@ -146,7 +152,7 @@ function heldCall(event: CallHeld, inputOffset: number): HeldCall {
   };
 }
 
-/** @throws FatalError where a field is not what the schema says. */
+/** @throws FatalError where a field does not fit the schema. */
 export function encodeDeadLetter(types: RecordTypes, letter: DeadLetter): Uint8Array {
   const { at, code, message, key, value } = letter;
   return types["dead-letter"].encode({

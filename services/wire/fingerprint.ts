@@ -12,7 +12,7 @@ const TABLE: readonly bigint[] = Array.from({ length: BYTE_VALUES }, (_, byte) =
   return entry;
 });
 
-/** CRC-64-AVRO of bytes, as the eight bytes that stand in a record: least significant first. */
+/** CRC-64-AVRO of bytes, as the eight bytes that a record has: least significant first. */
 function crc64Avro(bytes: Uint8Array): Uint8Array {
   let crc = EMPTY;
   for (const byte of bytes) {
@@ -29,7 +29,7 @@ export function schemaFingerprint(type: Type): Uint8Array {
 }
 
 /**
- * Parsing Canonical Form of a schema: full names, no attributes but those that the binary form
+ * Parsing Canonical Form of a schema: full names, and only the attributes that the binary form
  * needs, in the order of the specification.
  */
 export function parsingCanonicalForm(type: Type): string {

@@ -1,13 +1,13 @@
 /**
- * How the bytes of a record say which schema they were written with: a prefix of fixed length before
- * the Avro body. Single-object encoding is one; the Confluent wire format (a zero and a four-byte
- * id) is another of the same shape.
+ * How the bytes of a record say which schema wrote them: a prefix of fixed length before the Avro
+ * body. Single-object encoding is one framing; the Confluent wire format (a zero byte and a
+ * four-byte id) is another of the same shape.
  */
 export type Framing = {
   /** Says in a message what the first bytes should be. */
   readonly expected: string;
   readonly prefixLength: number;
-  /** Whether the bytes claim to be framed so; their schema may still be unknown. */
+  /** Whether the bytes claim to have this framing; their schema may still be unknown. */
   readonly matches: (bytes: Buffer) => boolean;
 };
 
@@ -27,14 +27,20 @@ const WIRE_MARKER = 0x00;
 const WIRE_ID_AT = 1;
 const WIRE_ID_MAX = 0x7fff_ffff;
 
-/** Confluent wire format: a zero, then the id that the registry gave the schema, high byte first. */
+/**
+ * Confluent wire format: a zero byte, then the id that the registry gave the schema, high byte
+ * first.
+ */
 export const WIRE_FORMAT: Framing = {
   expected: "the wire format of a schema registry (first byte 00)",
   prefixLength: 5,
   matches: (bytes) => bytes[0] === WIRE_MARKER,
 };
 
-/** The id in the prefix of a record in the wire format; undefined: it is not one, or cut short. */
+/**
+ * The id in the prefix of a record in the wire format; undefined: the record has another format or
+ * is cut short.
+ */
 export function wireId(bytes: Uint8Array): number | undefined {
   if (bytes[0] !== WIRE_MARKER || bytes.length < WIRE_FORMAT.prefixLength) return undefined;
   const [, first = 0, second = 0, third = 0, fourth = 0] = bytes;
@@ -44,7 +50,7 @@ export function wireId(bytes: Uint8Array): number | undefined {
 /**
  * The prefix of records written with the schema of this id.
  *
- * @throws RangeError where the format has no room for it.
+ * @throws RangeError where the id does not fit into the format.
  */
 export function wirePrefix(id: number): Buffer {
   if (!Number.isInteger(id) || id < 0 || id > WIRE_ID_MAX) {

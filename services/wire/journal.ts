@@ -1,4 +1,4 @@
-/** Journal records to and from Avro. */
+/** Encodes and decodes journal records as Avro. */
 import { cutText } from "../core/cut-text.ts";
 import type { DecidedCall, Decision } from "../core/decision.ts";
 import type { DecisionEvent, GateEvent } from "../core/events.ts";
@@ -14,7 +14,7 @@ import { type RawVerdict, verdictFromRaw, verdictToRaw } from "./verdict.ts";
 /** Names and tool of a proposal. */
 type Name = Pick<ProposalInput, "tenantId" | "conversationId" | keyof DecidedCall>;
 
-/** A proposal as the schema has it. What its decision says as well is null. */
+/** A proposal in the schema's form. Fields that its decision has as well are null. */
 type RawProposal = Omit<
   ProposalInput,
   "type" | "arguments" | "approvalId" | "clear" | "vouched" | keyof Name
@@ -26,7 +26,10 @@ type RawProposal = Omit<
   readonly vouched: Vouched | null;
 };
 
-/** The record as the schema has it: the input in parts, one for each kind, and all else as it is. */
+/**
+ * The record in the schema's form: the input in parts, one for each kind, and everything else
+ * unchanged.
+ */
 type RawJournal = Omit<JournalRecord, "input"> & {
   readonly inputKind: string;
   readonly at: InputPosition | null;
@@ -37,9 +40,9 @@ type RawJournal = Omit<JournalRecord, "input"> & {
 };
 
 /**
- * Bytes of a journal record. What the input and its decision both say is written once.
+ * Bytes of a journal record. What the input and its decision have in common is written once.
  *
- * @throws FatalError where a field is not what the schema says.
+ * @throws FatalError where a field does not fit the schema.
  */
 export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8Array {
   const { input, events } = record;
@@ -65,7 +68,7 @@ export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8A
   return types["decision-event"].encode(raw);
 }
 
-/** The decision that a proposal's record may lean on: that of its first event. */
+/** The decision whose fields a proposal's record may omit: that of its first event. */
 function decisionOf(events: readonly GateEvent[]): DecisionEvent | undefined {
   const [first] = events;
   switch (first?.type) {
@@ -96,7 +99,7 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
   };
 }
 
-/** Whether the decision has the proposal's names and tool: they are written once then. */
+/** Whether the decision has the proposal's names and tool, which are then written once. */
 function hasSameNames(input: ProposalInput, { tenantId, conversationId, call }: Decision): boolean {
   return (
     input.callId === call.callId &&
@@ -120,10 +123,13 @@ export function decodeJournal(types: RecordTypes, value: Uint8Array): JournalRec
     return recordFromRaw(types["decision-event"].decode(value) as RawJournal);
   } catch (cause) {
     if (!(cause instanceof UndecodableError)) throw cause;
-    throw new StateCorruptError(`the journal holds a record that is none: ${cause.message}`, {
-      cause,
-      ...(cause instanceof RegistryNeededError ? { context: { needsRegistry: true } } : {}),
-    });
+    throw new StateCorruptError(
+      `the journal holds a record that cannot be decoded: ${cause.message}`,
+      {
+        cause,
+        ...(cause instanceof RegistryNeededError ? { context: { needsRegistry: true } } : {}),
+      },
+    );
   }
 }
 
@@ -151,13 +157,13 @@ function inputFromRaw(raw: RawJournal): JournalRecord["input"] {
       return { type: "quarantined", at: positionOf(raw), code: part(code) };
     }
     case "proposal":
-      return decided(raw, proposalFromRaw(part(raw.proposal), decisionOf(raw.events)));
+      return decidedInput(raw, proposalFromRaw(part(raw.proposal), decisionOf(raw.events)));
     case "result":
-      return decided(raw, resultFromRaw(part(raw.result)));
+      return decidedInput(raw, resultFromRaw(part(raw.result)));
     case "verdict":
-      return decided(raw, verdictFromRaw(part(raw.verdict)));
+      return decidedInput(raw, verdictFromRaw(part(raw.verdict)));
     case "tick":
-      return decided(raw, { type: "tick" });
+      return decidedInput(raw, { type: "tick" });
     default:
       throw new UndecodableError(
         `\`${cutText(raw.inputKind, 40)}\` is no kind of input known here`,
@@ -165,7 +171,7 @@ function inputFromRaw(raw: RawJournal): JournalRecord["input"] {
   }
 }
 
-function decided(raw: RawJournal, input: GateInput): DecidedInput {
+function decidedInput(raw: RawJournal, input: GateInput): DecidedInput {
   return { type: "decided", at: positionOf(raw), input };
 }
 
@@ -195,7 +201,7 @@ function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined):
   };
 }
 
-/** The part that the kind of the input promises. */
+/** The part of the record that belongs to the kind of its input. */
 function part<T>(value: T | null | undefined): T {
   if (value === null || value === undefined) {
     throw new UndecodableError("the input lacks the part that its kind names");

@@ -1,12 +1,12 @@
-/** What executors, agents, approvers and operators read. */
+/** The records that executors, agents, approvers and operators read. */
 import type { Decision, Notice } from "../core/decision.ts";
 import type { CallAllowed, CallFacts, CallHeld, CallRefused } from "../core/events.ts";
 import type { ReasonCode } from "../core/reasons/reasons.ts";
 
-/** HTTP header that carries the idempotency key. */
+/** HTTP header of the idempotency key. */
 export const IDEMPOTENCY_HEADER = "X-Agent-Idempotency-Key";
 
-/** What the records of all decisions have in common. Times are gate time in ms. */
+/** The fields that records of all decisions have. Times are gate time in ms. */
 type DecidedRecord = Pick<
   Decision,
   "decisionId" | "tenantId" | "conversationId" | "call" | "policy"
@@ -38,9 +38,9 @@ export type AllowedCall = DecidedRecord &
 /** A call that may not run. */
 export type RefusedCall = DecidedRecord &
   Pick<CallRefused, "refusal"> & {
-    /** First characters of the canonical form. */
+    /** The first characters of the canonical form. */
     readonly arguments: string;
-    /** The hold that was denied or ran out. */
+    /** The hold that was denied or expired. */
     readonly approvalId: string | null;
   };
 
@@ -80,16 +80,16 @@ export const ALERT_SEVERITIES = ["info", "warning", "critical"] as const;
 
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 
-/** Something in the decision stream that an operator should look at. */
+/** A finding in the decisions that an operator should look at. */
 export type Alert = {
-  /** The same while one cause lasts. */
+  /** The same id as long as one cause lasts. */
   readonly alertId: string;
   readonly kind: AlertKind;
   readonly severity: AlertSeverity;
   readonly tenantId: string;
   readonly conversationId: string;
   readonly atMs: number;
-  /** Null while the cause lasts. */
+  /** Null as long as the cause lasts. */
   readonly resolvedAtMs: number | null;
   readonly agentId: string | null;
   readonly tool: string | null;

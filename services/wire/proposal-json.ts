@@ -1,6 +1,6 @@
 /**
- * A proposal as plain JSON, for producers without Avro. The envelope is read by the same strict parser
- * as the arguments, so that no two parsers can read it differently.
+ * A proposal as plain JSON, for producers without Avro. The strict parser of the arguments also
+ * reads the envelope, so that no two parsers can read it differently.
  */
 
 import { canonicalText } from "../core/canonical/canonical-text.ts";
@@ -14,12 +14,11 @@ import { parseCanonical } from "../core/canonical/parse-canonical.ts";
 import { cutText } from "../core/cut-text.ts";
 import type { EnvelopeRejection, Money } from "../core/inputs.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
-import type { Envelope } from "./envelope.ts";
-import { toInput } from "./proposal.ts";
+import { type Envelope, toInput } from "./proposal.ts";
 
 const DEFAULT_TENANT = "default";
 
-/** The fields of an envelope; what is beside them is an error, never ignored. */
+/** The fields of an envelope; any other field is an error, never ignored. */
 const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
   "tenantId",
   "conversationId",
@@ -46,7 +45,9 @@ const SHOWN_CHARACTERS = 40;
 
 const ENVELOPE_KEYS = ENVELOPE_FIELDS.size + 2;
 
-/** The arguments' own limits are the policy's; these leave room for the envelope around them. */
+/**
+ * The policy limits the arguments themselves; these limits leave room for the envelope around them.
+ */
 const ENVELOPE_LIMITS: CanonicalLimits = {
   maxBytes: GREATEST_MAX_BYTES + 64 * 1024,
   maxDepth: DEFAULT_CANONICAL_LIMITS.maxDepth + 1,
@@ -58,7 +59,7 @@ export function looksLikeJson(value: Uint8Array): boolean {
   return value[0] === OPEN_BRACE;
 }
 
-/** The input that a JSON proposal gives. Total. */
+/** The input of a JSON proposal. Total. */
 export function decodeJsonProposal(value: Uint8Array): DecodedInput {
   const parsed = parseCanonical(value, ENVELOPE_LIMITS);
   if (parsed.ok) return readEnvelope(parsed.value as JsonObject, undefined);
@@ -68,7 +69,7 @@ export function decodeJsonProposal(value: Uint8Array): DecodedInput {
   return readEnvelope(loose, { reason, message });
 }
 
-/** Names only: so that the refusal of a text that is not strict JSON finds its agent. */
+/** Reads names only, so that the refusal of a text that is not strict JSON reaches its agent. */
 function looselyRead(value: Uint8Array): JsonObject | undefined {
   const text = new TextDecoder().decode(value);
   try {
@@ -138,7 +139,7 @@ function readText(value: JsonObject, field: string, problems: string[]): string 
   return null;
 }
 
-/** Turns and steps are often numbered: a whole number is taken as its digits. */
+/** Turns and steps are often numbers: a whole number is accepted as its digits. */
 function readCount(value: JsonObject, field: string, problems: string[]): string | null {
   const member = value[field] ?? null;
   if (member === null || typeof member === "string") return member;
@@ -147,7 +148,7 @@ function readCount(value: JsonObject, field: string, problems: string[]): string
   return null;
 }
 
-/** Arguments stand as JSON itself, or as JSON text in a string. */
+/** Arguments are JSON itself, or JSON text in a string. */
 function readArgumentText(value: JsonObject, problems: string[]): string {
   const callArguments = value["arguments"];
   if (typeof callArguments === "string") return callArguments;

@@ -1,8 +1,10 @@
-/** Proposals to and from Avro, and the rules that both Avro and JSON proposals obey. */
-import type { EnvelopeRejection, ProposalInput } from "../core/inputs.ts";
+/**
+ * Encodes and decodes proposals as Avro, and applies the rules that both Avro and JSON proposals
+ * obey.
+ */
+import type { EnvelopeRejection, Money, ProposalInput } from "../core/inputs.ts";
 import { readToolName, shownTool } from "../core/tool-name.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
-import type { Envelope } from "./envelope.ts";
 import {
   boundedAssistantText,
   conversationProblem,
@@ -16,10 +18,10 @@ import { escapedHalves, wellFormedOrNull } from "./well-formed.ts";
 type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffer | string };
 
 /**
- * Bytes of a proposal for the proposals topic. Arguments given as text are written as their UTF-8, half
- * surrogate pairs as escapes.
+ * Bytes of a proposal for the proposals topic. Arguments passed as text are written as their UTF-8,
+ * and half surrogate pairs as escapes.
  *
- * @throws FatalError where a field is not what the schema says.
+ * @throws FatalError where a field does not fit the schema.
  */
 export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Array {
   const type = typeof proposal.arguments === "string" ? types.proposedText : types["proposed-call"];
@@ -43,7 +45,7 @@ export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Arr
   return type.encode(written);
 }
 
-/** A proposal out of Avro. @throws UndecodableError */
+/** Decodes a proposal from Avro. @throws UndecodableError */
 export function decodeProposal(types: RecordTypes, value: Uint8Array): DecodedInput {
   const raw = types.proposedText.decode(value) as WrittenProposal & { readonly arguments: string };
   // Spelled out, not spread: this runs once for each call.
@@ -63,15 +65,19 @@ export function decodeProposal(types: RecordTypes, value: Uint8Array): DecodedIn
   });
 }
 
-/** Bytes that are not UTF-8 read as text with U+FFFD in it; the strict parser must see the bytes. */
+/**
+ * The argument bytes as they were sent: bytes that are not UTF-8 were read as text with U+FFFD, and
+ * the strict parser must see the bytes.
+ */
 function originalBytes(types: RecordTypes, value: Uint8Array): Uint8Array {
   const raw = types["proposed-call"].decode(value) as { readonly arguments: Buffer };
   return new Uint8Array(raw.arguments);
 }
 
 /**
- * The input that an envelope gives: one that names its call is an input, rejected where anything else
- * about it is wrong, so that its agent gets an answer; one that does not is undecodable.
+ * The input of an envelope. An envelope that names its call is an input, rejected where anything
+ * else about it is wrong, so that its agent gets an answer; an envelope that does not name its call
+ * is undecodable.
  */
 export function toInput(envelope: Envelope, rejection?: EnvelopeRejection): DecodedInput {
   const nameless = conversationProblem(envelope) ?? idProblem("callId", envelope.callId);
@@ -109,8 +115,9 @@ function withoutHold(envelope: Envelope, tool: string): ProposalInput {
 }
 
 /**
- * What is wrong with a proposal beyond its types and the name of its tool, or undefined: for a writer who
- * wants to know before the gate refuses it. What the model may get wrong, the tool, is for the gate to say.
+ * Why the gate would refuse a proposal for its ids, lengths or money; undefined: it would not. For
+ * writers that want to know before they send it. A wrong tool name is the model's mistake, and for
+ * the gate to answer.
  */
 export function proposalProblem(envelope: Envelope): string | undefined {
   return (
@@ -129,7 +136,7 @@ function restProblem(envelope: Envelope): string | undefined {
   );
 }
 
-/** A rejected proposal keeps what names it, and of the rest only what is in order. */
+/** A rejected proposal keeps its names, and of its other fields only the valid ones. */
 function rejectedInput(
   envelope: Envelope,
   tool: string,
@@ -147,3 +154,20 @@ function rejectedInput(
     rejected,
   };
 }
+
+/** The envelope of a proposal, whichever form it came in. */
+export type Envelope = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly agentId: string | null;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly tool: string;
+  readonly arguments: string | Uint8Array;
+  readonly assistantText: string | null;
+  readonly estimatedCost: Money | null;
+  readonly confirmation: string | null;
+  /** The hold that the proposal asks for again; null or absent: none. */
+  readonly approvalId?: string | null;
+};

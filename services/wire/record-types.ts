@@ -1,7 +1,8 @@
 /**
- * The schemas compiled, and the two directions between a value and framed bytes. Knows Avro and
- * frames; what the values mean is for the files that map them.
+ * Compiles the schemas, and converts between a value and framed bytes. Knows Avro and framing; the
+ * files that map records know what the values mean.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Type } from "avsc";
 import { FatalError } from "../runtime/errors.ts";
 import { compileAvro, withTextField } from "./avro-types.ts";
@@ -16,21 +17,24 @@ import {
 } from "./schema-files.ts";
 import { type WireFormat, WireReaders } from "./writer-schemas.ts";
 
-/** How to read what was written with the schema of one fingerprint. */
+/** How to read what the schema of one fingerprint wrote. */
 type FingerprintReader = Reader & { readonly low: number; readonly high: number };
 
 const LOW_AT = SINGLE_OBJECT.prefixLength - 8;
 const HIGH_AT = SINGLE_OBJECT.prefixLength - 4;
 
-/** Records are written side by side into chunks; what is handed out is a view of one. */
+/** Records are written side by side into chunks; each returned record is a view of one. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Bytes of the chunk in use, shared by all schemas of a codec. */
+/** The current chunk, which all schemas of a codec share. */
 class ByteArena {
   private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   private at = 0;
 
-  /** Lets `fill` write from an offset on; it gives the end, or minus the bytes it lacked. */
+  /**
+   * Calls `fill` to write from an offset on. `fill` returns the end, or minus the number of bytes
+   * that it lacked.
+   */
   write(fill: (chunk: Buffer, at: number) => number): Buffer {
     let end = fill(this.chunk, this.at);
     while (end < 0) {
@@ -45,11 +49,11 @@ class ByteArena {
   }
 }
 
-/** One schema: writes with the present version, reads every released one. */
+/** One schema: writes the current version, reads every released one. */
 class RecordType {
   readonly schemaName: SchemaName;
   private readonly type: Type;
-  /** What says before each record which schema it is of. */
+  /** The prefix of each record that says which schema wrote it. */
   readonly prefix: Buffer;
   private readonly readers: readonly FingerprintReader[];
   private readonly wireReaders: WireReaders | undefined;
@@ -60,7 +64,7 @@ class RecordType {
     readonly schema: AvroSchema;
     readonly older: readonly AvroSchema[];
     readonly arena: ByteArena;
-    /** A field of bytes to be handled as text. */
+    /** A bytes field that is handled as text. */
     readonly textField?: string;
     readonly wire: WireFormat | undefined;
   }) {
@@ -68,15 +72,20 @@ class RecordType {
     this.schemaName = name;
     this.arena = arena;
     this.type = compileAvro(textField === undefined ? schema : withTextField(schema, textField));
-    const current = schemaFingerprint(compileAvro(schema));
+    const current = schemaFingerprint(textField === undefined ? this.type : compileAvro(schema));
     this.prefix = wire === undefined ? singleObjectPrefix(current) : wirePrefix(wire.ids[name]);
     this.wireReaders =
       wire === undefined ? undefined : new WireReaders(name, this.type, wire.schemas);
-    this.readers = [reader(current, undefined), ...this.olderReaders(older, current)];
+    this.readers = [reader(current, undefined), ...this.olderReaders(older, schema, current)];
   }
 
-  private olderReaders(older: readonly AvroSchema[], current: Uint8Array): FingerprintReader[] {
+  private olderReaders(
+    older: readonly AvroSchema[],
+    present: AvroSchema,
+    current: Uint8Array,
+  ): FingerprintReader[] {
     return older
+      .filter((schema) => !isDeepStrictEqual(schema, present))
       .map((schema) => compileAvro(schema))
       .map((writer) => ({ writer, fingerprint: schemaFingerprint(writer) }))
       .filter(({ fingerprint }) => !Buffer.from(fingerprint).equals(current))
@@ -84,9 +93,9 @@ class RecordType {
   }
 
   /**
-   * Framed bytes of a value, a view of memory that is not written again.
+   * Framed bytes of a value, as a view of memory that is not written again.
    *
-   * @throws FatalError where the value is not what the schema says; it names the field.
+   * @throws FatalError that names the field, where the value does not fit the schema.
    */
   encode(value: object): Buffer {
     try {
@@ -112,7 +121,7 @@ class RecordType {
   }
 
   /**
-   * The value in framed bytes, as the present schema has it.
+   * The value in framed bytes, in the current schema's form.
    *
    * @throws UndecodableError; RetryableError where its schema must be fetched first.
    */
@@ -128,7 +137,10 @@ class RecordType {
     return value;
   }
 
-  /** Where the record begins that was written with the present schema in our own way; -1: it was not. */
+  /**
+   * Offset of the body of a record that the current schema wrote in our own framing; -1: another
+   * schema or framing did.
+   */
   bodyOf(buffer: Buffer): number {
     const { prefix } = this;
     for (let at = 0; at < prefix.length; at += 1) {
@@ -163,7 +175,7 @@ class RecordType {
       return new UndecodableError(`not ${WIRE_FORMAT.expected}, nor ${expected}`);
     }
     if (!WIRE_FORMAT.matches(buffer)) return new UndecodableError(`not ${expected}`);
-    const advice = "it seems to need a schema registry, set `registry.url`";
+    const advice = "it seems to need a schema registry: set `registry.url`";
     return new RegistryNeededError(`not ${expected}: ${advice}`);
   }
 
@@ -201,8 +213,8 @@ export type RecordTypes = {
 };
 
 /**
- * Compiles every schema. They share one arena, so a codec writes from one thread. With `wire` they
- * write in the wire format and read it too; without, they know single-object encoding alone.
+ * Compiles every schema. They share one arena, so that a codec writes from one thread. With `wire`
+ * they write in the wire format and read it too; without it they know single-object encoding only.
  */
 export function compileRecordTypes(files: SchemaFiles, wire?: WireFormat): RecordTypes {
   const arena = new ByteArena();

@@ -1,4 +1,4 @@
-/** Results to and from Avro, on their topic and in the journal. */
+/** Encodes and decodes results as Avro, on their topic and in the journal. */
 import type { CallError, ResultInput } from "../core/inputs.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
 import { BASES, FAILURE_EFFECT_LIST, member, STATUSES } from "./closed-lists.ts";
@@ -16,7 +16,7 @@ export type RawResult = Omit<ResultInput, "type" | "status" | "effect" | "basis"
 /**
  * Bytes of a result for the results topic; the duration in whole milliseconds.
  *
- * @throws FatalError where a field is not what the schema says.
+ * @throws FatalError where a field does not fit the schema.
  */
 export function encodeResult(types: RecordTypes, result: ResultInput): Uint8Array {
   return types.result.encode({
@@ -31,7 +31,7 @@ function wellFormedError(error: CallError | null): CallError | null {
   return error === null ? null : { ...error, message: wellFormed(error.message) };
 }
 
-/** A result out of Avro. @throws UndecodableError */
+/** Decodes a result from Avro. @throws UndecodableError */
 export function decodeResult(types: RecordTypes, value: Uint8Array): DecodedInput {
   const input = resultFromRaw(types.result.decode(value) as RawResult);
   const message = conversationProblem(input) ?? numbersProblem(input);
@@ -41,7 +41,7 @@ export function decodeResult(types: RecordTypes, value: Uint8Array): DecodedInpu
 function numbersProblem(input: ResultInput): string | undefined {
   if ((input.outputBytes ?? 0) < 0) return "`outputBytes` must not be negative";
   if ((input.durationMs ?? 0) < 0) return "`durationMs` must not be negative";
-  // It would give back what other calls have spent.
+  // A negative cost would give back what other calls have spent.
   if ((input.cost?.microUnits ?? 0) < 0) return "`cost.microUnits` must not be negative";
   return undefined;
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FatalError } from "../runtime/errors.ts";
+import type { Topic } from "../runtime/topics.ts";
 
 /** The schemas by their file names, `schemas/<name>.avsc`. */
 export const SCHEMA_NAMES = [
@@ -25,7 +26,7 @@ export type AvroField = {
   readonly doc?: string;
 };
 
-/** A schema as its file has it. */
+/** A schema in the form of its file. */
 export type AvroSchema =
   | string
   | readonly AvroSchema[]
@@ -39,7 +40,7 @@ export type AvroSchema =
       readonly logicalType?: string;
     };
 
-/** The present schema of each name, and every released one, oldest release first. */
+/** The current schema of each name, and every released one, oldest release first. */
 export type SchemaFiles = {
   readonly current: { readonly [name in SchemaName]: AvroSchema };
   readonly released: readonly ReleasedSchema[];
@@ -63,7 +64,7 @@ export function readSchemaFiles(directory: string = schemaDirectory()): SchemaFi
   return { current, released: readReleased(join(directory, "released")) };
 }
 
-/** `schemas/` of the package, from the sources as from the build. */
+/** The directory `schemas/` of the package, found from the sources and from the build. */
 function schemaDirectory(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const candidates = [join(here, "../../schemas"), join(here, "../../../schemas")];
@@ -96,3 +97,16 @@ function readSchema(path: string): AvroSchema {
     });
   }
 }
+
+/** The schema of the values of each topic. */
+export const TOPIC_SCHEMAS: { readonly [topic in Topic]: SchemaName } = {
+  proposals: "proposed-call",
+  results: "result",
+  verdicts: "verdict",
+  decisions: "decision-event",
+  allowed: "allowed-call",
+  refused: "refused-call",
+  held: "held-call",
+  deadLetters: "dead-letter",
+  alerts: "alert",
+};

@@ -1,6 +1,6 @@
 /**
- * A union of records each of which says by its field `type` which one it is: the default of the field in the
- * schema is the record's tag. The library has unions that guess the record, and unions that wrap it.
+ * A union of records that each name their own type in the field `type`: the default of that field
+ * in the schema is the record's tag. The library's own unions guess the record, or wrap it.
  */
 import avro, { type Type } from "avsc";
 
@@ -47,7 +47,7 @@ export function taggedUnion(schema: readonly unknown[], options: unknown): Type 
       (this.types[index] as Branch)._write(tap, value);
     }
 
-    /** Reads what was written with an older version of one of the records. */
+    /** Builds a resolver for what an older version of one of the records wrote. */
     _update(resolver: Resolver, writer: Branch, resolverOptions: never): void {
       for (const [index, branch] of this.types.entries()) {
         if (branch.name !== writer.name) continue;
@@ -62,7 +62,7 @@ export function taggedUnion(schema: readonly unknown[], options: unknown): Type 
 
   function withTag(value: Tagged, index: number): Tagged {
     if (indexes.get(value.type) === index) return value;
-    throw new RangeError("the type of a record is not that of its place in the union");
+    throw new RangeError("the type of a record is not that of its position in the union");
   }
 }
 

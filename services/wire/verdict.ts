@@ -1,4 +1,4 @@
-/** Verdicts and ticks to and from Avro, on their topic and in the journal. */
+/** Encodes and decodes verdicts and ticks as Avro, on their topic and in the journal. */
 import type { TickInput, VerdictInput } from "../core/inputs.ts";
 import { speakerProblem } from "../core/speaker.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
@@ -32,7 +32,7 @@ const TICK = { kind: "tick" };
 /**
  * Bytes of a verdict or tick for the verdicts topic.
  *
- * @throws FatalError where a field is not what the schema says.
+ * @throws FatalError where a field does not fit the schema.
  */
 export function encodeVerdict(types: RecordTypes, verdict: VerdictInput | TickInput): Uint8Array {
   if (verdict.type === "tick") return types.verdict.encode(TICK);
@@ -41,14 +41,15 @@ export function encodeVerdict(types: RecordTypes, verdict: VerdictInput | TickIn
   return types.verdict.encode({ ...raw, scope, reason: wellFormedOrNull(verdict.reason) });
 }
 
-/** A verdict or tick out of Avro. @throws UndecodableError */
+/** Decodes a verdict or tick from Avro. @throws UndecodableError */
 export function decodeVerdict(types: RecordTypes, value: Uint8Array): DecodedInput {
   const raw = types.verdict.decode(value) as RawVerdict;
   if (raw.kind === "tick") return { ok: true, input: { type: "tick" } };
-  const said = verdictFromRaw(raw);
-  // Who names the tool of the call for information has not meant all of its calls.
-  const isThisCall = givesAnyNumber(said) && raw.scope !== ANY_NUMBER;
-  const input = isThisCall ? { ...said, tool: null } : said;
+  const verdict = verdictFromRaw(raw);
+  // An approval that names the call's tool for information only does not apply to all calls of the
+  // tool.
+  const isThisCall = givesAnyNumber(verdict) && raw.scope !== ANY_NUMBER;
+  const input = isThisCall ? { ...verdict, tool: null } : verdict;
   const message = conversationProblem(input) ?? speakerProblem(input.by);
   return message === undefined ? { ok: true, input } : { ok: false, message };
 }
@@ -94,7 +95,7 @@ export function verdictFromRaw(raw: RawVerdict): VerdictInput {
     decisionId: raw.decisionId,
     outcome: optionalMember(OUTCOMES, raw.outcome),
     tier: raw.tier,
-    // Who says that it is this call alone has not meant the tool.
+    // An approval for this call alone does not apply to the tool.
     tool: optionalMember(SCOPES, raw.scope) === "this_call" ? null : raw.tool,
     calls: raw.calls,
     untilMs: raw.untilMs,

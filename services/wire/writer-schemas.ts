@@ -1,6 +1,6 @@
 /**
- * Schemas that others wrote with, by the ids that a schema registry gave them. What a registry is, is
- * for an adapter of its own; this is what the codec needs of one.
+ * What the codec needs of a schema registry: the schemas that others wrote with, by the registry's
+ * ids. An adapter implements it.
  */
 import type { Type } from "avsc";
 import { RetryableError } from "../runtime/errors.ts";
@@ -9,31 +9,31 @@ import { WIRE_FORMAT } from "./framing.ts";
 import { type Reader, UndecodableError } from "./reader.ts";
 import type { AvroSchema, SchemaName } from "./schema-files.ts";
 
-/** What is known of an id: its schema, or why there is none that could be read with. */
+/** What the registry says of an id: its schema, or why no schema of that id can be read. */
 export type SchemaLookup =
   | { readonly type: "schema"; readonly schema: unknown }
   | { readonly type: "none"; readonly why: string };
 
 export interface WriterSchemas {
-  /** Undefined where `fetch` must be waited for. It has no effects. */
+  /** Undefined where `fetch` must be awaited first. Has no effects. */
   lookUp(id: number): SchemaLookup | undefined;
-  /** Whether what is known may still be relied on; false: `fetch` first. */
+  /** Whether the stored answer may still be used; false: `fetch` first. */
   isFresh(id: number): boolean;
   /**
-   * Resolves when the id is known, also where the registry says that it is not there.
+   * Resolves when the answer for the id is stored, also where the registry does not have the id.
    * @throws RetryableError `schema_unavailable`
    */
   fetch(id: number): Promise<void>;
 }
 
-/** Writing and reading in the wire format. */
+/** Settings for writing and reading in the wire format. */
 export type WireFormat = {
-  /** What our own records are written with. */
+  /** Schema ids that our own records are written with. */
   readonly ids: Readonly<Record<SchemaName, number>>;
   readonly schemas: WriterSchemas;
 };
 
-/** How one of our types reads what was written with a schema of an id; each is worked out once. */
+/** The readers of one of our types for writer schemas by id; each is built once. */
 export class WireReaders {
   readonly #name: SchemaName;
   readonly #type: Type;
@@ -50,8 +50,8 @@ export class WireReaders {
   }
 
   /**
-   * @throws UndecodableError where nothing written with it can be read; RetryableError where the id was
-   *   never fetched.
+   * @throws UndecodableError where nothing written with that schema can be read; RetryableError
+   *   where the id was never fetched.
    */
   of(id: number): Reader {
     if (id === this.#lastId && this.#last !== undefined) return this.#last;
@@ -77,14 +77,17 @@ export class WireReaders {
       return reader;
     } catch (cause) {
       const text = cause instanceof Error ? cause.message : String(cause);
-      const why = `what was written with schema id ${id} cannot be read as ${this.#name}: ${text}`;
+      const why = `a record written with schema id ${id} cannot be read as ${this.#name}: ${text}`;
       this.#unreadable.set(id, why);
       throw new UndecodableError(why);
     }
   }
 }
 
-/** Why a reader of a schema of ours cannot read what was written with that of a text, or undefined. */
+/**
+ * Why a reader with one of our schemas cannot read what the schema in a text wrote; undefined: it
+ * can.
+ */
 export function readProblem(reader: unknown, writerText: string): string | undefined {
   try {
     const writer = compileAvro(JSON.parse(writerText) as AvroSchema);

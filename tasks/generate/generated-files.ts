@@ -1,4 +1,4 @@
-/** Every file that `npm run schemas` writes, and what must stand in it. */
+/** Every file that `npm run schemas` writes, with its contents. */
 import { policyJsonSchema, type SchemaDraft } from "../../services/adapters/policy/json-schema.ts";
 import { checkListText } from "./check-list.ts";
 import { policyReferencePage } from "./policy-reference.ts";
@@ -6,7 +6,7 @@ import { policyTypesText } from "./policy-types.ts";
 import { reasonCodesPage, reasonsJson } from "./reason-documents.ts";
 
 interface GeneratedFile {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly path: string;
   readonly text: () => string;
 }

@@ -68,7 +68,7 @@ function keyLine(path: string, schema: Schema): string {
 
 interface Description {
   readonly meaning: string;
-  /** What holds while the key is not written, where the description says so. */
+  /** The default of a key, where its description says it. */
   readonly standard: string | null;
 }
 
@@ -119,7 +119,7 @@ function plural(type: string): string {
   return type.replace(/^(map|text|pair|whole number|list)\b/, "$1s");
 }
 
-/** Bounds that only say that a number is not absurd. */
+/** Bounds that only exclude absurd numbers. */
 const FAR_BOUNDS = [1_000_000, 366 * 86_400, 366 * 86_400_000];
 
 function rangeOf({ minValue, maxValue, isInt }: z.ZodNumber): string {

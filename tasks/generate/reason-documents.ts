@@ -9,7 +9,7 @@ import {
 
 export function reasonsJson(): string {
   const reasons = REASON_CODES.map((code) => {
-    const { check, group, isStrike, isRetryable, model, cause, remedy } = REASONS[code];
+    const { check, group, isStrike, isRetryable, modelText, cause, remedy } = REASONS[code];
     return {
       code,
       check,
@@ -17,7 +17,7 @@ export function reasonsJson(): string {
       alwaysEnforced: isAlwaysEnforced(code),
       striking: isStrike === true,
       retryable: isRetryable === true,
-      model,
+      model: modelText,
       cause,
       remedy,
     };
@@ -59,7 +59,7 @@ function groupSection(group: ReasonGroup): string {
 }
 
 function reasonSection(code: ReasonCode): string {
-  const { check, mode, isStrike, isRetryable, model, cause, remedy } = REASONS[code];
+  const { check, mode, isStrike, isRetryable, modelText, cause, remedy } = REASONS[code];
   const facts = [
     check === "gate" ? "from the gate" : `check \`${check}\``,
     `mode \`${mode}\``,
@@ -69,7 +69,7 @@ function reasonSection(code: ReasonCode): string {
   return [
     `### \`${code}\`\n`,
     `${facts.join(", ")}\n`,
-    `- **The model reads:** ${model}`,
+    `- **The model reads:** ${modelText}`,
     `- **Cause:** ${cause}`,
     `- **What to do:** ${remedy}`,
     "",

@@ -1,4 +1,4 @@
-/** Reads the files that describe programs, and says where a fault in them is. */
+/** Reads the files that describe programs, and reports the line of a fault. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
@@ -16,20 +16,19 @@ import {
 
 type Document = ReturnType<typeof parseDocument>;
 
-/** A file of programs that cannot be used: `git.yaml:12: program git > log: …`. */
+/** A fault in a file of programs: `git.yaml:12: program git > log: …`. */
 export class ProgramFileError extends Error {
   override readonly name = "ProgramFileError";
 }
 
 /**
- * Every program of the YAML files in a directory, as it is written there.
+ * Every program of the YAML files in a directory, as written there.
  * @throws ProgramFileError at the first fault, with file, line, program and key, or where there is no file
  */
 export function readProgramFiles(directory: string): ProgramTexts {
   const all = new Map<string, ProgramText>();
   const names = readdirSync(directory).filter((name) => name.endsWith(".yaml"));
-  if (names.length === 0)
-    throw new ProgramFileError(`there is no file of programs in ${directory}`);
+  if (names.length === 0) throw new ProgramFileError(`${directory} has no YAML file of programs`);
   const taken = new Set<string>();
   for (const name of names.sort()) {
     const texts = readProgramFile(name, readFileSync(join(directory, name), "utf8"), taken);
@@ -39,7 +38,7 @@ export function readProgramFiles(directory: string): ProgramTexts {
 }
 
 /**
- * @param taken names of the programs of other files; those of this one are added
+ * @param taken names of the programs of other files; the function adds those of this file
  * @throws ProgramFileError at the first fault
  */
 export function readProgramFile(
@@ -84,12 +83,12 @@ function findFault(spec: ProgramSpec, name: string): ProgramFault | null {
   }
 }
 
-/** Keys of which a message says nothing: what is below them says more. */
+/** Keys that messages leave out, since the keys below them say more. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   ...["flags", "options", "values", "operands", "kind", "subcommands", "forms"],
 ]);
 
-/** Where the last of the keys that are found stands; keys in between may be left out. */
+/** The position of the last key of the path that exists; keys in between may be missing. */
 function offsetOf(document: Document, keys: readonly string[]): number {
   let node: unknown = document.contents;
   let offset = 0;

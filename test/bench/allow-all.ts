@@ -1,4 +1,4 @@
-/** Stands for `decide`: allows every proposal, looks at nothing and remembers one call of each conversation. */
+/** Replaces `decide`: allows every proposal without a check and remembers one call of each conversation. */
 import type { GateEvent } from "../../services/core/events.ts";
 import { decisionIdOf } from "../../services/core/hash.ts";
 import type { GateInput } from "../../services/core/inputs.ts";
@@ -8,7 +8,7 @@ import type { ConversationState } from "../../services/core/state/state.ts";
 const POLICY = `sha256:${"0".repeat(64)}`;
 const MINUTE_MS = 60_000;
 
-/** The arguments pass as they came. */
+/** Leaves the arguments unchanged. */
 export function decide(
   _state: ConversationState | undefined,
   input: GateInput,
@@ -18,7 +18,7 @@ export function decide(
   if (input.type !== "proposal") return [];
   const { tenantId, conversationId, callId, agentId, turn, step, tool } = input;
   const text = typeof input.arguments === "string" ? input.arguments : "{}";
-  // The one digest that the pipeline cannot do without: it names the decision.
+  // The only digest that the pipeline needs: it identifies the decision.
   const decisionId = decisionIdOf({ tenantId, conversationId, turn, step, callId }, tool, text);
   return [
     {
@@ -30,7 +30,7 @@ export function decide(
       notices: { warnings: [], shadow: [] },
       times: { atMs: nowMs, proposalsAtMs: nowMs },
       conversation: {
-        // Starts the state afresh: nothing is left of the calls before.
+        // Starts a new state, without the earlier calls.
         fresh: true,
         dropAtMs: nowMs + MINUTE_MS,
         entersTurn: false,

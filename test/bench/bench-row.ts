@@ -2,13 +2,13 @@
 export interface BenchRow {
   readonly name: string;
   readonly unit: string;
-  /** Of rows without single samples: the value itself. */
+  /** The value of rows without single samples. */
   readonly p50: number;
   readonly p99?: number;
   readonly note?: string;
 }
 
-/** Of samples that are sorted. */
+/** Percentiles of sorted samples. */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
 }

@@ -107,7 +107,7 @@ function generator(seed: number): () => number {
   };
 }
 
-/** Seeded numbers below a bound, and texts of so many words. */
+/** Seeded numbers below a bound, and texts of a given number of words. */
 export function seededArguments() {
   const next = generator(7);
   const n = (most: number) => Math.floor(next() * most);
@@ -116,7 +116,10 @@ export function seededArguments() {
   return { n, text };
 }
 
-/** The i-th call of a conversation; texts are made beforehand, so that making them is not timed. */
+/**
+ * The i-th call of a conversation. Its texts exist beforehand, so that the bench does not time
+ * their making.
+ */
 export function benchCalls(length: number): (at: number, round: number) => ProposalInput {
   const { n, text } = seededArguments();
   const texts = Array.from({ length: Math.max(Math.min(length, 100_000), 10) }, (_, i) => {

@@ -18,7 +18,7 @@ type Input = { readonly name: string; readonly texts: readonly string[] };
 export const RECORDED = "recorded calls";
 export const RECORDED_SPACED = "recorded calls, with spaces";
 
-/** Different texts of one shape, so that nothing is remembered of a text. */
+/** Different texts of one shape, so that nothing can be cached by text. */
 const TEXTS = 64;
 
 const ROUNDS = 150;
@@ -68,7 +68,7 @@ function longCall(at: number): object {
   return { rows: Array.from({ length: 38 }, (_, row) => call(at + row)) };
 }
 
-/** Members in the order in which a model tends to write them: not sorted. */
+/** Members unsorted, in the order in which models tend to write them. */
 function turned(value: object): object {
   const entries = Object.entries(value).map(([key, item]): [string, unknown] => [
     key,
@@ -92,7 +92,7 @@ function escaped(value: object): string {
   });
 }
 
-/** Through bytes, as texts arrive: a string put together in JavaScript is another thing to read. */
+/** Texts made from bytes, as they arrive: V8 reads concatenated strings differently. */
 function arrived(text: string): string {
   return Buffer.from(text).toString("utf8");
 }

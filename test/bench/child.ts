@@ -8,7 +8,10 @@ import type { PipelineGate, PipelineLoad } from "./pipeline.ts";
 type Options = Readonly<Record<string, unknown>>;
 type Child = (options: Options) => Promise<readonly BenchRow[]>;
 
-/** Each loads its own modules alone: the time from start to first decision is measured too. */
+/**
+ * Each measurement loads only its own modules, since the time to the first decision is measured
+ * too.
+ */
 const CHILDREN: Readonly<Record<string, Child>> = {
   canonical: async () => (await import("./canonical.ts")).benchCanonical(),
   commands: async () => (await import("./shell-lines.ts")).benchShellLines(),

@@ -1,4 +1,7 @@
-/** Runs measurements in fresh processes, in turn: what slows the machine for a while slows all. */
+/**
+ * Runs measurements in fresh processes, in turn, so that a slow phase of the machine slows all of
+ * them.
+ */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type BenchRow, medianRow } from "./bench-row.ts";
@@ -13,7 +16,10 @@ const CHILD = fileURLToPath(new URL("child.js", import.meta.url));
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 const MESSAGE_CHARS_MAX = 400;
 
-/** The last line of what a Node program printed. @throws Error with its own where it failed. */
+/**
+ * The last line of a Node program's output. @throws Error with the program's message where it
+ * failed.
+ */
 export function lastLine(args: readonly string[], cwd: string): string {
   const { status, stdout, stderr, error, signal } = spawnSync(process.execPath, args, {
     cwd,
@@ -26,7 +32,7 @@ export function lastLine(args: readonly string[], cwd: string): string {
   throw new Error(`${message.slice(0, MESSAGE_CHARS_MAX)} (${signal ?? `exit code ${status}`})`);
 }
 
-/** `flags`: Node's own, for this measurement alone. */
+/** `flags`: flags of Node for this measurement. */
 export function child(
   what: string,
   options: object = {},
@@ -42,7 +48,7 @@ export function child(
 
 export type Measured = { readonly rows: readonly BenchRow[]; readonly failures: readonly string[] };
 
-/** The median of each figure over the rounds. What fails once is measured no more. */
+/** The median of each figure over the rounds. A measurement that fails once is not repeated. */
 export function inRounds(rounds: number, measurements: readonly Measurement[]): Measured {
   const rowsByName = new Map<string, BenchRow[]>();
   const failures = new Map<Measurement, string>();

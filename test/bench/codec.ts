@@ -35,7 +35,7 @@ function measure(operation: string, bytes: number, run: () => unknown): BenchRow
   };
 }
 
-/** One row for each operation on the way of a call, with records of ordinary size. */
+/** One row for each operation that a call goes through, with records of ordinary size. */
 export function benchCodec(): readonly BenchRow[] {
   const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
   const journal = journalOf(PLAIN_PROPOSAL, [PLAIN_ALLOWED]);

@@ -1,4 +1,4 @@
-/** What a decision costs where the argument is a shell line or a statement of SQL, beside a plain call. */
+/** The cost of a decision on a shell line or an SQL statement, beside that of a plain call. */
 import { decide } from "../../services/core/decide/decide.ts";
 import type { ProposalInput } from "../../services/core/inputs.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
@@ -9,7 +9,7 @@ export const PLAIN_CALL_ROW = "decide, a plain call";
 export const SHELL_CALL_ROW = "decide, different shell lines of 80 characters";
 
 const LINE = "cd packages/api && npm run build -- --verbose 2>&1 | tail -n 20 && git status -s";
-/** As long, and read anew each time: a line that comes again is remembered. */
+/** Lines of one length that differ each time, since the gate caches a repeated line. */
 const otherLine = (at: number): string => LINE.replace("api", String(at % 100_000));
 const RULES = [
   { run: "rm|mv", writes: "root_or_home", tier: "never" },

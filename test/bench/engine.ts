@@ -17,7 +17,7 @@ import { type BenchRow, percentile } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls } from "./calls.ts";
 import { EVERY_CHECK_POLICY, everyCheckCalls, heldCall, NO_CHECK_POLICY } from "./every-check.ts";
 
-/** The ordinary policy on ordinary calls, or one stream of calls with every check on, or with none. */
+/** The ordinary policy on ordinary calls, or one stream of calls with every check on or none. */
 export type Checks = "ordinary" | "every check" | "no check";
 
 export const ENGINE_LENGTHS = [10, 1_000, 100_000] as const;
@@ -27,7 +27,7 @@ export function engineRowName(length: number, checks: Checks = "ordinary"): stri
   return `decide + evolve, ${which}conversations of ${length.toLocaleString("en-US")} calls`;
 }
 
-/** Calls timed for each length: every length has as many samples. */
+/** Timed calls for each length, so that every length has the same number of samples. */
 const SAMPLES = 100_000;
 const WARM_UP = { length: 1_000, calls: 30_000 };
 const START_MS = 1_700_000_000_000;
@@ -112,7 +112,7 @@ function allowedOf(events: readonly GateEvent[]): CallAllowed {
   throw new Error(`a call of the bench was not allowed: ${JSON.stringify(event)}`);
 }
 
-/** The state after an allowed call has succeeded. `cost`: what it has cost. */
+/** The state after an allowed call has succeeded. `cost`: the cost of the call. */
 export function fed(
   state: State,
   policy: CompiledPolicy,

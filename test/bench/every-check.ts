@@ -8,11 +8,11 @@ import { isAlwaysEnforced, REASON_CODES } from "../../services/core/reasons/reas
 import { seededArguments } from "./calls.ts";
 
 const CURRENCY = "EUR";
-/** Above what 100,000 calls use, so that each budget is looked at and none is used up. */
+/** More than 100,000 calls use, so that the gate checks each budget and exhausts none. */
 const MOST = { max_steps: 1_000_000, max_tool_calls: 1_000_000, max_seconds: 1_000_000 };
 const LIMITS = { ...MOST, max_spend: { amount: "100000000.00", currency: CURRENCY } };
 
-/** More than 100,000 calls take, one a second. */
+/** Longer than 100,000 calls take at one a second. */
 const TWO_DAYS_MS = 172_800_000;
 
 const text = { type: "string" } as const;
@@ -21,7 +21,7 @@ function schema(properties: object, required: readonly string[]): object {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** Nothing that may be off is on; tools are declared, as otherwise all of them would be writes. */
+/** Every optional check is off. Tools are declared, since otherwise all of them would be writes. */
 export const NO_CHECK_POLICY = {
   preset: "balanced",
   escalation: { ask: "off", options: "off", user_input: "off", end: "off" },
@@ -82,7 +82,7 @@ export const EVERY_CHECK_POLICY = {
         pattern: "transfer_*",
         action: "hitl",
         require_reason: true,
-        // For as long as the conversation: its hold is there at each call.
+        // As long as the conversation, so that the hold exists at each call.
         expires_ms: TWO_DAYS_MS,
       },
     ],
@@ -162,7 +162,7 @@ export const EVERY_CHECK_POLICY = {
       input_schema: schema({ to: text, subject: text, body: text }, ["to", "body"]),
       normalizers: { to: "email", subject: ["trim", "nfc"] },
       similarity: [{ field: "body", threshold: 0.9, with: ["to"] }],
-      // A whole window of times is remembered.
+      // The gate remembers a whole window of times.
       frequency: "1000/h",
     },
     charge_card: {
@@ -181,7 +181,7 @@ export const EVERY_CHECK_POLICY = {
   },
 } as const;
 
-/** Files that are made and deleted in turn: effects that stand are bounded, so are those asked for. */
+/** Files that are created and deleted in turn, since the number of effects in force is bounded. */
 const FILES = 512;
 
 interface Call {
@@ -190,8 +190,8 @@ interface Call {
 }
 
 /**
- * Eighteen calls, of which the two mails follow one another: only then are their texts compared. A third of them writes:
- * of a conversation of 100,000 calls no more writes are remembered, and later ones refused.
+ * Eighteen calls with two mails in a row: only then does the gate compare their texts. A third of the calls
+ * are writes: a conversation of 100,000 calls has no more remembered writes, and later ones are refused.
  */
 function cycle(at: number, { n, text }: ReturnType<typeof seededArguments>): readonly Call[] {
   const file = (index: number) => ({ folder: `reports-${index % 4}`, name: `${index % FILES}.md` });
@@ -206,8 +206,8 @@ function cycle(at: number, { n, text }: ReturnType<typeof seededArguments>): rea
     return { tool: "read_file", arguments: { ...file(n(FILES)), note: text(24) } };
   };
   const customer = () => {
-    const found = { customerId: `cus_${n(1e9)}`, include: ["orders"], note: text(20) };
-    return { tool: "get_customer", arguments: found };
+    const args = { customerId: `cus_${n(1e9)}`, include: ["orders"], note: text(20) };
+    return { tool: "get_customer", arguments: args };
   };
   return [
     search(10),
@@ -255,7 +255,7 @@ function cycle(at: number, { n, text }: ReturnType<typeof seededArguments>): rea
   ];
 }
 
-/** What stands in every call of the stream but its name and arguments. */
+/** The parts that every call of the stream shares, without name and arguments. */
 function proposal(round: number, callId: string, step: number, { tool, ...call }: Call) {
   return {
     type: "proposal",
@@ -266,7 +266,8 @@ function proposal(round: number, callId: string, step: number, { tool, ...call }
     turn: "1",
     step: String(step),
     tool,
-    // Through bytes, as texts arrive: JSON.stringify leaves it to the reader to put the parts together.
+    // Texts made from bytes, as they arrive: those of JSON.stringify are still in parts, which
+    // their first reader joins.
     arguments: Buffer.from(JSON.stringify(call.arguments)).toString(),
     assistantText: "Then I will look at the next one.",
     estimatedCost: { microUnits: 1_500, currency: CURRENCY },
@@ -275,7 +276,7 @@ function proposal(round: number, callId: string, step: number, { tool, ...call }
   } as const satisfies ProposalInput;
 }
 
-/** The i-th call of a conversation, made beforehand. */
+/** The i-th call of a conversation. It exists beforehand. */
 export function everyCheckCalls(length: number): (at: number, round: number) => ProposalInput {
   const seeded = seededArguments();
   const calls: Call[] = [];
@@ -287,7 +288,7 @@ export function everyCheckCalls(length: number): (at: number, round: number) => 
   };
 }
 
-/** Waits for a person from before the first call to after the last. */
+/** A held call that waits for a person from before the first call to after the last. */
 export function heldCall(round: number): ProposalInput {
   const call = { tool: "transfer_funds", arguments: { account: "savings" } };
   return proposal(round, "held", -1, call);

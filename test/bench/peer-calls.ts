@@ -107,10 +107,10 @@ function assertAnswer(event: GateEvent | undefined, allowed: boolean): void {
   if (!right) throw new Error(`an answer is not the expected one: ${JSON.stringify(event)}`);
 }
 
-/** By the schema and by the tier. */
+/** Refusals by the schema and by the tier. */
 const REFUSALS = ["invalid_arguments", "tier_denied"];
 
-/** The user is heard after each refusal: a new turn, or the ladder would stop the conversation. */
+/** Each refusal is followed by a new turn; otherwise the escalation would stop the conversation. */
 function proposalsOf(calls: readonly PeerCall[], pass: number): readonly ProposalInput[] {
   const refusals = new Map<string, number>();
   return calls.map((one, at) => {

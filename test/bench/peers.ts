@@ -18,18 +18,18 @@ const STAMP = "installed-lock.json";
 const INSTALL = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 const MESSAGE_CHARS_MAX = 400;
 
-/** Too slow per call for as many calls as the others, or with a file written for each. */
+/** Candidates that are too slow for as many calls as the others, or write a file for each call. */
 const FEWER_CALLS = ["kept in a file", "policy text per call"];
 const CALLS = 20_000;
 const CALLS_FEW = 500;
-/** Takes minutes: a file is written for each of the calls of its warm-up too. */
+/** Takes minutes, since it also writes a file for each call of its warm-up. */
 const LEFT_OUT = ["kept in a file"];
 
 export type Peers =
   | { readonly ok: true; readonly directory: string; readonly names: readonly string[] }
   | { readonly ok: false; readonly missing: string };
 
-/** Copies and installs the peers where that has not been done for this lock. */
+/** Copies and installs the peers unless that was done for this lock. */
 export async function installPeers(): Promise<Peers> {
   const data = sharedData("bench/inprocess");
   if (!data.available) return { ok: false, missing: data.reason };

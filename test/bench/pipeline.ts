@@ -17,7 +17,7 @@ import { decide as allowAll } from "./allow-all.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls } from "./calls.ts";
 
-/** `policy, Node's default heap`: the policy, in a process that was started without flags. */
+/** `policy, Node's default heap`: the policy in a process without flags. */
 export type PipelineGate = "policy" | "policy, Node's default heap" | "allow all";
 
 export type PipelineLoad = {
@@ -29,7 +29,10 @@ export type PipelineLoad = {
   readonly alone: number;
   readonly paced: number;
   readonly pacedPerSecond: number;
-  /** Saturated calls after all of that: checkpoints and collections of the old generation fall into them. */
+  /**
+   * Saturated calls at the end, long enough to include checkpoints and collections of the old
+   * generation.
+   */
   readonly onEnd: number;
 };
 
@@ -37,7 +40,7 @@ const TIMEOUT_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 const WORST = 0.99;
 
-/** Of the calls that come last. */
+/** Figures of the last calls. */
 export function onEndFigure({ onEnd }: PipelineLoad): string {
   return `decisions, saturated, ${onEnd.toLocaleString("en")} more on end`;
 }
@@ -46,7 +49,10 @@ export function pipelineRowName(figure: string, gate: PipelineGate): string {
   return `${figure}, ${gate === "allow all" ? "gate that allows everything" : gate}`;
 }
 
-/** The data directory lies under the working directory: temporary files may lie in memory. */
+/**
+ * The data directory is under the working directory, since the folder of temporary files may be in
+ * memory.
+ */
 export async function benchPipeline(
   gate: PipelineGate,
   load: PipelineLoad,
@@ -108,7 +114,7 @@ function latencyRow(name: string, latencies: Float64Array): BenchRow {
   return { name, unit: "ms", p50: percentile(sorted, 0.5), p99: percentile(sorted, WORST) };
 }
 
-/** Calls in turn over the conversations, as many agents at once make them. */
+/** Calls of the conversations in turn, as many agents make them side by side. */
 function proposedCalls({ conversations }: PipelineLoad): () => ProposedCall {
   const shapes = benchCalls(1_000);
   let next = 0;
@@ -148,7 +154,9 @@ type Saturated = {
   readonly latencies: Float64Array;
 };
 
-/** Before they are timed: agents have their calls from models, not from the processor of the gate. */
+/**
+ * Made before they are timed, since agents get their calls from models, not from the gate's CPU.
+ */
 function made(calls: () => ProposedCall, total: number): readonly ProposedCall[] {
   return Array.from({ length: total }, calls);
 }
@@ -186,7 +194,7 @@ async function oneByOne(
   return latencies;
 }
 
-/** Each call starts when it is due, whether or not the ones before it are answered. */
+/** Each call starts when it is due, whether or not the earlier ones are answered. */
 async function atRate(
   callgate: Callgate,
   calls: () => ProposedCall,

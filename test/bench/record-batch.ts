@@ -44,7 +44,7 @@ const input = {
   ],
 };
 
-/** Where the batch stands in a request with one topic-partition. */
+/** The offset of the batch in a request with one topic-partition. */
 function batchOf(request: Buffer): Buffer {
   const { transactionalId, topicData } = input;
   const topic = topicData[0]?.topic ?? "";
@@ -86,14 +86,14 @@ function readAll(batch: Buffer): number {
   return bytes;
 }
 
-/** The length of the batch, before it. */
+/** The field with the length of the batch, before the batch. */
 const SIZE_BYTES = 4;
 
 async function main(): Promise<void> {
   console.log(`${RECORDS} records of ${BODY_BYTES} bytes in a batch, every second with a header`);
   const make = createProduceRequest as MakeRequest;
   const request = batchOf((await make(input).encode()).buffer);
-  // As a broker with LogAppendTime gives it back.
+  // The batch as a broker with LogAppendTime returns it.
   stampBatch(request.subarray(SIZE_BYTES), 0, 1);
   await measure("encode, kafkajs", () => stock.request(input).encode());
   await measure("encode, ours", () => make(input).encode());

@@ -1,12 +1,12 @@
-/** Arguments of recorded conversations: what models really write, in the order in which they wrote it. */
+/** Arguments of recorded conversations, as models wrote them and in their order. */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { findEvalData } from "../eval/sources.ts";
 
-/** From each source, spread over its conversations. */
+/** The number of arguments from each source, spread over its conversations. */
 const CALLS_PER_SOURCE = 64;
 
-/** Without escapes and beyond-ASCII letters: what the fast reader is for. */
+/** Texts without escapes and letters beyond ASCII. */
 const PLAIN = /^[\x20-\x5b\x5d-\x7e]+$/;
 
 /** JSON texts without spaces; or what is missing. */

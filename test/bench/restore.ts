@@ -1,4 +1,4 @@
-/** How fast a journal is replayed: reading, decoding, checking its chain, folding its events. */
+/** The speed of a replay: reading, decoding, checking the chain, folding the events. */
 
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { openDiskLog } from "../../services/process/directory/open-storage.ts";
@@ -15,7 +15,7 @@ export const REPLAY_ROW = "replay of the journal";
 const MS_PER_SECOND = 1_000;
 const PARTITION = 0;
 
-/** From the journal alone, as where no checkpoint can be used. */
+/** A replay of the whole journal, without a checkpoint. */
 export async function benchRestore(dataDir: string): Promise<readonly BenchRow[]> {
   const log = openDiskLog(dataDir, systemClock);
   const codec = createAvroCodec({ secrets: new Map() });

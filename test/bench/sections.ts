@@ -1,4 +1,4 @@
-/** What the bench measures, in its order, and what is asked of it. */
+/** The sections of the bench in their order, with their targets. */
 import { join } from "node:path";
 import type { BenchRow } from "./bench-row.ts";
 import { RECORDED } from "./canonical.ts";
@@ -14,7 +14,7 @@ import { startRowName } from "./start.ts";
 import { stateRowName } from "./state.ts";
 import type { Target } from "./targets.ts";
 
-/** Rows that are read together; `base` names the one that the others are divided by. */
+/** Rows of one group; `base` names the row that the others are divided by. */
 export type Table = { readonly base: string | null; readonly rows: readonly BenchRow[] };
 
 export type SectionResult = {
@@ -32,7 +32,10 @@ export type Section = {
   readonly run: (scratch: string) => Promise<SectionResult>;
 };
 
-/** In flight: as many as one batch takes. More only wait, and what waits is copied by the garbage collector. */
+/**
+ * Calls in flight: as many as one batch takes. More would only wait, and the garbage collector
+ * would copy them.
+ */
 const LOAD: PipelineLoad = {
   conversations: 20_000,
   calls: 40_000,
@@ -46,7 +49,7 @@ const LOAD: PipelineLoad = {
 
 const STORED_DECISIONS = 10_000;
 
-/** What docs/library.md tells programs with a busy gate to start Node with. */
+/** The flags of Node that docs/library.md recommends for a busy gate. */
 const BUSY_FLAGS = ["--max-semi-space-size=64", "--initial-old-space-size=512"];
 
 /** Plain ASCII, small integers, no escapes: what most calls are. */
@@ -61,7 +64,7 @@ const FAST_INPUTS = [
 const canonical: Section = {
   name: "canonical",
   title: "Canonical form of a call's arguments",
-  // In one process the candidates take turns, hundreds of times.
+  // The candidates take turns in one process, hundreds of times.
   rounds: 1,
   targets: FAST_INPUTS.map((input) => ({
     row: `${input}: parseCanonical`,
@@ -107,7 +110,7 @@ function perInput(rows: readonly BenchRow[]): readonly Table[] {
   return [...inputs].map(([input, ofInput]) => ({ base: `${input}: JSON.parse`, rows: ofInput }));
 }
 
-/** By calls of the conversation, most of which no longer lie in the processor's caches. */
+/** Rows by calls of the conversation, most of which are no longer in the CPU's caches. */
 const OF_BASELINE_MAX = { 10: 1.4, 1000: 1.9, 100000: 2.8 } as const;
 
 const engine: Section = {
@@ -163,7 +166,7 @@ const checks: Section = {
         atMost: 4.5,
       }),
     ),
-    // The bounds of the state are reached long before.
+    // The state reaches its bounds long before.
     {
       row: stateRowName(100_000, EVERY_CHECK),
       per: stateRowName(10_000, EVERY_CHECK),
@@ -208,7 +211,7 @@ const pipeline: Section = {
     ...LIGHT.flatMap((figure) =>
       (["p50", "p99"] as const).map(
         (of): Target => ({
-          // Latencies: the quicker one above, so that here too more is better.
+          // For latencies the ratio is inverted, so that more is better here too.
           row: pipelineRowName(figure, "allow all"),
           per: pipelineRowName(figure, "policy"),
           figure: of,

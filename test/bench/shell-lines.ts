@@ -1,4 +1,7 @@
-/** What taking a shell line into plain commands costs, also where the line grows against the parser. */
+/**
+ * The cost of splitting a shell line into plain commands, also for long lines that are hard to
+ * parse.
+ */
 import { parseLine } from "../../services/commands/shell/plain-line.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
 
@@ -8,7 +11,7 @@ export const LONGEST_LINE_ROW = "the slowest line of 64 KB";
 const OPTIONS = { assignments: new Set<string>(), startDirectory: "." };
 const EVERYDAY = "cd packages/api && npm run build -- --verbose 2>&1 | tail -n 20 && git status -s";
 
-/** What a parser reads by looking again at what it has read. */
+/** Pieces that make a backtracking parser read them again. */
 const PIECES = [
   ...[
     "a ",
@@ -44,7 +47,7 @@ const PIECES = [
   ...["ls\n", ">a ", `'a'"b"`, "a\\ b", "cd a;"],
 ];
 const LENGTH = 65_536;
-/** Within what the parser is asked: each piece is repeated as often as that allows. */
+/** Each piece is repeated as often as the parser's limit allows. */
 const COUNTS = [100, 450, 2_900, 5_900, LENGTH];
 const RUNS = 5;
 const EVERYDAY_RUNS = 20_000;

@@ -1,4 +1,7 @@
-/** From the start of the process to the first decision, and a data directory to start on. */
+/**
+ * Measures the time from the start of a process to its first decision, and makes a data directory
+ * for it.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openCallgate } from "../../services/library/callgate.ts";
@@ -14,7 +17,7 @@ export function startRowName(decisions: number): string {
     : `first decision, directory with ${decisions.toLocaleString("en-US")} decisions`;
 }
 
-/** Opens a gate as a program would, with its policy in a file, and proposes one call. */
+/** Opens a gate with its policy in a file, as a program would, and proposes one call. */
 export async function benchStart(dataDir: string, name: string): Promise<readonly BenchRow[]> {
   const policy = join(dataDir, "..", "policy.yaml");
   const gate = await openCallgate({ policy, dataDir });
@@ -24,7 +27,7 @@ export async function benchStart(dataDir: string, name: string): Promise<readonl
     tool: "search_docs",
     arguments: { query: "open orders" },
   });
-  // Counted from the start of the process, the loading of the modules included.
+  // Counted from the start of the process, including the loading of modules.
   const decidedMs = performance.now();
   await gate.close();
   if (outcome !== "allowed") throw new Error(`the first call was ${outcome}`);

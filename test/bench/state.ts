@@ -1,4 +1,4 @@
-/** What is remembered of conversations: bytes of their state as text, and memory of many. */
+/** The size of conversations: bytes of a state as text, and the memory of many. */
 import { decide } from "../../services/core/decide/decide.ts";
 import { evolve } from "../../services/core/state/evolve.ts";
 import { snapshotState } from "../../services/core/state/snapshot.ts";
@@ -7,7 +7,7 @@ import type { BenchRow } from "./bench-row.ts";
 import { type Checks, fed, type Stream, streamOf } from "./engine.ts";
 
 const LENGTHS = [10, 100, 1_000];
-/** The longer two are past every bound but that of time. */
+/** The two longer ones exceed every bound except that of time. */
 export const EVERY_CHECK_LENGTHS = [10, 1_000, 10_000, 100_000] as const;
 const CONVERSATIONS = 10_000;
 const CALLS_EACH = 10;

@@ -1,4 +1,4 @@
-/** What the figures must be, and whether they are. */
+/** The targets of the figures, and whether they are reached. */
 import type { BenchRow } from "./bench-row.ts";
 
 type Figure = "p50" | "p99";
@@ -46,13 +46,13 @@ export type Outcome = {
   readonly judged: readonly Judged[];
   /** Checks that failed: an answer was wrong, a measurement ended with an error. */
   readonly failures: readonly string[];
-  /** Parts or data that are not there. */
+  /** Missing parts or data. */
   readonly missing: readonly string[];
   /** A missed target is a failure. */
   readonly check: boolean;
 };
 
-/** Failed checks weigh more than missing parts, and both more than missed targets. */
+/** Failed checks take precedence over missing parts, and both over missed targets. */
 export function verdict({ judged, failures, missing, check }: Outcome): Verdict {
   const reachedCount = judged.filter((one) => one.isReached).length;
   const absent = judged.filter((one) => one.value === null).length;

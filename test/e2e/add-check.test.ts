@@ -1,14 +1,15 @@
-// A check is added in five files, to a copy of the repository: nothing else is written by hand.
+// Adds a check in five files, to a copy of the repository: nothing else is written by hand.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findWordUses } from "../support/language/count-words.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What the copy needs to be written, compiled and tested. */
+/** What the copy needs to generate, compile and test. */
 const PARTS = [
   "services",
   "schemas",
@@ -21,7 +22,7 @@ const PARTS = [
   "vitest.config.ts",
 ];
 
-const CHECK = `/** Check 6: an agent that the policy does not list may call nothing. */
+const CHECK = `/** An agent that the policy does not list may only repeat a call that was allowed before. */
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 
 type Settings = readonly string[] | null;
@@ -35,8 +36,10 @@ export const listedAgentsCheck = defineCheck<Settings>("listed_agents", {
   },
 });
 
-function findUnlisted({ proposal }: CallContext, agents: Settings): readonly Finding[] {
+function findUnlisted(call: CallContext, agents: Settings): readonly Finding[] {
+  const { proposal, priorCall } = call;
   if (agents === null || agents.includes(proposal.agentId ?? "")) return NOTHING;
+  if (priorCall?.status === "succeeded") return NOTHING;
   return [finding({ reason: "agent_not_listed", rule: "agents", disposition: "stop" })];
 }
 `;
@@ -45,7 +48,7 @@ const ROW = `  agent_not_listed: {
     check: "listed_agents",
     mode: "enforce",
     group: "permission",
-    model: "This call was not run because you are not on the list of agents here. Stop calling tools; tell the user.",
+    modelText: "This call was not run because you are not on the list of agents here. Stop calling tools; tell the user.",
     cause: "The policy has \`agents\`, and the agent of the call is not among them.",
     remedy: "Add the agent to \`agents\`.",
   },
@@ -64,7 +67,7 @@ export const examples: CheckExamples = {
       key: "agents",
       values: [["a"], undefined],
       base: { tool_schemas: { t: {} } },
-      steps: [{ tool: "t", given: { agentId: "b" } }],
+      steps: [{ tool: "t", overrides: { agentId: "b" } }],
     },
   ],
 };
@@ -85,7 +88,7 @@ const FILES: Readonly<Record<string, string | readonly [before: string, text: st
   ],
 };
 
-/** The place in the order stands in the file of the reason. */
+/** The check's position in the order is in the file of the reason. */
 const ORDER: readonly [before: string, text: string] = ['  "budgets",', '  "listed_agents",\n'];
 
 let copy: string;
@@ -120,15 +123,22 @@ function callgate(...args: readonly string[]): string {
   return run("tsx", "services/cli/main.ts", ...args);
 }
 
-test("are five files", () => {
+test("a new check needs five files", () => {
   expect(Object.keys(FILES)).toHaveLength(5);
 });
 
-test("are all that the compiler asks for", () => {
+test("a new check uses no word that the repository bans", () => {
+  const uses = Object.entries(FILES).flatMap(([path, written]) =>
+    findWordUses(path, typeof written === "string" ? written : written[1]),
+  );
+  expect(uses).toEqual([]);
+});
+
+test("a new check needs nothing else to compile", () => {
   expect(run("tsc", "--noEmit", "-p", "tsconfig.json")).toBe("");
 });
 
-test("are all that the tests of reasons, keys, rows and documents ask for", () => {
+test("a new check needs nothing else for the tests of reasons, keys, rows and documents", () => {
   const levels = ["--project", "unit", "--project", "conformance"];
   const files = [
     "test/unit/core/reasons",
@@ -138,13 +148,13 @@ test("are all that the tests of reasons, keys, rows and documents ask for", () =
     "test/conformance/policy",
   ];
   expect(run("vitest", "run", ...levels, ...files)).toContain("passed");
-  // Of the rows of keys and reasons those of the new check, and that none is missing.
+  // The rows of keys and reasons of the new check, and that none is missing.
   const own = "agent|every key has a row|each reason has a case";
   const rows = run("vitest", "run", ...levels, "test/conformance/keys", "-t", own);
   expect(rows).toContain("agent_not_listed");
 });
 
-test("reach the commands for authors, the published list and the numbers", () => {
+test("a new check appears in author commands, the published list and the metrics", () => {
   const policy = join(copy, "p.yaml");
   writeFileSync(policy, "agents: [a]\ntool_schemas: { t: {} }\n");
   const call = JSON.stringify({ tool: "t", args: {} });

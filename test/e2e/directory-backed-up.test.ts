@@ -1,4 +1,4 @@
-// The backup of docs/recovery.md: made while a gate decides, restored elsewhere, gone on with.
+// The backup of docs/recovery.md: made while a gate decides, restored and continued elsewhere.
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -14,7 +14,7 @@ const callOf = (order: number) => ({
   arguments: { order: String(order) },
 });
 
-test("a backup that is made while a gate decides goes on elsewhere, and doubles nothing", async () => {
+test("a backup made while a gate decides continues elsewhere without duplicates", async () => {
   const directory = makeDirectory();
   const dataDir = join(directory, "data");
   const gate = await openGate({ dataDir });
@@ -48,7 +48,7 @@ test("a backup that is made while a gate decides goes on elsewhere, and doubles 
   expect(await runCallgate(["verify", "--data-dir", restored])).toMatchObject({ code: 0 });
 });
 
-test("a backup of a gate that has ended is a copy of its files", async () => {
+test("a backup of a stopped gate is a copy of its files", async () => {
   const directory = makeDirectory();
   const dataDir = join(directory, "data");
   const gate = await openGate({ dataDir });
@@ -61,7 +61,7 @@ test("a backup of a gate that has ended is a copy of its files", async () => {
   expect(await again.propose(callOf(7))).toEqual({ ...paid, repeated: true });
 });
 
-test("no backup is made of what is no data directory, nor over anything", async () => {
+test("a backup needs a data directory, and overwrites nothing", async () => {
   const directory = makeDirectory();
   const dataDir = join(directory, "data");
   await (await openGate({ dataDir })).close();
@@ -72,7 +72,7 @@ test("no backup is made of what is no data directory, nor over anything", async 
     join(directory, "none"),
   ]);
   expect(nothing.code).toBe(3);
-  expect(nothing.stderr).toContain("holds no gate's data");
+  expect(nothing.stderr).toContain("holds no data of a gate");
   const over = await runCallgate(["backup", dataDir, "-d", dataDir]);
   expect(over).toMatchObject({ code: 2 });
   expect(over.stderr).toContain("is not empty");

@@ -1,25 +1,31 @@
-// A process is killed at any moment, the first included: a directory that lost nothing is never refused.
+// A process is killed at any moment, including its first: a directory that lost nothing is never
+// refused.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type CallgateError, openCallgate } from "../../services/library/callgate.ts";
 import { findDirectoryLosses } from "../../services/process/directory/recover-directory.ts";
-import { PAY_POLICY } from "../support/numbered-calls.ts";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
+import { PAY_POLICY } from "../support/numbered-calls.js";
 import { makeDirectory } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const PROGRAM = join(REPOSITORY, "test/support/propose-until-killed.ts");
-const STEP_MS = 12;
-const ROUNDS = 24;
+const PROGRAM = join(REPOSITORY, "test/support/propose-until-killed.js");
+/** Each kills it later by an equal part of the span; the first decision is long made at its end. */
+const ROUNDS = Number(process.env["CALLGATE_ROUNDS"] ?? 12);
+const SPAN_MS = 288;
 
 type Killed = { readonly answers: number; readonly complaint: string };
 
-/** Kills it so long after its directory is there and it has answered so often: while it makes it, or decides. */
+/**
+ * Kills the process some time after its directory exists and it has answered a number of calls:
+ * while it creates the directory, or decides.
+ */
 async function live(dataDir: string, afterAnswers: number, afterMs: number): Promise<Killed> {
-  const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, dataDir, "100000"], {
+  const child = spawn(process.execPath, [PROGRAM, dataDir, "100000"], {
     cwd: REPOSITORY,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -49,13 +55,19 @@ async function opens(dataDir: string): Promise<string> {
   return "";
 }
 
+beforeAll(() => ensureBuilt());
+
 test("a new directory opens, at whatever moment its first process was killed", async () => {
   const root = makeDirectory();
   let decided = 0;
   let undecided = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const dataDir = join(root, String(round));
-    const { answers, complaint } = await live(dataDir, round % 4 === 3 ? 1 : 0, round * STEP_MS);
+    const { answers, complaint } = await live(
+      dataDir,
+      round % 4 === 3 ? 1 : 0,
+      (round * SPAN_MS) / ROUNDS,
+    );
     expect(complaint, `round ${round}`).toBe("");
     if (answers > 0) decided += 1;
     else undecided += 1;
@@ -66,7 +78,7 @@ test("a new directory opens, at whatever moment its first process was killed", a
   expect(undecided).toBeGreaterThan(0);
 });
 
-test("a directory opens after each of many kills, and tells where its log was rolled back between", async () => {
+test("a directory opens after each of many kills, and reports a log that was rolled back in between", async () => {
   const dataDir = join(makeDirectory(), "data");
   const earlier = `${dataDir}-earlier`;
   for (let round = 0; round < 6; round += 1) {
@@ -77,7 +89,7 @@ test("a directory opens after each of many kills, and tells where its log was ro
       cpSync(dataDir, earlier, { recursive: true });
     }
   }
-  // Whoever runs for longer than a second leaves a head behind, however it ends.
+  // A process that runs for longer than a second leaves a head behind, however it ends.
   await live(dataDir, 200, 2_000);
   rmSync(join(dataDir, "log.mdb-lock"), { force: true });
   cpSync(join(earlier, "log.mdb"), join(dataDir, "log.mdb"));

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLES = join(REPOSITORY, "examples");
 
-test("each example has its line in the list of examples", () => {
+test("each example is in the list of examples", () => {
   const page = readFileSync(join(EXAMPLES, "README.md"), "utf8");
   const folders = readdirSync(EXAMPLES, { withFileTypes: true }).filter((one) => one.isDirectory());
   expect(folders.length).toBeGreaterThan(2);
@@ -43,7 +43,7 @@ describe("the agent loop", () => {
     return spawnSync(process.execPath, args, { cwd: directory, encoding: "utf8" });
   }
 
-  test("runs a call, answers its repeat, refuses a second charge, asks a person", () => {
+  test("runs a call, answers its repeat, refuses a second charge, and asks a person", () => {
     const tsx = join(REPOSITORY, "node_modules/tsx/dist/cli.mjs");
     const { status, stdout, stderr } = runNode(tsx, "--tsconfig", "tsconfig.json", "agent.mts");
     expect(stderr).toBe("");

@@ -76,7 +76,7 @@ function ended(child: ChildProcess): Promise<Ended> {
 
 const run = (...args: readonly string[]): Promise<Ended> => ended(start(...args));
 
-test("builds once, hands on arguments and exit code, and keeps stdout to the command", async () => {
+test("builds once, passes on arguments and exit code, and keeps stdout for the command", async () => {
   const first = await run("1", "two words", "--json");
   expect(first).toMatchObject({ code: 1, stdout: '["1","two words","--json"]\n' });
   expect(first.stderr).toContain(BUILDING);
@@ -99,7 +99,7 @@ test("builds again when a source is changed, added or removed", async () => {
   expect(await run()).toMatchObject({ code: 3, stdout: "" });
 });
 
-test("started twice at once, builds once and runs both", async () => {
+test("builds once and runs both if it is started twice at once", async () => {
   const both = await Promise.all([run("0", "a"), run("0", "b")]);
   expect(both.map(({ stdout }) => stdout)).toEqual(['["0","a"]\n', '["0","b"]\n']);
   const builders = both.filter(({ stderr }) => stderr.includes(BUILDING));
@@ -114,14 +114,14 @@ test("takes over the lock of a build that died", async () => {
   expect(await run("0")).toMatchObject({ code: 0, stdout: '["0"]\n' });
 });
 
-test("says what does not compile, and exits with 3", async () => {
+test("reports compile errors, and exits with 3", async () => {
   writeMain("const wrong: number = 'text';\nprocess.stdout.write(String(wrong));");
   const outcome = await run();
   expect(outcome).toMatchObject({ code: 3, stdout: "" });
   expect(outcome.stderr).toContain("services/cli/main.ts(1,7): error TS2322");
 });
 
-test("started by npm run in a subdirectory, takes paths from there", async () => {
+test("resolves paths from the subdirectory in which npm run was started", async () => {
   writeMain("process.stdout.write(process.cwd());");
   const child = spawn("npm", ["run", "-s", "callgate"], {
     cwd: join(root, "services", "cli"),
@@ -148,7 +148,7 @@ process.stdout.write("ready ");`);
   expect(await end).toMatchObject({ code: 7, stdout: "ready stopping" });
 });
 
-test("without sources, as when installed from the registry, runs what it has", async () => {
+test("runs the published build if there are no sources", async () => {
   await run();
   rmSync(join(root, "services"), { recursive: true });
   rmSync(join(root, "tasks"), { recursive: true });

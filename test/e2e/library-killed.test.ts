@@ -1,29 +1,32 @@
 // A process that uses the library is killed at any moment and started again: every call is decided
-// once, and stays decided so.
+// once, and stays decided.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Decision, openCallgate } from "../../services/library/callgate.ts";
 import { openLog } from "../../services/process/directory/open-log.ts";
 import { coreFold } from "../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../services/runtime/journal.ts";
 import { verifyJournal } from "../../services/runtime/verify.ts";
-import { numberedCall, PAY_POLICY } from "../support/numbered-calls.ts";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
+import { numberedCall, PAY_POLICY } from "../support/numbered-calls.js";
 import { makeDirectory } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const PROGRAM = join(REPOSITORY, "test/support/propose-until-killed.ts");
+const PROGRAM = join(REPOSITORY, "test/support/propose-until-killed.js");
 const CALLS = 400;
 /** Answers after which each life ends; the last one lives until it is done. */
 const LIVES = [1, 40, 130, 131, 260, Number.POSITIVE_INFINITY];
 
 type Answer = { readonly number: number; readonly decision: Decision };
 
-/** Runs the program until it has printed so many answers, then kills it in the midst of its work. */
+/**
+ * Runs the program until it has printed that many answers, then kills it in the middle of its work.
+ */
 async function live(dataDir: string, answersMax: number): Promise<readonly Answer[]> {
-  const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, dataDir, String(CALLS)], {
+  const child = spawn(process.execPath, [PROGRAM, dataDir, String(CALLS)], {
     cwd: REPOSITORY,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -46,7 +49,7 @@ function lasting({ outcome, decisionId, idempotencyKey, refusal }: Decision) {
   return { outcome, decisionId, idempotencyKey, reason: refusal?.reason };
 }
 
-/** Lives until all calls are answered; what was answered in more than one life was answered alike. */
+/** Runs until all calls are answered; answers of several lives to one call must be equal. */
 async function liveAndDie(dataDir: string): Promise<ReadonlyMap<number, unknown>> {
   const seen = new Map<number, unknown>();
   for (const answersMax of LIVES) {
@@ -82,6 +85,8 @@ function decisionIds(record: JournalRecord): readonly string[] {
       : [],
   );
 }
+
+beforeAll(() => ensureBuilt());
 
 test("every call is decided once, whenever the process is killed", async () => {
   const dataDir = join(makeDirectory(), "data");

@@ -1,15 +1,18 @@
-// A gate that loses what it needs refuses, says why, and has lost nothing.
+// A gate that loses what it needs refuses, says why, and loses no decision.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { type CallgateError, isRefused } from "../../services/library/callgate.ts";
 import { openDiskLog } from "../../services/process/directory/open-storage.ts";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
 import { makeDirectory, openGate } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PAY = { conversationId: "c1", tool: "charge_card", arguments: { order: "7" } };
+
+beforeAll(() => ensureBuilt());
 
 test("a gate whose partition somebody else has taken over refuses from then on", async () => {
   const dataDir = join(makeDirectory(), "data");
@@ -24,7 +27,7 @@ test("a gate whose partition somebody else has taken over refuses from then on",
   other.fence(0);
   await other.close();
 
-  // Whatever was under way when it was noticed, and everything after.
+  // Includes calls in progress at that moment, and all later ones.
   for (let asked = 0; asked < 3; asked += 1) {
     const refused = await gate.propose({ ...PAY, callId: `call-${asked}` });
     expect(refused).not.toHaveProperty("decisionId");
@@ -35,19 +38,19 @@ test("a gate whose partition somebody else has taken over refuses from then on",
   expect(runs).toBe(0);
   expect(lost).toMatchObject([{ code: "closed" }]);
   expect(await waiting).toMatchObject({ code: "closed" });
-  // Who asks later waits no longer, and still gets what is in the journal.
+  // Later requests do not wait, and still get what is in the journal.
   const closed = { code: "closed" };
   await expect(gate.awaitDecision(held.decisionId ?? "")).rejects.toMatchObject(closed);
   await expect(gate.awaitResult(open.decisionId ?? "")).rejects.toMatchObject(closed);
   expect((await gate.awaitDecision(open.decisionId ?? "")).outcome).toBe("allowed");
 });
 
-// `ulimit` is the shell's; the limit stands for a full disk wherever no disk can be made small.
-test("a gate whose disk is full refuses, and what was decided before stays decided", () => {
+// `ulimit` is a shell builtin; its file size limit simulates a full disk.
+test("a gate with a full disk refuses, and keeps earlier decisions", () => {
   const dataDir = join(makeDirectory(), "data");
-  const program = join(REPOSITORY, "test/support/propose-until-full.ts");
+  const program = join(REPOSITORY, "test/support/propose-until-full.js");
   const run = (limit: string) => {
-    const command = `${limit} exec "$0" --import tsx "$1" "$2"`;
+    const command = `${limit} exec "$0" "$1" "$2"`;
     const args = ["-c", command, process.execPath, program, dataDir];
     const { stdout, status } = spawnSync("bash", args, { cwd: REPOSITORY, encoding: "utf8" });
     expect(status).toBe(0);
@@ -59,7 +62,7 @@ test("a gate whose disk is full refuses, and what was decided before stays decid
   const answers = run("ulimit -f 1500;");
   const last = answers.at(-1);
   expect(last.refusal).toMatchObject({ reason: "gate_unavailable" });
-  expect(last.refusal.problem).toMatch(/gave no answer|failed|no space/);
+  expect(last.refusal.problem).toMatch(/did not answer|failed|no space/);
   const before = answers.slice(0, -1).map(({ decisionId }) => decisionId);
   expect(before.length).toBeGreaterThan(5);
 

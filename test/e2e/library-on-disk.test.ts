@@ -1,9 +1,9 @@
-// The library on a data directory: what outlives the process, what is there when things are wrong.
+// The library on a data directory: what survives the process, and what it reports in error cases.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import type { VerdictInput } from "../../services/core/inputs.ts";
 import {
   type Callgate,
@@ -12,11 +12,14 @@ import {
   openCallgate,
 } from "../../services/library/callgate.ts";
 import { openLog } from "../../services/process/directory/open-log.ts";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const CONTEXT = { conversationId: "c1", turn: 1 };
 const PAY = { ...CONTEXT, callId: "call-1", tool: "charge_card", arguments: { order: "7" } };
+
+beforeAll(() => ensureBuilt());
 
 /** As `callgate approvals` and `calls` append it, from a process of their own. */
 async function verdictElsewhere(dataDir: string, overrides: Partial<VerdictInput>): Promise<void> {
@@ -47,7 +50,7 @@ async function errorOf(action: Promise<unknown>): Promise<CallgateError> {
   throw new Error(`no CallgateError: ${String(error)}`);
 }
 
-test("everything that was decided is there after a restart: decisions, keys, holds, results", async () => {
+test("decisions, keys, holds and results survive a restart", async () => {
   const dataDir = join(makeDirectory(), "data");
   const before = await openGate({ dataDir });
   const paid = await before.propose(PAY);
@@ -73,7 +76,7 @@ test("everything that was decided is there after a restart: decisions, keys, hol
   expect(readFileSync(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
 });
 
-test("a write that a process had started when it ended does not run again", async () => {
+test("a write that the process had started when it ended does not run again", async () => {
   const dataDir = join(makeDirectory(), "data");
   const before = await openGate({ dataDir });
   const { decisionId = "" } = await before.propose(PAY);
@@ -90,7 +93,7 @@ test("a write that a process had started when it ended does not run again", asyn
   expect(runs).toBe(0);
 });
 
-test("a write that was allowed and not started runs when it is called again under its id", async () => {
+test("a write that was allowed but not started runs when it is called again under its id", async () => {
   const dataDir = join(makeDirectory(), "data");
   const before = await openGate({ dataDir });
   const { idempotencyKey } = await before.propose(PAY);
@@ -114,7 +117,7 @@ test("a verdict that another process appends decides the call", async () => {
   expect((await waiting).refusal?.reason).toBe("approval_denied");
 });
 
-test("what a person finds out of a call holds in the process that had told it unknown, too", async () => {
+test("a person's reconciliation also holds in the process that had reported unknown", async () => {
   const dataDir = join(makeDirectory(), "data");
   const before = await openGate({ dataDir });
   const { decisionId = "" } = await before.propose(PAY);
@@ -131,7 +134,7 @@ test("what a person finds out of a call holds in the process that had told it un
     async () => expect((await before.awaitResult(decisionId)).status).toBe("succeeded"),
     { timeout: 30_000 },
   );
-  // It ran, and what it gave is not known: not the answer `undefined` of a handler.
+  // It ran, and its output is unknown: it must not look like a handler that returned `undefined`.
   expect(await again(before)).toBe("duplicate_call");
   const alreadyReported = { recorded: false, why: "already_reported" };
   expect(await before.report(decisionId, { status: "failed" })).toEqual(alreadyReported);
@@ -149,11 +152,11 @@ test("a second gate on the directory is refused with the pid of the first", asyn
   const dataDir = join(makeDirectory(), "data");
   await openGate({ dataDir });
   const code = `
-    import { openCallgate } from "./services/library/callgate.ts";
+    import { openCallgate } from "callgate";
     const opened = openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
     const { code, pid, message } = await opened.catch((error) => error);
     process.stdout.write(JSON.stringify({ code, pid, message }));`;
-  const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+  const args = ["--input-type=module", "--eval", code];
   const child = spawn(process.execPath, args, { cwd: REPOSITORY });
   let printed = "";
   for await (const chunk of child.stdout) printed += String(chunk);
@@ -164,7 +167,7 @@ test("a second gate on the directory is refused with the pid of the first", asyn
   expect(here).toMatchObject({ code: "data_dir_in_use", pid: process.pid });
 });
 
-test("a policy file with problems is refused with all of them at their places, and leaves nothing", async () => {
+test("an invalid policy file is refused with all problems and locations, and leaves nothing behind", async () => {
   const directory = makeDirectory();
   const dataDir = join(directory, "data");
   const policy = join(directory, "policy.yaml");
@@ -183,7 +186,7 @@ test("a policy file with problems is refused with all of them at their places, a
   expect(missing.message).toContain("no.yaml");
 });
 
-test("a data directory that cannot be used is refused, and says why", async () => {
+test("an unusable data directory is refused with the reason", async () => {
   const directory = makeDirectory();
   const file = join(directory, "file");
   writeFileSync(file, "");
@@ -197,14 +200,14 @@ test("a data directory that cannot be used is refused, and says why", async () =
   expect(broken.code).toBe("data_dir_unusable");
 });
 
-test("a program that is done with its gate ends, also if it did not close it", async () => {
+test("a program that is done with its gate ends, even without closing it", async () => {
   const dataDir = join(makeDirectory(), "data");
   const code = `
-    import { openCallgate } from "./services/library/callgate.ts";
+    import { openCallgate } from "callgate";
     const gate = await openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
     const { outcome } = await gate.propose({ conversationId: "c", tool: "t", arguments: {} });
     process.stdout.write(outcome);`;
-  const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+  const args = ["--input-type=module", "--eval", code];
   const child = spawn(process.execPath, args, { cwd: REPOSITORY });
   let printed = "";
   for await (const chunk of child.stdout) printed += String(chunk);
@@ -212,16 +215,16 @@ test("a program that is done with its gate ends, also if it did not close it", a
   expect([printed, status]).toEqual(["allowed", 0]);
 });
 
-test("the gate says what it does where its operator asks for it, and is quiet otherwise", async () => {
+test("the gate logs if its operator asks for it, and is quiet otherwise", async () => {
   const dataDir = join(makeDirectory(), "data");
   const code = `
-    import { openCallgate } from "./services/library/callgate.ts";
+    import { openCallgate } from "callgate";
     const options = { policy: {}, dataDir: ${JSON.stringify(dataDir)} };
     const gate = await openCallgate(options).catch((error) => error.message);
     if (typeof gate === "string") process.stderr.write(gate);
     else await gate.close();`;
   const said = async (level: string): Promise<string> => {
-    const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+    const args = ["--input-type=module", "--eval", code];
     const env = { ...process.env, CALLGATE_LOG: level };
     const child = spawn(process.execPath, args, { cwd: REPOSITORY, env });
     let printed = "";
@@ -233,7 +236,7 @@ test("the gate says what it does where its operator asks for it, and is quiet ot
   expect(await said("loud")).toContain("set it to one of debug, info, warn, error, silent");
 });
 
-test("a call beyond every limit is decided, and keeps back none of those made with it", async () => {
+test("a call beyond every limit is decided, and does not hold up the calls made with it", async () => {
   const gate = await openGate({ dataDir: join(makeDirectory(), "data") });
   const call = (callId: string) => ({ ...PAY, callId, arguments: { order: callId } });
   const text = "x".repeat(9 * 1024 * 1024);

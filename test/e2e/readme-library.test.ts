@@ -1,13 +1,21 @@
-// The library example of the README, as it stands there, with the policy of the README.
+// The library example of the README as written, with the policy of the README.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ensureBuilt } from "../../tasks/ensure-built.js";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const ENTRY = join(REPOSITORY, "services/library/callgate.ts");
 const MARKER = "<!-- example: library -->";
 
 let directory = "";
@@ -21,8 +29,11 @@ function blockAfter(text: string, start: string, language: string): string {
   return block?.[1] ?? "";
 }
 
-beforeAll(() => {
+beforeAll(async () => {
+  await ensureBuilt();
   directory = mkdtempSync(join(tmpdir(), "callgate-readme-"));
+  mkdirSync(join(directory, "node_modules"));
+  symlinkSync(REPOSITORY, join(directory, "node_modules/callgate"));
   const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
   const policy = blockAfter(readme, "## A first policy", "yaml");
   const example = blockAfter(readme, MARKER, "ts");
@@ -37,7 +48,6 @@ beforeAll(() => {
         noEmit: true,
         rootDir: "/",
         typeRoots: [join(REPOSITORY, "node_modules/@types")],
-        paths: { callgate: [ENTRY] },
       },
       include: [join(directory, "*.ts")],
     }),
@@ -53,7 +63,7 @@ function runNode(...args: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-test("the example runs: the first charge runs, the second is refused in words", () => {
+test("the README example runs: the first charge runs, the second is refused in words", () => {
   const tsx = join(REPOSITORY, "node_modules/tsx/dist/cli.mjs");
   const run = runNode(tsx, "--tsconfig", "tsconfig.json", "example.ts");
   expect(run.stderr).toBe("");
@@ -63,14 +73,14 @@ test("the example runs: the first charge runs, the second is refused in words", 
   expect(existsSync(join(directory, ".callgate", "log.mdb"))).toBe(true);
 });
 
-test("the example is typed from its handlers", () => {
+test("the README example infers its types from the handlers", () => {
   const example = readFileSync(join(directory, "example.ts"), "utf8");
   const wrong = example.replace('amount: "100.00" })', "amount: 100 })");
   expect(wrong).not.toBe(example);
   writeFileSync(join(directory, "wrong.ts"), wrong);
   const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
   const { stdout } = runNode(tsc, "-p", directory);
-  // What the compiler says of the library itself is for another check.
+  // Another check covers compiler errors in the library itself.
   const errors = stdout.split("\n").filter((line) => /^(example|wrong)\.ts/.test(line));
   expect(errors).toEqual([expect.stringMatching(/^wrong\.ts.*not assignable to type 'string'/)]);
 });

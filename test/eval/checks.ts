@@ -1,4 +1,4 @@
-/** What must hold, whatever else the figures say: the targets that are reached, and five plain rules as a floor. */
+/** The checks of an evaluation: the targets that are reached, and five plain rules as a floor. */
 import { type Figures, figuresOf } from "./figures.ts";
 import type { PeakMemory } from "./peak-memory.ts";
 import type { SourceRun } from "./replay-source.ts";
@@ -11,7 +11,7 @@ export interface Check {
   readonly actual: string;
 }
 
-/** The collector takes its time where much passes through; the fifty files are 276 MB unpacked. */
+/** The fifty files are 276 MB unpacked, which delays garbage collection. */
 const GROWTH_MEGABYTES_MAX = 120;
 
 export function checksOf(
@@ -49,7 +49,9 @@ export function checksOf(
   ];
 }
 
-/** Every target but that on doubled writes, which harm stands against: there the rules are the floor. */
+/**
+ * Every target except that on doubled writes, which would need harm: there the rules are the floor.
+ */
 function held(ours: Figures, rules: Figures, runs: readonly SourceRun[]): readonly Check[] {
   const reached = targetsOf(ours, runs)
     .filter(({ isHeld }) => isHeld)

@@ -1,10 +1,13 @@
-/** The scenarios, which need no recordings: each is one complaint about a guard, with what is right. */
+/**
+ * The scenarios, which need no recordings: each is one complaint about a guard, with the right
+ * decisions.
+ */
 import { figuresOfCorpus, type Played, playScenario } from "../support/gate-story/play-scenario.ts";
 import { readScenarios } from "../support/gate-story/scenario.ts";
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** Plays and prints them; whether every one came out right. */
+/** Plays and prints the scenarios. Returns whether every one was right. */
 export async function playCorpus(print: (text: string) => void): Promise<boolean> {
   const played: Played[] = [];
   for (const scenario of readScenarios()) played.push(await playScenario(scenario));

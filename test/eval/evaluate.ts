@@ -1,6 +1,6 @@
-// Decides published and own lists of commands, replays every recorded conversation through the policy
-// imported for it, lets the independent scorer judge the decisions, and prints the figures beside other
-// guards. Exit codes: 1 a check failed, 3 data, python3 or a package is missing and nothing else failed.
+// Decides lists of commands, replays every recorded conversation through its imported policy, lets the
+// independent scorer judge the decisions, and prints the figures beside those of other guards. Exit codes:
+// 1 a check failed, 3 data, python3 or a package is missing and nothing else failed.
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -90,7 +90,7 @@ async function evaluate(data: EvalData, scratch: string, corpusIsRight: boolean)
   return passed === checks.length;
 }
 
-/** Of the largest file that does not take minutes. */
+/** The memory check uses the largest file that does not take minutes. */
 async function memoryOf(data: EvalData, scratch: string): Promise<PeakMemory> {
   const source = data.sources.find(({ name }) => name === MEASURED_SOURCE);
   if (source === undefined) throw new Error(`there is no source ${MEASURED_SOURCE}`);

@@ -16,7 +16,7 @@ export interface Figures {
   readonly ordinarySavedPct: number;
   readonly doubledPct: number;
   readonly doubledOutsidePct: number;
-  /** Of those outside loops that name an object; null where it was not published. */
+  /** The share outside loops that names an object; null where it was not published. */
   readonly doubledWithArgumentsPct: number | null;
   readonly usPerCall: number | null;
 }
@@ -73,7 +73,7 @@ function published(name: string, row: Row): Figures {
   };
 }
 
-/** `usPerCall`: null where the time was not taken. */
+/** `usPerCall`: null where the time was not measured. */
 export function figuresOf(name: string, score: Score, usPerCall: number | null): Figures {
   const truth = score.pools["open | ground truth"];
   const success = score.pools["open | success"];

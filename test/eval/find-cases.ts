@@ -22,7 +22,7 @@ export interface CaseCall {
     | "doubled write"
     | "loop call"
     | "repeated read";
-  /** Why the gate decided so, in a few words. */
+  /** The reason of the gate's decision, in a few words. */
   readonly because: string;
 }
 
@@ -114,9 +114,9 @@ function judgeCalls(
 interface History {
   /** The latest earlier call of the same tool and arguments. */
   readonly priorCall: number | undefined;
-  /** The latest of them that ran: its output is what memory holds. */
+  /** The latest prior call that ran; memory has its output. */
   readonly priorCallRun: number | undefined;
-  /** One of them did not fail. */
+  /** Whether one of the prior calls did not fail. */
   readonly isPriorCallDone: boolean;
 }
 
@@ -154,7 +154,7 @@ function missOf(
   return isRead ? "repeated read" : null;
 }
 
-/** How long an answer is kept, ms, and from what length on recordings cut outputs, in characters. */
+/** The cache time in ms, and the length from which recordings cut outputs, in characters. */
 const CACHE_MS = 60_000;
 const OUTPUT_CUT = 2_000;
 
@@ -176,7 +176,7 @@ function isRepeatedRead(
     return false;
   const atMs = (at: number): number => calls[at]?.decision.times.proposalsAtMs ?? 0;
   if (atMs(index) - atMs(priorCallRun ?? priorCall) >= CACHE_MS) return false;
-  // A write that was issued together with the prior call may have come after it.
+  // A write of the same step may have come after the prior call.
   const step = `${before?.turn} ${before?.step}`;
   const first = row.calls.findIndex((call) => `${call.turn} ${call.step}` === step);
   return calls
@@ -184,7 +184,9 @@ function isRepeatedRead(
     .every(({ decision }) => decision.policy.isRead);
 }
 
-/** What let a repeat run: another write, a prior call that failed, or that equal calls prove nothing. */
+/**
+ * Why a repeat ran: another write, a failed prior call, or a tool whose equal calls prove nothing.
+ */
 function whyRun(
   row: Row,
   calls: readonly ReplayedCall[],
@@ -230,13 +232,13 @@ function caseCall(
   return { index, tool: call.tool, argumentsText: call.argumentsText, reason, why };
 }
 
-/** Harm counts in work that went well; a miss counts in the runs of models. */
+/** Harm is counted in conversations that went well, a miss in runs of models. */
 const POOL_RANK: Readonly<Record<Case["kind"], Readonly<Record<Pool, number>>>> = {
   harm: { "ground truth": 0, success: 1, "severe loop": 2, other: 3 },
   miss: { "severe loop": 0, success: 1, other: 2, "ground truth": 3 },
 };
 
-/** Those that count first, then those with the most calls. */
+/** Sorts counted cases first, then those with the most calls. */
 export function worst(cases: readonly Case[], kind: Case["kind"], count: number): readonly Case[] {
   return cases
     .filter((one) => one.kind === kind)

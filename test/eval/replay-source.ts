@@ -1,11 +1,10 @@
-/** One source: its policy as imported, untouched, and all its recordings through it. */
+/** Replays all recordings of one source through its policy as imported. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { importTools } from "../../services/cli/policy/import/import-tools.ts";
 import { decisionLine } from "../../services/cli/replay/decision-line.ts";
-import { replayConversation } from "../../services/cli/replay/replay-conversation.ts";
+import { replayConversation, replayPolicy } from "../../services/cli/replay/replay-conversation.ts";
 import { replayFiles } from "../../services/cli/replay/replay-files.ts";
-import { replayPolicy } from "../../services/cli/replay/replay-policy.ts";
-import { openPolicy } from "../../services/gate/open-policy.ts";
+import { openPolicy } from "../../services/gate/gate-policy.ts";
 import { type Case, findCases, type RepeatedReads } from "./find-cases.ts";
 import type { Source } from "./sources.ts";
 
@@ -14,9 +13,9 @@ export interface SourceRun {
   readonly conversations: number;
   readonly calls: number;
   readonly brokenLines: readonly string[];
-  /** Policy import, unpacking, parsing and output included. */
+  /** The time, including policy import, unpacking, parsing and output. */
   readonly elapsedMs: number;
-  /** Canonical form, deciding and state alone. */
+  /** The time of canonical form, decision and state. */
   readonly decidingMs: number;
   /** Lines for the scorer. */
   readonly decisions: string;

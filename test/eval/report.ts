@@ -36,7 +36,7 @@ export function comparison(rows: readonly Figures[]): string {
   );
 }
 
-/** Harmed, blocked and all conversations of each source, and its loops and doubled writes. */
+/** The harmed, blocked and all conversations of each source, with its loops and doubled writes. */
 export function bySource(runs: readonly SourceRun[], ours: Score, rules: Score): string {
   const titles = ["source", "conv.", "calls", "GT", "success", "loops %", "doubled %"];
   const devices = Object.keys(ours.by_source).filter((key) => key.includes("user device"));

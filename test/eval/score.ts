@@ -1,4 +1,7 @@
-/** The scorer beside the data: an independent program that knows nothing of how decisions were made. */
+/**
+ * Runs the scorer beside the data: an independent program that does not know how decisions were
+ * made.
+ */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,7 +50,7 @@ const run = promisify(execFile);
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 
 async function python(args: readonly string[]): Promise<string> {
-  // The data directory is read-only: no compiled files may be left beside the scripts.
+  // Python must not write compiled files beside the scripts, since the data directory is read-only.
   const { stdout } = await run("python3", ["-B", ...args], { maxBuffer: OUTPUT_BYTES_MAX });
   return stdout;
 }
@@ -61,7 +64,7 @@ export async function pythonProblem(): Promise<string | null> {
   }
 }
 
-/** @throws when the scorer does not accept the decisions, with what it says. */
+/** @throws Error with the scorer's message when it does not accept the decisions. */
 export async function score(directory: string, decisionsPath: string): Promise<Score> {
   const script = join(directory, "score.py");
   return JSON.parse(await python([script, decisionsPath, "--half", "open", "--json", "-"]));

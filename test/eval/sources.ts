@@ -25,7 +25,7 @@ export interface EvalData {
   readonly sources: readonly Source[];
 }
 
-/** The data, or what of it is missing. */
+/** The data, or the missing parts of it. */
 export function findEvalData(): EvalData | { readonly missing: string } {
   const { available, path: directory, reason } = sharedData("trajectories");
   if (!available) return { missing: reason };

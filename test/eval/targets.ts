@@ -1,4 +1,4 @@
-/** What the gate is to reach on these recordings, all at once, and what it does reach. */
+/** The targets for these recordings, all at once, and the figures that the gate reaches. */
 import type { Figures } from "./figures.ts";
 import type { SourceRun } from "./replay-source.ts";
 
@@ -22,7 +22,7 @@ export function targetsOf(ours: Figures, runs: readonly SourceRun[]): readonly T
     atLeast("ordinary severe loops caught, %", ours.ordinaryCaughtPct, 100),
     atMost("repeats let through, mean", ours.letThrough, 0.05),
     atLeast("loop calls saved, %", ours.ordinarySavedPct, 99.5),
-    // docs/evaluation.md, targets that fight: what more it would take harms.
+    // docs/evaluation.md, "Harm against doubled writes": to refuse more would do harm.
     { ...open, isHeld: false },
     {
       name: "repeated reads with nothing written since, within the cache time, answered",

@@ -1,4 +1,4 @@
-// Every fault that is tried, in the order of the table.
+// All rows of the suite, in the order of the table.
 import type { Row } from "./lab/row.ts";
 import { backlog } from "./rows/backlog.ts";
 import { brokerKilled, brokersBounced } from "./rows/brokers.ts";

@@ -13,10 +13,10 @@ const EXIT_FAILED = 1;
 const EXIT_MISSING = 3;
 const MS_PER_MINUTE = 60_000;
 
-/** What `npm run test:faults` was asked for. */
+/** The options of `npm run test:faults`. */
 export interface SuiteOptions {
   readonly short: boolean;
-  /** Texts of which one must be in a row's name; empty: all rows. */
+  /** A row runs if its name contains one of these texts; empty: all rows run. */
   readonly rows: readonly string[];
   readonly version: { readonly version?: string; readonly transactionVersion?: number };
   readonly minutesMax: number;
@@ -36,7 +36,7 @@ function wantedRows({ short, rows: wanted }: SuiteOptions): readonly Row[] {
   return rows;
 }
 
-/** The brokers that rows share; started again after a row that did not end. */
+/** The brokers that rows share; they are started again after a row that did not end. */
 class SharedKafka {
   readonly #version: SuiteOptions["version"];
   #kafka: ReturnType<typeof startKafka>;

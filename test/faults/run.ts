@@ -7,7 +7,7 @@
 //   --minutes N   rows that have not begun by then do not run, which is a failure; 25 by default
 import { choiceOption, positiveOption, runnerOptions } from "../../tasks/runner-options.js";
 
-/** What a row left hanging does not keep the suite from ending. */
+/** After this time the process ends even if a row left something running. */
 const HANGS_MS = 5_000;
 
 const values = runnerOptions("test:faults", {
@@ -22,7 +22,7 @@ const { short, row: rows, kafka: version, "transaction-version": transactions } 
 if (transactions !== undefined) {
   choiceOption("test:faults", "transaction-version", transactions, ["0", "2"]);
 }
-// Loaded once the options are right: it takes seconds.
+// Loaded after the options are checked, since it takes seconds.
 const { runSuite } = await import("./run-suite.ts");
 process.exitCode = await runSuite({
   short,

@@ -1,6 +1,9 @@
 import type { RowResult } from "./lab/run-row.ts";
 
-/** Of all rows together, beside what is wrong with each. Rows that were picked need not strike everything. */
+/**
+ * Problems of all rows together, beside those of each. A run of picked rows need not strike
+ * everything.
+ */
 export function problemsOfRun(
   results: readonly RowResult[],
   { isPicked }: { readonly isPicked: boolean },

@@ -1,13 +1,14 @@
-// Finds what can be changed in the checks and bounds of the engine, and writes all of it into the
-// text at once, each change behind a switch: `mutant(17) ? (a >= b) : (a > b)`. So one copy of the
-// tree serves all of them.
+// Finds what can be changed in the checks and bounds of the engine, and writes all of it into the text at
+// once, each change behind a switch: `mutant(17) ? (a >= b) : (a > b)`. So one copy of the tree serves all
+// changes.
 //
-// A bound is a comparison by size, or a number that has a name, stands in a list or a record, is a
-// default or one of two, goes to a function by name, or is compared with. No bound are 0 and other numbers that a variable starts from, the head of a `for`,
-// characters and bits, which are written in hexadecimal, and what a fast path decides (SHORT_CUTS).
+// A bound is a comparison by size, or a number that has a name, is in a list or a record, is a default or
+// one of two, is passed to a function by name, or is compared with. These are no bounds: 0 and other numbers
+// that a variable starts from, the head of a `for`, characters and bits (written in hexadecimal), and
+// numbers of a fast path (SHORT_CUTS).
 //
-// A check is an entry of CHECKS; and where calls are judged, each `if` without `else`, each choice
-// between something and nothing, and each list of one finding.
+// A check is an entry of CHECKS; and where calls are judged, each `if` without `else`, each choice between
+// something and nothing, and each list of one finding.
 import ts from "typescript";
 
 /**
@@ -16,7 +17,10 @@ import ts from "typescript";
  * @typedef {{ node: import("typescript").Node, to: string }} Change
  */
 
-/** A bound is turned by one: the equal case is let in, or left out. */
+/** The folders whose sources are changed. */
+export const MUTATED_FOLDERS = ["services/core", "services/collections"];
+
+/** A bound is changed by one: the equal case is let in, or left out. */
 const NEIGHBOURS = new Map([
   [ts.SyntaxKind.GreaterThanToken, ">="],
   [ts.SyntaxKind.GreaterThanEqualsToken, ">"],
@@ -29,17 +33,17 @@ const EQUALITIES = new Set([
   ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ]);
 
-/** Where calls are judged. */
+/** Files that judge calls. */
 const JUDGES = /^services\/core\/(checks|decide)\//;
 
 /**
- * Two ways to one result: a bound in them says where the short way ends, which nothing can tell by
- * design. Laws of test/property/core hold the two ways together; a key's mark only spares a look at keys, as the models of
- * test/unit/collections say.
+ * Files with two ways to one result. A bound there says where the short way ends, which no test can notice.
+ * Laws of test/property/core compare the two ways; a Bloom filter only saves a search, as the models of
+ * test/unit/collections show.
  */
 const SHORT_CUTS = /^services\/collections\/bloom-filter\.ts$/;
 
-/** A process that a test starts knows of no change. */
+/** Processes that a test starts run without changes. */
 const PROLOGUE = "const mutant = globalThis.callgateMutant ?? (() => false);";
 
 /**
@@ -72,7 +76,7 @@ function collect(node, changes) {
     return;
   }
   if (ts.isForStatement(node)) {
-    // How a list is walked is no bound of the engine's.
+    // The head of a loop is no bound of the engine.
     collect(node.statement, changes);
     return;
   }

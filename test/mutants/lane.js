@@ -1,4 +1,5 @@
-// Runs tests with changes in force, in a process that stays and is replaced when it does not come back.
+// Runs tests with changes active, in a process that stays alive and is replaced when it does not
+// answer.
 import { fork } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,14 +7,14 @@ import { join } from "node:path";
 /**
  * @typedef {readonly [id: number, file: string]} Pair a change, or `UNCHANGED`, and a test file
  * @typedef {{ failed: boolean, ms: number, hits: number[] }} Answer `hits`: the changes that the tests
- *   come by, where nothing is changed
+ *   reach, in the unchanged tree
  */
 
 export const UNCHANGED = -1;
 
 const LOOK_MS = 250;
 
-/** Lanes that run, so that nothing of them outlives an interrupted check. @type {Set<Lane>} */
+/** Lanes that run, so that none outlives an interrupted check. @type {Set<Lane>} */
 const running = new Set();
 
 export function stopLanes() {
@@ -91,7 +92,7 @@ export class Lane {
     this.settle?.();
     if (pid === undefined) return;
     try {
-      // With the processes that it started: a group of its own.
+      // Also kills the processes that it started: it leads a group of its own.
       process.kill(-pid, "SIGKILL");
     } catch {
       // It has ended by itself.

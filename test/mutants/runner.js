@@ -1,5 +1,6 @@
-// Runs test files as vitest does, in one process with all modules made anew for each, and each with
-// the change in force that the job names beside it. A mutant that has failed a test is not run again.
+// Runs test files as vitest does, in one process with all modules loaded anew for each, and each
+// with the change active that the job names beside it. A mutant that has failed a test is not run
+// again.
 import { appendFileSync, readFileSync } from "node:fs";
 import { vi } from "vitest";
 import { VitestTestRunner } from "vitest/runners";
@@ -62,7 +63,7 @@ export default class MutantRunner extends VitestTestRunner {
     super.onAfterRunFiles();
     const failed = !killed.has(active) && files.some(({ result }) => result?.state === "fail");
     const ms = Math.ceil(performance.now() - this.started);
-    // Of the tree as it is, what they come by is told too.
+    // For the unchanged tree, the changes that the tests pass are reported too.
     const answer = { failed, ms, hits: active === UNCHANGED ? [...hits] : [] };
     appendFileSync(CALLGATE_MUTANT_ANSWERS, `${JSON.stringify(answer)}\n`);
     if (failed && active !== UNCHANGED) killed.add(active);

@@ -1,5 +1,5 @@
-// The process of a lane (lane.js): a vitest that stays, in a changed copy of the tree. When it is
-// told to it runs the job that stands in its file, and says when that is done.
+// The process of a lane (lane.js): a vitest that stays alive in a changed copy of the tree. On each
+// message it runs the job in its file, and reports when the job is done.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createVitest } from "vitest/node";
@@ -28,10 +28,10 @@ const vitest = await createVitest("test", {
   maxWorkers: 1,
   isolate: false,
   reporters: [{}],
-  include: ["test/{unit,conformance}/core/**/*.test.ts"],
+  include: ["test/{unit,conformance}/{core,collections}/**/*.test.ts"],
   runner: join(root, "test/mutants/runner.js"),
   sequence: { sequencer: InputOrderSequencer },
-  // A busy machine fails no test: what never ends is ended by who asked (lane.js).
+  // A busy machine must not fail a test: the lane kills a process that does not answer (lane.js).
   testTimeout: 0,
   hookTimeout: 0,
 });

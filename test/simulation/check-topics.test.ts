@@ -1,4 +1,4 @@
-// The checker itself: a right history, and the same history with one thing wrong in it.
+// Tests the checker itself with a correct history, and with the same history after one change.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Topic } from "../../services/runtime/topics.ts";
 import { checkTopics, type Stage, type TopicReader } from "../support/simulation/check-topics.ts";
@@ -26,7 +26,7 @@ function check(read: TopicReader, stage?: Stage): readonly string[] {
   return checkTopics(read, engineOf, checkedJson, stage);
 }
 
-/** The right history with one topic changed. */
+/** The correct history with one topic changed. */
 function withTopic(topic: Topic, change: (records: Records) => Records): TopicReader {
   return (asked) => (asked === topic ? change(right(asked)) : right(asked));
 }
@@ -40,7 +40,7 @@ function edited(records: Records, index: number, edit: (text: string) => string)
 }
 
 beforeAll(async () => {
-  // Every tenth seed has no faults; the first of them in which everything occurs.
+  // Every tenth seed has no faults; uses the first of them in which everything occurs.
   for (let seed = 10; right === undefined || !hasEverything(right); seed += 10) {
     const simulation = new Simulation({ seed, engines });
     await simulation.run();
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 
 describe("the checker of a finished run", () => {
-  it("finds nothing wrong with a right history", () => {
+  it("finds nothing wrong with a correct history", () => {
     expect(check(right)).toEqual([]);
   });
 
@@ -83,17 +83,14 @@ describe("the checker of a finished run", () => {
       () => withTopic("allowed", (r) => [...r, ...r.slice(-1)]),
     ],
     [
-      "an allowed call is another",
+      "an allowed call was replaced",
       () => withTopic("allowed", (r) => edited(r, 0, (t) => t.replace('"tool":"', '"tool":"x'))),
     ],
     ["refusals are out of order", () => withTopic("refused", (r) => swapped(r, 0))],
     ["a held call was not written", () => withTopic("held", (r) => r.slice(0, -1))],
     ["a dead letter is missing", () => withTopic("deadLetters", (r) => r.slice(1))],
     ["a proposal was never decided", () => withTopic("proposals", (r) => [...r, ...r.slice(-1)])],
-    [
-      "a decision is of a proposal that was not made",
-      () => withTopic("proposals", (r) => r.slice(1)),
-    ],
+    ["a decision belongs to no proposal", () => withTopic("proposals", (r) => r.slice(1))],
   ];
 
   it.each(wrong)("notices that %s", (_what, change) => {
@@ -101,7 +98,10 @@ describe("the checker of a finished run", () => {
   });
 });
 
-/** The right history as it stood when half of it was journaled; `apart` outputs more or less were seen. */
+/**
+ * The correct history at the time when half of it was journaled; `apart` is how many outputs more
+ * or fewer are visible.
+ */
 function goingOn(apart: number): TopicReader {
   const journal = right("decisions").slice(0, Math.floor(right("decisions").length / 2));
   const records = journal.map(({ value }) => checkedJson.decodeJournal(value ?? new Uint8Array()));
@@ -116,9 +116,9 @@ function goingOn(apart: number): TopicReader {
   };
 }
 
-describe("the checker of a run that goes on", () => {
+describe("the checker of a run that has not ended", () => {
   it.each([0, -1, 1])(
-    "finds nothing wrong with half of a right history, %i outputs apart",
+    "finds nothing wrong with half of a correct history, %i outputs apart",
     (apart) => {
       expect(check(goingOn(apart))).not.toEqual([]);
       expect(check(goingOn(apart), "going-on")).toEqual([]);
@@ -127,13 +127,13 @@ describe("the checker of a run that goes on", () => {
 
   const outputs = ["allowed", "refused", "held", "deadLetters"] as const;
 
-  it.each(outputs)("notices that a record of `%s` is missing before others", (topic) => {
+  it.each(outputs)("notices that a record of `%s` is missing before later ones", (topic) => {
     const read = goingOn(0);
     const cut: TopicReader = (asked) => (asked === topic ? read(asked).slice(1) : read(asked));
     expect(check(cut, "going-on")).not.toEqual([]);
   });
 
-  it("notices that more is missing than a transaction holds", () => {
+  it("notices that more records are missing than a transaction holds", () => {
     const read = goingOn(0);
     const many = Array.from({ length: 501 }, (_, at) => ({
       offset: at,
@@ -144,7 +144,7 @@ describe("the checker of a run that goes on", () => {
     expect(check(more, "going-on")).toHaveLength(1);
   });
 
-  it("notices a journal record that is missing, and one of a proposal that was not made", () => {
+  it("notices a missing journal record, and one that belongs to no proposal", () => {
     const read = goingOn(0);
     const gap: TopicReader = (asked) =>
       asked === "decisions" ? read(asked).filter((_, at) => at !== 2) : read(asked);

@@ -1,6 +1,6 @@
-// The real stream task and the real core, over a log, an ownership and a checkpoint store that fail
-// at every call they can fail at. Each seed is one run: a faulty phase, then a healed one in which all
-// that was begun must come to its end. A checker that reads topics only judges it.
+// Runs the real stream task and the real core over a log, an ownership and a checkpoint store that
+// can fail at every call. Each seed is one run: a phase with faults, then one without in which
+// everything that was begun must end. A checker that reads only the topics judges it.
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { EditedCopy } from "../support/edited-copy/edited-copy.ts";
 import { RUNTIME_SAFEGUARDS } from "../support/edited-copy/safeguards.ts";
@@ -10,10 +10,12 @@ import { Simulation, type SimulationRun } from "../support/simulation/run-simula
 
 const SEEDS = Number(process.env["CALLGATE_SEEDS"] ?? 400);
 const FIRST_SEED = Number(process.env["CALLGATE_FIRST_SEED"] ?? 1);
-/** A switched-off safeguard must be noticed within so many seeds. */
+/** The checker must notice a missing safeguard within so many seeds. */
 const SEEDS_TO_NOTICE = 400;
 
-/** Every call that the task makes to the outside: a process may die just before and just after it. */
+/**
+ * Every call that the task makes to the outside: a process may die just before and just after it.
+ */
 const CALLS = [
   "append:verdicts",
   "closeWriter",
@@ -46,7 +48,7 @@ function simulate(seed: number, off?: OutsideFault): Promise<SimulationRun> {
   return new Simulation({ seed, engines, ...(off === undefined ? {} : { off }) }).run();
 }
 
-/** The simulation, and all of the runtime below it, without one safeguard. */
+/** The simulation and the whole runtime, copied without one safeguard. */
 async function loadWithout(safeguard: keyof typeof RUNTIME_SAFEGUARDS): Promise<Sources> {
   const copy = new EditedCopy(RUNTIME_SAFEGUARDS[safeguard]);
   onTestFinished(() => copy.remove());
@@ -78,12 +80,12 @@ describe("the stream task, simulated", () => {
     const startedMs = performance.now();
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
       const run = await simulate(seed);
-      expect({ seed, problems: run.problems, mistold: run.mistold }).toEqual({
+      expect({ seed, problems: run.problems, misreported: run.misreported }).toEqual({
         seed,
         problems: [],
-        mistold: [],
+        misreported: [],
       });
-      // A run in which nothing was decided proves nothing.
+      // A run without decisions would prove nothing.
       expect(run.journalRecords).toBeGreaterThan(10);
       for (const point of run.struck) struck.add(point);
       for (const code of run.codes) codes.add(code);
@@ -100,18 +102,18 @@ describe("the stream task, simulated", () => {
     expect([...struck].sort()).toEqual(points.sort());
   });
 
-  it("meets every kind of fault", () => {
+  it("encounters every kind of fault", () => {
     const kinds = Object.keys(SOME_FAULTS) as (keyof FaultRates)[];
     expect(kinds.filter((kind) => (happened.get(kind) ?? 0) === 0)).toEqual([]);
   });
 
-  it("comes to every disposition of an error", () => {
+  it("reaches every disposition of an error", () => {
     expect([...codes]).toEqual(
       expect.arrayContaining(["outcome_unknown", "fenced", "offsets_ahead", "log_unavailable"]),
     );
   });
 
-  it("does the same again for the same seed", async () => {
+  it("repeats the same run for the same seed", async () => {
     const [first, second, other] = [await simulate(7), await simulate(7), await simulate(8)];
     expect(second.digest).toBe(first.digest);
     expect(other.digest).not.toBe(first.digest);
@@ -126,7 +128,7 @@ describe("the stream task, simulated", () => {
   });
 });
 
-describe("the checker notices what is wrong", () => {
+describe("the checker notices the failure", () => {
   it.each(SAFEGUARDS)("without the safeguard %s", async (safeguard) => {
     const sources = await loadWithout(safeguard);
     const edited = sources.createEngines();
@@ -136,7 +138,7 @@ describe("the checker notices what is wrong", () => {
     expect(problems).not.toEqual([]);
   });
 
-  it.each(OUTSIDE)("where the outside leaves out its %s", async (off) => {
+  it.each(OUTSIDE)("where the outside lacks its %s", async (off) => {
     expect(await findProblems((seed) => simulate(seed, off))).not.toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 // A slow, obvious reading of the canonical form's rules, for comparison with the real one: no
 // tables, no regular expressions, numbers as exact fractions of big integers.
 
-/** A number as it is spelled: `digits` times ten to the power. */
+/** A number as spelled: `digits` times ten to the power. */
 type ExactNumber = { readonly kind: "number"; readonly digits: bigint; readonly power: number };
 
 export type ReferenceValue =
@@ -17,9 +17,9 @@ export type ReferenceLimits = { readonly maxDepth: number; readonly maxKeys: num
 
 class Refused extends Error {}
 
-/** The value of a text, or undefined where the rules refuse it. The size is not looked at. */
+/** The value of a text, or undefined where the rules refuse it. It ignores the size. */
 export function referenceRead(text: string, limits: ReferenceLimits): ReferenceValue | undefined {
-  // Half of a surrogate pair has no UTF-8, so that the text would not come back as it was.
+  // Half of a surrogate pair has no UTF-8, so the text would not survive a round trip.
   if (Buffer.from(text, "utf8").toString("utf8") !== text) return undefined;
   try {
     return new Reference(text, limits).whole();
@@ -29,7 +29,7 @@ export function referenceRead(text: string, limits: ReferenceLimits): ReferenceV
   }
 }
 
-/** The written equivalence: key order, spellings of one integer, fractions that name one double. */
+/** The documented equivalence: key order, spellings of one integer, fractions of one double. */
 export function isEquivalent(left: ReferenceValue, right: ReferenceValue): boolean {
   if (left.kind === "number" && right.kind === "number") {
     return exactlyEqual(left, right) || doubleOf(left) === doubleOf(right);
@@ -66,7 +66,7 @@ function doubleOf(number: ExactNumber): number {
   return Number(`${number.digits}e${number.power}`);
 }
 
-/** Without zeros at the end, so that the count of digits is the count of significant ones. */
+/** Removes trailing zeros, so that the digits are the significant ones. */
 function reduced(digits: bigint, power: number): ExactNumber {
   let [left, raised] = [digits, power];
   while (left !== 0n && left % 10n === 0n) {

@@ -1,4 +1,4 @@
-// docker-compose.yml as tests look at it.
+// Reads docker-compose.yml for tests.
 import { parse } from "yaml";
 import { readText } from "./source-tree.ts";
 
@@ -31,7 +31,7 @@ export const processes = Object.entries(compose.services)
   .filter(([, { build }]) => build !== undefined)
   .map(([name, service]) => ({ name, ...service }));
 
-/** A path inside of a container as a path of the repository; undefined: nothing is mounted there. */
+/** A path inside a container as a path of the repository; undefined: nothing is mounted there. */
 export function mountedFrom({ volumes = [] }: ComposeService, path: string): string | undefined {
   for (const volume of volumes) {
     const [source = "", target = ""] = volume.split(":");

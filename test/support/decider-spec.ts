@@ -1,4 +1,4 @@
-// Given a policy, when inputs come, then these are the decisions: one conversation told in order.
+// Plays one conversation against the core: a policy, inputs in order, and their decisions.
 import { decide } from "../../services/core/decide/decide.ts";
 import type {
   CallAllowed,
@@ -56,13 +56,13 @@ export class Story {
     return this;
   }
 
-  /** The user says something: what follows belongs to the turn of that name. */
+  /** Begins a turn with the given name. */
   turn(name: string | null): this {
     this.#turn = name;
     return this;
   }
 
-  /** Another revision of the policy is in force from here on. */
+  /** Puts another revision of the policy into force. */
   under(document: PolicyDocument, sealing?: Sealing): this {
     this.#policy = compiled(document, "sha256:another", sealing);
     return this;
@@ -116,12 +116,12 @@ export class Story {
     return ofType(this.proposed(tool, args, overrides), "refused");
   }
 
-  /** Proposes a call that is refused, and gives the reason alone. */
+  /** Proposes a call that is refused, and returns only the reason. */
   reason(tool: string, args?: Arguments, overrides?: Partial<ProposalInput>): ReasonCode {
     return this.refused(tool, args, overrides).refusal.reason;
   }
 
-  /** A call that is allowed and comes back with an output. */
+  /** A call that is allowed and reported with an output. */
   done(tool: string, args: Arguments = {}, output: string | null = "fine"): CallAllowed {
     const call = this.allowed(tool, args);
     this.reported(call, { status: "succeeded", output });
@@ -174,7 +174,7 @@ export class Story {
     return this.when({ type: "tick" });
   }
 
-  /** A verdict on the hold, not said yet. */
+  /** A verdict on the hold, not yet applied. */
   verdict(kind: VerdictInput["kind"], { holdId: approvalId }: CallHeld): VerdictInput {
     return this.#input({ kind, approvalId });
   }

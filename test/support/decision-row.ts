@@ -1,4 +1,4 @@
-/** A row of the journal: an allowed call where nothing else is given. */
+/** A row of the journal; by default an allowed call. */
 import { DECISION_COLUMNS, type DecisionRow } from "../../services/analytics/decision-row.ts";
 
 const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null]));

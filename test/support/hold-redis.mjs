@@ -1,4 +1,5 @@
-// Starts a Redis and waits to be killed: test/integration/infra asks what becomes of the Redis then.
+// Starts a Redis and waits to be killed: test/integration/infra checks what happens to the Redis
+// then.
 import { startRedis } from "../../infra/local/start-redis.js";
 
 const redis = await startRedis();

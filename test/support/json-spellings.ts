@@ -1,14 +1,14 @@
 // Arbitrary JSON texts: trees whose leaves are written tokens, and several spellings of one tree.
 import fc from "fast-check";
 
-/** A tree to be spelled. Numbers are tokens, so that the spelling of a number can be chosen too. */
+/** A tree to spell. Numbers are tokens, so that the spelling of a number can vary too. */
 export type Spellable =
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "array"; readonly items: readonly Spellable[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [string, Spellable])[] };
 
-/** Drawn numbers in 0..n-1; a spelling asks them what to do. */
+/** Returns a number in 0..n-1, by which a spelling decides what to do. */
 export type Choose = (options: number) => number;
 
 const TRICKY_NUMBERS = [
@@ -65,7 +65,7 @@ const TRICKY_KEYS = [
   "b\uffee",
 ];
 
-/** Small alphabets make equal and nearly equal texts likely. */
+/** Trees over small alphabets, which make equal and nearly equal texts likely. */
 export const spellable: fc.Arbitrary<Spellable> = fc.letrec<{ tree: Spellable }>((tie) => ({
   tree: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -106,7 +106,7 @@ export function chooser(seed: number): Choose {
   };
 }
 
-/** One spelling of the tree: white space, order of members and escapes as chosen. */
+/** One spelling of the tree, with the chosen white space, order of members and escapes. */
 export function spell(tree: Spellable, choose: Choose): string {
   const space = () => ["", "", "", " ", "\n", "\t\r "][choose(6)] ?? "";
   if (tree.kind === "token") return tree.token;
@@ -137,7 +137,7 @@ function spellText(text: string, choose: Choose): string {
     const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
     const escaped = `\\u${unit.toString(16).padStart(4, "0")}`;
     const upper = `\\u${unit.toString(16).toUpperCase().padStart(4, "0")}`;
-    // A pair is escaped whole or not at all: in halves it is refused.
+    // A pair is escaped as a whole or not at all, since a half is refused.
     const choice = isSurrogate ? 1 : choose(4);
     if (choice === 0) spelled += upper;
     else if (choice === 1) spelled += escaped;

@@ -1,5 +1,5 @@
-// A process of its own on a data directory: `lmdb-child.ts MODE DATA_DIR [COUNT]`. Prints one JSON line
-// when it is ready or done, and one for each acknowledged batch.
+// A separate process on a data directory: `lmdb-child.ts MODE DATA_DIR [COUNT]`. It prints one JSON line when
+// it is ready or done, and one for each acknowledged batch.
 import { Environment } from "../../services/adapters/lmdb/environment.ts";
 import { acquireGateRole } from "../../services/adapters/lmdb/gate-role.ts";
 import { LmdbLog } from "../../services/adapters/lmdb/lmdb-log.ts";
@@ -30,7 +30,7 @@ async function append(): Promise<void> {
   await log.close();
 }
 
-/** Takes the gate role and keeps it until it is killed. */
+/** Takes the gate role and holds it until the process is killed. */
 function hold(): void {
   const { environment, log } = open();
   acquireGateRole(environment, log, `child ${process.pid}`);
@@ -38,7 +38,7 @@ function hold(): void {
   setInterval(() => undefined, 1_000);
 }
 
-/** Commits batches to three topics until it is killed; prints what was acknowledged. */
+/** Commits batches to three topics until it is killed; prints acknowledged ones. */
 async function commit(): Promise<void> {
   const { environment, log } = open();
   const writer = await acquireGateRole(environment, log, `child ${process.pid}`).takeOver(0);

@@ -1,4 +1,4 @@
-// An executor beside a gate in memory, for tests.
+// An executor beside a gate in memory.
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import type { Handler } from "../../services/client/calls/run-call.ts";
@@ -35,7 +35,7 @@ export async function openGate(pay: object = {}) {
     const call = { conversationId, turn: 1, step: calls, callId: `call-${calls}`, tool };
     return (await client.propose({ ...call, arguments: args })).decision;
   };
-  /** What the gate was told of a decision, in order. */
+  /** The reports to the gate about a decision, in order. */
   const readStatuses = async (decisionId: string | undefined): Promise<readonly string[]> => {
     const limits = { recordsMax: 1_000, bytesMax: 10_000_000 };
     const { records } = await embedded.log.read("results", 0, 0, limits);
@@ -63,10 +63,10 @@ export async function startExecutor(
   return executor;
 }
 
-/** Fences as brokers do, beside the gate's own log: `started` of an owner before is refused. */
+/** Fences as brokers do, beside the gate's own log: `started` of an earlier owner is refused. */
 export class FencingOwnership implements Ownership {
   readonly #log: Log;
-  /** Taken from the front by each commit: how it ends, after it was appended or not. */
+  /** Each commit takes the next outcome: how it ends, after it was appended or not. */
   readonly outcomes: ("unknown, done" | "unknown, not done")[] = [];
   #epoch = 0;
 
@@ -97,7 +97,7 @@ export class FencingOwnership implements Ownership {
 
 export type Line = readonly [level: string, message: string, fields: LogFields];
 
-/** Keeps what it is told. */
+/** A logger that records its lines. */
 export function createLineLogger(): { readonly logger: Logger; readonly lines: Line[] } {
   const lines: Line[] = [];
   const keep =

@@ -1,4 +1,4 @@
-// A terminal that keeps what is written: commands run in the test's own process.
+// A terminal that records what is written, for commands in the test's own process.
 import { Readable } from "node:stream";
 import { createStyle } from "../../services/cli/output/style.ts";
 import type { Output, Terminal } from "../../services/cli/output/terminal.ts";

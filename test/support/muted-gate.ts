@@ -1,4 +1,4 @@
-// A gate whose journal can be kept from its client for a while, as that of a busy or distant one is.
+// A gate whose journal can be withheld from its client for a while, as if it were busy or distant.
 import { onTestFinished } from "vitest";
 import type { Callgate } from "../../services/client/api/callgate.ts";
 import { composeCallgate } from "../../services/client/compose-callgate.ts";
@@ -10,9 +10,9 @@ import type { CommittedRecord } from "../../services/runtime/journal.ts";
 
 export type MutedGate = {
   readonly gate: Callgate;
-  /** Closed by whoever closes the gate. */
+  /** Closing the gate closes it. */
   readonly link: GateLink;
-  /** From the first such record on nothing is told, until `unmute`. */
+  /** Withholds the journal from the first such record on, until `unmute`. */
   mute(from?: (record: CommittedRecord) => boolean): void;
   unmute(): void;
 };

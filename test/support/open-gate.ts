@@ -1,4 +1,4 @@
-// A gate for tests, closed at the end of the test that opened it.
+// Opens a gate that closes at the end of the test.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export const SHOP_POLICY = {
   },
 } as const;
 
-/** On memory, unless the options say otherwise. */
+/** Opens the gate in memory, unless the options say otherwise. */
 export async function openGate(options: Partial<OpenOptions> = {}): Promise<Callgate> {
   const gate = await openCallgate({ policy: SHOP_POLICY, dataDir: false, ...options });
   onTestFinished(() => gate.close());

@@ -6,7 +6,7 @@ import { afterAll, expect } from "vitest";
 const CORE_FRAME = /[\\/]services[\\/]core[\\/]/;
 const CORE_TEST = /[\\/]test[\\/](unit|property)[\\/]core[\\/]/;
 
-/** Thrown in place of an answer; a core that asks is not deterministic. */
+/** Thrown instead of a value: a core that reads the clock is not deterministic. */
 export class ImpureCoreError extends Error {
   override name = "ImpureCoreError";
 }
@@ -21,7 +21,10 @@ function assertNotFromCore(what: string): void {
   }
 }
 
-/** Replaces Date.now, Math.random and the clock-reading forms of Date; returns what undoes it. */
+/**
+ * Replaces Date.now, Math.random and the clock-reading forms of Date; returns a function that
+ * undoes it.
+ */
 export function guardPurity(): () => void {
   const real = { Date: globalThis.Date, random: Math.random };
   const now = (): number => {
@@ -52,6 +55,6 @@ export function guardPurity(): () => void {
 }
 
 if (CORE_TEST.test(expect.getState().testPath ?? "")) {
-  // Files share their worker: the next one may be no test of the core.
+  // Files share a worker, and the next file may not test the core.
   afterAll(guardPurity());
 }

@@ -1,4 +1,4 @@
-// Preloaded into a process that is measured: says at its end how much memory it had at most.
+// Preloaded into a measured process: prints its peak memory at its end.
 import { writeSync } from "node:fs";
 
 const STDERR = 2;

@@ -1,4 +1,4 @@
-// Runs the analytics of a data directory until it is killed; says when everything was read.
+// Runs the analytics of a data directory until it is killed; reports when everything was read.
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { Analytics } from "../../services/analytics/analytics.ts";
 import { openLog } from "../../services/process/directory/open-log.ts";
@@ -18,7 +18,7 @@ analytics.start();
 const end = await log.endOffset(JOURNAL_TOPIC, 0);
 const hasRead = () => analytics.lags.some(({ nextOffset }) => nextOffset >= end);
 setInterval(() => {
-  // The state is written now and then; the Parquet files, with a minute between them, are not.
+  // The state is written often, and the Parquet files only every minute.
   if (hasRead() && analytics.totals.analytics_decisions_total !== undefined) {
     process.stdout.write("read\n");
   }

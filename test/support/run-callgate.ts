@@ -63,7 +63,7 @@ export function runCallgate(
   return end;
 }
 
-/** Of a run with `reportPeak`. */
+/** The peak memory of a run with `reportPeak`. */
 export function peakMegabytes({ stderr }: CallgateRun): number {
   const kilobytes = /peak memory: (\d+) kB/.exec(stderr)?.[1];
   if (kilobytes === undefined) throw new Error(`no peak was reported: ${stderr}`);

@@ -1,4 +1,5 @@
-// One partition of the gate on a log in memory: the real task, the real core, JSON for bytes.
+// One partition of the gate on a log in memory, with the real task and the real core, and JSON
+// records.
 import { MemoryCheckpoints } from "../../services/adapters/memory/memory-checkpoints.ts";
 import { MemoryLog } from "../../services/adapters/memory/memory-log.ts";
 import type { ProposalInput } from "../../services/core/inputs.ts";
@@ -70,7 +71,7 @@ export class RuntimeKit {
   readonly #tasks: StreamTask[] = [];
   #calls = 0;
 
-  /** A task that is started; the options are the defaults but for what is given. */
+  /** Starts a task with the default options, except for the given choices. */
   start(
     choices: {
       readonly options?: Partial<TaskOptions>;
@@ -78,7 +79,7 @@ export class RuntimeKit {
       readonly ownership?: Ownership;
       readonly checkpoints?: CheckpointStore | null;
       readonly context?: Partial<TaskContext>;
-      /** Nobody listens to it, `told` neither. */
+      /** True: the kit does not listen to the task, and `committed` stays empty. */
       readonly unheard?: boolean;
     } = {},
   ): StreamTask {
@@ -153,7 +154,7 @@ export class RuntimeKit {
   }
 }
 
-/** Waits for a condition; the test's own time limit ends it. */
+/** Waits for a condition; the test's own time limit ends the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
 }

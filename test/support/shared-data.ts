@@ -7,7 +7,7 @@ import { saySkipped } from "./skipped.ts";
 
 export type SharedData = {
   readonly available: boolean;
-  /** Absolute; to be read only when `available`. */
+  /** Absolute path. Read it only when `available`. */
   readonly path: string;
   /** Why it is not available; empty when it is. */
   readonly reason: string;

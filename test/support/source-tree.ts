@@ -1,4 +1,4 @@
-// The repository's own files, as the tidy test looks at them.
+// Lists and reads the repository's own files for the tidy test.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const NOT_OURS = /^(node_modules|dist|dist-build.*|coverage|\.git|\.callgate)$/;
 const TEXT =
   /\.(ts|mts|js|mjs|cjs|json|jsonl|md|yaml|yml|avsc|txt|sh)$|^\.ci\/run$|\/\.?[a-z-]+rc$/;
 
-/** Paths from the root, with `/`, of every text file that is no tool's product. */
+/** Paths from the root, with `/`, of every text file that no tool generates. */
 export function listTextFiles(): readonly string[] {
   const entries = readdirSync(ROOT, { withFileTypes: true }).filter(
     ({ name }) => !NOT_OURS.test(name),
@@ -52,15 +52,15 @@ export type Use = { readonly name: string; readonly line: number };
 
 const usesByPath = new Map<string, readonly Use[]>();
 
-/** Every identifier and every `a.b` of a file's code; comments and strings are not code. */
+/** Every identifier and every `a.b` in a file's code, without comments and strings. */
 export function listUses(path: string): readonly Use[] {
-  const uses = usesByPath.get(path) ?? parseUses(path);
+  const uses = usesByPath.get(path) ?? parseUses(path, readText(path));
   usesByPath.set(path, uses);
   return uses;
 }
 
-function parseUses(path: string): readonly Use[] {
-  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, false);
+export function parseUses(path: string, text: string): readonly Use[] {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false);
   const uses: Use[] = [];
   const visit = (node: ts.Node): void => {
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;

@@ -22,7 +22,7 @@ export async function makeKeys(
   return { signing: key, verifying };
 }
 
-/** Claims that a gate takes, far from expired. */
+/** Valid claims that do not expire soon. */
 export const CLAIMS = {
   tenantId: "default",
   conversationId: "c",

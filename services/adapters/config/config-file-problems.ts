@@ -1,60 +1,107 @@
-/** Files that the configuration names: those that this process will read can be read now. */
+/**
+ * Checks the files that the configuration names: this process can read those that it needs. TLS
+ * files without TLS, or a certificate without its key, are problems and not ignored.
+ */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import type { ConfigProblem } from "./config-problem.ts";
-import { TLS_SECTIONS, type TlsSection, usesTlsFiles } from "./config-tls.ts";
+import { isSet, type ReadKey as Read, type UnplacedProblem as Unplaced } from "./config-problem.ts";
 import { secretFrom } from "./secret-file.ts";
 import { readSecretText } from "./secret-files.ts";
 
-type Unplaced = Omit<ConfigProblem, "where">;
-type Read = (name: string) => unknown;
-/** What is wrong with a file; undefined: nothing. */
-type Look = (file: string) => string | undefined;
+/** Returns the problem of a file; undefined: none. */
+type CheckFile = (file: string) => string | undefined;
 
 type FileCheck = {
   readonly key: string;
-  /** The key that a process needs where it reads these files; undefined: each reads them. */
+  /** Only a process that needs this key reads the files; absent: every process does. */
   readonly neededBy?: string;
-  readonly look: Look;
+  readonly check: CheckFile;
 };
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/;
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 
-const OF_PROCESSES: readonly FileCheck[] = [
-  { key: "policy.files", neededBy: "policy.files", look: readable },
-  { key: "secret.previousFiles", neededBy: "secret.value", look: holdsSecret },
-  { key: "executor.handlers", neededBy: "executor.handlers", look: readable },
-  { key: "gate.proposalKeys", neededBy: "policy.files", look: readable },
+const PROCESS_FILES: readonly FileCheck[] = [
+  { key: "policy.files", neededBy: "policy.files", check: checkReadable },
+  { key: "secret.previousFiles", neededBy: "secret.value", check: checkSecret },
+  { key: "executor.handlers", neededBy: "executor.handlers", check: checkReadable },
+  { key: "gate.proposalKeys", neededBy: "policy.files", check: checkReadable },
 ];
 
-/** @param needs keys that this process cannot do without, `policy.files`. */
+const TLS_LEAVES = ["caFile", "certFile", "keyFile", "passphrase", "passphraseFile", "serverName"];
+const TLS_SECTIONS = ["kafka.ssl", "registry.ssl", "redis.ssl"] as const;
+
+type TlsSection = (typeof TLS_SECTIONS)[number];
+
+/** @param needs keys that this process requires, such as `policy.files`. */
 export function findFileProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
-  const problems = [...OF_PROCESSES, ...ofTls(read)]
+  const tlsProblems = TLS_SECTIONS.flatMap((section) => [
+    ...findUnusedTls(read, section),
+    ...findHalfPairs(read, section),
+  ]);
+  const problems = [...PROCESS_FILES, ...tlsFiles(read)]
     .filter(({ neededBy }) => neededBy === undefined || needs.includes(neededBy))
-    .flatMap(({ key, look }) =>
+    .flatMap(({ key, check }) =>
       filesOf(read, key).flatMap(([at, file]) => {
-        const message = look(file);
+        const message = check(file);
         return message === undefined ? [] : [{ key: at, message, remedy: "check the path" }];
       }),
     );
-  return [...problems, ...usedTls(read).flatMap((section) => pairProblems(read, section))];
+  const pairProblems = usedTls(read).flatMap((section) => checkPair(read, section));
+  return [...tlsProblems, ...problems, ...pairProblems];
 }
 
 function usedTls(read: Read): readonly TlsSection[] {
   return TLS_SECTIONS.filter((section) => usesTlsFiles(read, section));
 }
 
-function ofTls(read: Read): readonly FileCheck[] {
+/** True where this process will read the files of a section. */
+function usesTlsFiles(read: Read, section: TlsSection): boolean {
+  if (section === "registry.ssl") return /^https:/i.test(String(read("registry.url")));
+  return read(`${section}.enabled`) === true;
+}
+
+/** An explicit `enabled: false` says that the files are meant for later, so it is no problem. */
+function findUnusedTls(read: Read, section: TlsSection): readonly Unplaced[] {
+  const key = TLS_LEAVES.map((leaf) => `${section}.${leaf}`).find((leaf) => isSet(read(leaf)));
+  if (key === undefined || usesTlsFiles(read, section)) return [];
+  if (section === "registry.ssl") {
+    if (!/^http:/i.test(String(read("registry.url")))) return [];
+    const message = "has no effect, since `registry.url` does not begin with `https`";
+    return [{ key, message, remedy: "write `https://` there, or remove the key" }];
+  }
+  if (isSet(read(`${section}.enabled`))) return [];
+  const message = `has no effect without \`${section}.enabled\``;
+  return [{ key, message, remedy: "set that to true, or to false where no TLS is meant" }];
+}
+
+function findHalfPairs(read: Read, section: TlsSection): readonly Unplaced[] {
+  const [cert, key, passphrase] = ["certFile", "keyFile", "passphrase"].map(
+    (leaf) => `${section}.${leaf}`,
+  ) as [string, string, string];
+  const pairs = [
+    [cert, key],
+    [key, cert],
+    [passphrase, key],
+  ] as const;
+  return pairs
+    .filter(([one, other]) => isSet(read(one)) && !isSet(read(other)))
+    .map(([one, other]) => {
+      const message = `is set without \`${other}\``;
+      return { key: one, message, remedy: "set both, or remove it" };
+    });
+}
+
+function tlsFiles(read: Read): readonly FileCheck[] {
   return usedTls(read).flatMap((section) => [
-    { key: `${section}.caFile`, look: holds(CERTIFICATE, "certificate") },
-    { key: `${section}.certFile`, look: holds(CERTIFICATE, "certificate") },
-    { key: `${section}.keyFile`, look: holds(PRIVATE_KEY, "private key") },
+    { key: `${section}.caFile`, check: checkPem(CERTIFICATE, "certificate") },
+    { key: `${section}.certFile`, check: checkPem(CERTIFICATE, "certificate") },
+    { key: `${section}.keyFile`, check: checkPem(PRIVATE_KEY, "private key") },
   ]);
 }
 
-/** As a connection takes them. Where one of the files is none, that is told by itself. */
-function pairProblems(read: Read, section: TlsSection): readonly Unplaced[] {
+/** Tries certificate and key as a connection does. `checkPem` reports a file that is neither. */
+function checkPair(read: Read, section: TlsSection): readonly Unplaced[] {
   const [cert, key] = [
     pemOf(read(`${section}.certFile`), CERTIFICATE),
     pemOf(read(`${section}.keyFile`), PRIVATE_KEY),
@@ -66,8 +113,8 @@ function pairProblems(read: Read, section: TlsSection): readonly Unplaced[] {
     createSecureContext({ cert, key, passphrase: String(passphrase) });
     return [];
   } catch (error) {
-    const message = `makes no pair with \`${section}.certFile\`: ${reasonOf(error)}`;
-    const remedy = "give the key of that certificate, and the passphrase that opens it";
+    const message = `does not match \`${section}.certFile\`: ${reasonOf(error)}`;
+    const remedy = "set the key of that certificate, and the passphrase of the key";
     return [{ key: `${section}.keyFile`, message, remedy }];
   }
 }
@@ -82,7 +129,7 @@ function pemOf(file: unknown, pattern: RegExp): string | undefined {
   }
 }
 
-/** OpenSSL's word alone: the message of its errors begins with numbers. */
+/** OpenSSL's reason alone, since the messages of its errors begin with numbers. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return String(Reflect.get(error, "reason") ?? error.message);
@@ -94,31 +141,31 @@ function filesOf(read: Read, key: string): readonly (readonly [string, string])[
   return all.filter((one): one is [string, string] => typeof one[1] === "string" && one[1] !== "");
 }
 
-function readable(file: string): string | undefined {
-  return tried(file, () => {
+function checkReadable(file: string): string | undefined {
+  return withReadErrors(file, () => {
     if (statSync(file).isDirectory()) return `\`${file}\` cannot be read: it is a directory`;
     accessSync(file, constants.R_OK);
     return undefined;
   });
 }
 
-function holds(pattern: RegExp, what: string): Look {
+function checkPem(pattern: RegExp, what: string): CheckFile {
   return (file) =>
-    tried(file, () =>
-      pattern.test(readFileSync(file, "utf8")) ? undefined : `\`${file}\` holds no ${what} as PEM`,
+    withReadErrors(file, () =>
+      pattern.test(readFileSync(file, "utf8")) ? undefined : `\`${file}\` has no ${what} as PEM`,
     );
 }
 
-function holdsSecret(file: string): string | undefined {
+function checkSecret(file: string): string | undefined {
   const text = readSecretText(file);
   if (!text.ok) return text.message;
   const secret = secretFrom(text.text);
   return secret.ok ? undefined : `\`${file}\`: ${secret.problem.message}`;
 }
 
-function tried(file: string, look: () => string | undefined): string | undefined {
+function withReadErrors(file: string, check: () => string | undefined): string | undefined {
   try {
-    return look();
+    return check();
   } catch (error) {
     const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
     const why = code === "ENOENT" ? "there is no such file" : String(code);

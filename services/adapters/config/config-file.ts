@@ -9,7 +9,7 @@ const FILE_BYTES_MAX = 1024 * 1024;
 
 export type ConfigFile = {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where each key stands, `file:line:column`, by its dotted path. */
+  /** The location of each key, `file:line:column`, by its dotted path. */
   readonly locations: ReadonlyMap<string, string>;
   readonly problems: readonly ConfigProblem[];
 };
@@ -29,7 +29,7 @@ export function readConfigFile(file: string): ConfigFile {
     text = utf8Text(readFileSync(file));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const remedy = error instanceof NotUtf8Error ? "it is read as UTF-8 alone" : "check the path";
+    const remedy = error instanceof NotUtf8Error ? "save it as UTF-8" : "check the path";
     const problem = { message: `cannot be read: ${why}`, remedy: remedy };
     return { values: {}, locations: new Map(), problems: [{ where: file, key: "", ...problem }] };
   }
@@ -40,7 +40,7 @@ function parseConfigFile(file: string, text: string): ConfigFile {
   const lines = new LineCounter();
   const reader: Reader = { file, lines, locations: new Map(), problems: [] };
   if (text.length > FILE_BYTES_MAX) {
-    addProblem(reader, 0, "", "is larger than 1 MiB", "it is no configuration of ours");
+    addProblem(reader, 0, "", "is larger than 1 MiB", "use the file of a Callgate configuration");
     return { ...reader, values: {} };
   }
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -51,7 +51,7 @@ function parseConfigFile(file: string, text: string): ConfigFile {
   const root: unknown = document.contents;
   if (reader.problems.length > 0 || root === null) return { ...reader, values: {} };
   if (!isMap(root)) {
-    addProblem(reader, 0, "", "is no map of keys", "begin with a key such as `kafka:`");
+    addProblem(reader, 0, "", "is not a map of keys", "begin with a key such as `kafka:`");
     return { ...reader, values: {} };
   }
   return { ...reader, values: plainValue(reader, root, "") as Record<string, unknown> };
@@ -62,7 +62,7 @@ function plainValue(reader: Reader, node: unknown, path: string): unknown {
     const entries = node.items.flatMap(({ key, value }) => {
       const name = isScalar(key) && typeof key.value === "string" ? key.value : undefined;
       if (name === undefined || name === "__proto__") {
-        addProblem(reader, offsetOf(key), path, "has a key that is no plain text", "correct it");
+        addProblem(reader, offsetOf(key), path, "has a key that is not plain text", "correct it");
         return [];
       }
       const inner = path === "" ? name : `${path}.${name}`;

@@ -1,4 +1,6 @@
-/** The leaves of the configuration: the one list that variables, masking and the reference are made of. */
+/**
+ * Lists all keys of the configuration; variables, masking and the reference come from this list.
+ */
 import { z } from "zod";
 import { configSchema } from "./config-schema.ts";
 import { VARIABLE_PREFIX } from "./read-env.ts";
@@ -10,7 +12,7 @@ export type ConfigKey = {
   /** `CALLGATE_KAFKA_BROKERS` */
   readonly variable: string;
   readonly type: "text" | "number" | "boolean" | "list";
-  /** As JSON; null: there is none. */
+  /** The default as JSON; null: the key has no default. */
   readonly defaultText: string | null;
   readonly description: string;
   readonly secret: "whole" | "url" | null;
@@ -36,10 +38,10 @@ const TYPES: Readonly<Record<string, ConfigKey["type"]>> = {
 
 const root: Node = z.toJSONSchema(configSchema, { io: "input" }) as Node;
 
-/** In the order of the schema. */
+/** All keys, in the order of the schema. */
 export const CONFIG_KEYS: readonly ConfigKey[] = leavesOf(root, []);
 
-/** Names of the keys of the map at a path; empty where there is none. */
+/** Names of the keys of the map at a path; empty where no map is there. */
 export function namesAt(path: readonly (string | number)[]): readonly string[] {
   let node: Node | undefined = root;
   for (const segment of path) node = node?.properties?.[segment];

@@ -1,6 +1,6 @@
 /**
- * What the processes are configured with: every key, its default and its bounds. The names of the
- * variables that stand for the keys are made of their paths (config-keys.ts).
+ * The schema of the configuration: every key, its default and its bounds. The environment variable
+ * of a key is named after its path (config-keys.ts).
  */
 import { z } from "zod";
 import { TOPICS } from "../../runtime/topics.ts";
@@ -15,12 +15,12 @@ import {
   topicPrefix,
 } from "./config-texts.ts";
 
-/** Of a leaf: its value is never printed (`url`: but for what stands before its `@`). */
+/** A secret value is never printed; of a `url` only the part before `@` is secret. */
 type Secrecy = "whole" | "url";
 
 export type LeafMeta = {
   readonly secret?: Secrecy;
-  /** Path of a file, or of several: as written in a file, it is relative to that file. */
+  /** The value is a path, or a list of paths, relative to the configuration file. */
   readonly path?: true;
 };
 
@@ -41,38 +41,38 @@ const topicNames = Object.fromEntries(
 ) as { [topic in (typeof TOPICS)[number]]: z.ZodOptional<z.ZodString> };
 
 const tlsFiles = {
-  caFile: path().optional().describe("certificates to trust beside the system's, PEM"),
+  caFile: path().optional().describe("certificates to trust in addition to the system's, PEM"),
   certFile: path().optional().describe("the client's certificate, PEM"),
   keyFile: path().optional().describe("the client's private key, PEM"),
-  passphrase: secret().optional().describe("opens the private key"),
-  passphraseFile: path().optional().describe("file that holds `passphrase`"),
+  passphrase: secret().optional().describe("passphrase of the private key"),
+  passphraseFile: path().optional().describe("file that contains `passphrase`"),
 };
 const serverName = hostName()
   .optional()
   .describe("name that the certificate must carry, if not the host's");
 const ssl = z.strictObject({
-  enabled: z.boolean().default(false).describe("speak TLS"),
+  enabled: z.boolean().default(false).describe("use TLS"),
   ...tlsFiles,
   serverName,
 });
 
 const sasl = z.strictObject({
-  mechanism: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).describe("how to log in"),
-  username: text().describe("who logs in"),
-  password: secret().optional().describe("the password; or give `passwordFile`"),
-  passwordFile: path().optional().describe("file that holds `password`"),
+  mechanism: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).describe("SASL mechanism"),
+  username: text().describe("user name"),
+  password: secret().optional().describe("password; or set `passwordFile`"),
+  passwordFile: path().optional().describe("file that contains `password`"),
 });
 
 const kafka = z.strictObject({
-  brokers: z.array(address()).min(1).describe("addresses to begin with, `host:port`"),
-  clientId: name().default("callgate").describe("how the brokers name this client"),
+  brokers: z.array(address()).min(1).describe("addresses of some brokers, `host:port`"),
+  clientId: name().default("callgate").describe("name of this client for the brokers"),
   app: name()
     .default("callgate")
     .describe(
-      "first part of transactional ids: the same for every gate and executor of an installation, another one for another installation on this cluster",
+      "first part of transactional ids: the same for every gate and executor of an installation, and different for each installation on the cluster",
     ),
   group: name().default("callgate-gate").describe("consumer group of the gates, the same for all"),
-  topicPrefix: topicPrefix().default("toolcalls").describe("what the names of topics begin with"),
+  topicPrefix: topicPrefix().default("toolcalls").describe("prefix of the topic names"),
   topics: z.strictObject(topicNames).prefault({}),
   ssl: ssl.prefault({}),
   sasl: sasl.optional(),
@@ -80,21 +80,21 @@ const kafka = z.strictObject({
   requestTimeoutMs: timeMs(100).default(30_000).describe("longest wait for an answer"),
   sessionTimeoutMs: timeMs(1_000)
     .default(6_000)
-    .describe("a member of a group that was silent for so long has lost its partitions"),
-  heartbeatIntervalMs: timeMs(100).default(300).describe("time between two signs of life"),
+    .describe("a group member without a heartbeat for this time loses its partitions"),
+  heartbeatIntervalMs: timeMs(100).default(300).describe("time between two heartbeats"),
   transactionTimeoutMs: timeMs(1_000, 15 * MINUTE_MS)
     .default(10_000)
-    .describe("the broker ends a transaction that was open for so long"),
+    .describe("the broker aborts a transaction that stays open for this time"),
 });
 
 const registry = z.strictObject({
   url: httpUrl().meta(URL_META).describe("address of the registry's API"),
-  username: text().optional().describe("who logs in"),
-  password: secret().optional().describe("the password"),
-  passwordFile: path().optional().describe("file that holds `password`"),
+  username: text().optional().describe("user name"),
+  password: secret().optional().describe("password"),
+  passwordFile: path().optional().describe("file that contains `password`"),
   timeoutMs: timeMs(100).default(10_000).describe("longest wait for an answer"),
   ssl: z.strictObject(tlsFiles).prefault({}),
-  register: z.boolean().default(false).describe("register schemas that are not there, at start"),
+  register: z.boolean().default(false).describe("register missing schemas at start"),
 });
 
 const redis = z.strictObject({
@@ -102,18 +102,24 @@ const redis = z.strictObject({
     .meta(URL_META)
     .optional()
     .describe("one server, `redis://host:port/0`, or `rediss://` for TLS"),
-  sentinels: z.array(address()).default([]).describe("the Sentinels, instead of `url`"),
-  sentinelName: name().optional().describe("name that the Sentinels know the master by"),
-  clusterNodes: z.array(address()).default([]).describe("nodes of a Cluster, instead of `url`"),
-  username: text().optional().describe("who logs in"),
-  password: secret().optional().describe("the password"),
-  passwordFile: path().optional().describe("file that holds `password`"),
+  sentinels: z
+    .array(address())
+    .default([])
+    .describe("addresses of the Sentinels, instead of `url`"),
+  sentinelName: name().optional().describe("name of the master at the Sentinels"),
+  clusterNodes: z
+    .array(address())
+    .default([])
+    .describe("addresses of cluster nodes, instead of `url`"),
+  username: text().optional().describe("user name"),
+  password: secret().optional().describe("password"),
+  passwordFile: path().optional().describe("file that contains `password`"),
   ssl: ssl.prefault({}),
 });
 
 const policy = z.strictObject({
   files: paths().default([]).describe("policy files, merged"),
-  watch: z.boolean().default(true).describe("load them again when they change"),
+  watch: z.boolean().default(true).describe("reload the files when they change"),
 });
 
 const gateSecret = z.strictObject({
@@ -123,16 +129,16 @@ const gateSecret = z.strictObject({
     .meta({ secret: "whole" } satisfies LeafMeta)
     .optional()
     .describe(
-      "idempotency keys and digests of sensitive arguments are made with it; at least 16 characters",
+      "secret for idempotency keys and digests of sensitive arguments; at least 16 characters",
     ),
-  valueFile: path().optional().describe("file that holds `value`"),
+  valueFile: path().optional().describe("file that contains `value`"),
   previousFiles: paths()
     .default([])
-    .describe("files of secrets used before: their keys and digests stay valid"),
+    .describe("files of earlier secrets, whose keys and digests stay valid"),
 });
 
 const http = z.strictObject({
-  host: hostName().default("127.0.0.1").describe("where health and metrics are served"),
+  host: hostName().default("127.0.0.1").describe("address that serves health and metrics"),
   port: z
     .int()
     .min(0)
@@ -145,7 +151,7 @@ const log = z.strictObject({
   level: z
     .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")
-    .describe("the least that is written"),
+    .describe("lowest level that is logged"),
 });
 
 const gate = z.strictObject({
@@ -153,16 +159,21 @@ const gate = z.strictObject({
     .enum(["trusted", "signed"])
     .default("trusted")
     .describe(
-      "`trusted`: only the platform may write proposals; `signed`: each needs a token of the platform's in the header `callgate-token`",
+      "`trusted`: only the platform may write proposals; `signed`: each proposal needs the platform's token in the header `callgate-token`",
     ),
   proposalKeys: path()
     .optional()
-    .describe("JWKS file with the keys that verify tokens, by `kid`; read again when it changes"),
+    .describe("JWKS file with the keys that verify tokens, by `kid`; reloaded when it changes"),
   batchInputs: z.int().min(1).max(500).default(500).describe("most inputs in a transaction"),
-  lingerMs: z.int().min(0).max(1_000).default(5).describe("how long a transaction waits to fill"),
+  lingerMs: z
+    .int()
+    .min(0)
+    .max(1_000)
+    .default(5)
+    .describe("how long a transaction waits for more inputs"),
   warmUpMs: timeMs(0, 2_000)
     .default(1_000)
-    .describe("longest time that a gate warms up before it joins its group; 0: it does not"),
+    .describe("longest warm-up of a gate before it joins its group; 0: no warm-up"),
   checkpointEveryRecords: z.int().min(1).default(50_000).describe("records between checkpoints"),
   offsetsGraceMs: timeMs(0)
     .default(30_000)
@@ -179,18 +190,18 @@ const executor = z.strictObject({
     .min(1)
     .max(PARALLEL_MAX)
     .default(256)
-    .describe("most calls under way on a partition"),
+    .describe("most concurrent calls on a partition"),
 });
 
 const analytics = z.strictObject({
   directory: path()
     .default("callgate-analytics")
-    .describe("where numbers and Parquet files are kept; one process at a time"),
+    .describe("directory of the totals and Parquet files; one process at a time may use it"),
   idleMs: timeMs(1_000, 24 * HOUR_MS)
     .default(30 * MINUTE_MS)
-    .describe("a conversation without a call for so long has come to rest"),
-  persistMs: timeMs(10).default(5_000).describe("time between two writes of the numbers, at least"),
-  segmentMs: timeMs(10).default(MINUTE_MS).describe("a Parquet file is written after so long"),
+    .describe("a conversation without a call for this time counts as idle"),
+  persistMs: timeMs(10).default(5_000).describe("least time between two writes of the totals"),
+  segmentMs: timeMs(10).default(MINUTE_MS).describe("time after which a Parquet file is written"),
 });
 
 export const configSchema = z.strictObject({
@@ -204,8 +215,10 @@ export const configSchema = z.strictObject({
   gate: gate.prefault({}),
   executor: executor.prefault({}),
   analytics: analytics.prefault({}),
-  shutdownMs: timeMs().default(10_000).describe("after SIGTERM a process ends within this time"),
+  shutdownMs: timeMs()
+    .default(10_000)
+    .describe("longest time from SIGTERM to the end of a process"),
 });
 
-/** The whole configuration, checked, with its defaults. Secrets of files are in place. */
+/** The whole configuration, checked and with its defaults. Secrets from files are filled in. */
 export type Config = z.output<typeof configSchema>;

@@ -1,4 +1,4 @@
-/** What the variables of the environment say of the configuration. */
+/** Reads configuration keys from environment variables. */
 import { CONFIG_KEYS, type ConfigKey } from "./config-keys.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { nearest } from "./nearest.ts";
@@ -10,8 +10,8 @@ export type ReadVariables = {
   readonly problems: readonly ConfigProblem[];
 };
 
-/** Variables of ours that are no keys, and near to some. */
-const OTHERS = ["CALLGATE_CONFIG", "CALLGATE_LOG", "CALLGATE_DEBUG"];
+/** Our variables that set no key, but have names similar to keys. */
+const OTHER_VARIABLES = ["CALLGATE_CONFIG", "CALLGATE_LOG", "CALLGATE_DEBUG"];
 const SPELLINGS: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["1", true],
@@ -20,8 +20,8 @@ const SPELLINGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * A name that is near to one of ours is taken for a slip and is a problem. Others are left alone: an
- * orchestrator may set `CALLGATE_…` for its own ends.
+ * A name that is similar to one of ours is a problem, since it is probably misspelled. Other names
+ * are ignored: an orchestrator may set `CALLGATE_…` variables of its own.
  */
 export function readVariables(variables: ReadonlyMap<string, string>): ReadVariables {
   const values: VariableValue[] = [];
@@ -35,10 +35,12 @@ export function readVariables(variables: ReadonlyMap<string, string>): ReadVaria
       else values.push({ key, value });
       continue;
     }
-    const meant = OTHERS.includes(name) ? null : findNearestName(name, [...keysByVariable.keys()]);
+    const meant = OTHER_VARIABLES.includes(name)
+      ? null
+      : findNearestName(name, [...keysByVariable.keys()]);
     if (meant === null) continue;
-    const remedy = `did you mean \`${meant}\`? else remove it`;
-    problems.push({ where: name, key: "", message: "is no variable of ours", remedy });
+    const remedy = `did you mean \`${meant}\`? Otherwise remove it`;
+    problems.push({ where: name, key: "", message: "is not a Callgate variable", remedy });
   }
   return { values, problems };
 }
@@ -46,17 +48,17 @@ export function readVariables(variables: ReadonlyMap<string, string>): ReadVaria
 const EDITS_MAX = 2;
 
 function findNearestName(name: string, names: readonly string[]): string | null {
-  // What a duration's name ends with is the part that is left out.
+  // People leave out the unit at the end of a duration's name.
   const withUnit = names.find((one) => one === `${name}_MS`);
   if (withUnit !== undefined) return withUnit;
   const alike = names.filter((one) => Math.abs(one.length - name.length) <= EDITS_MAX);
   const meant = nearest(name, alike);
   if (meant === null) return null;
-  // Long names let `nearest` go further than a slip of the pen.
+  // For long names `nearest` allows more edits than a misspelling has.
   return sharedLength(name, meant) >= meant.length - EDITS_MAX ? meant : null;
 }
 
-/** Characters that both begin and end with. */
+/** Number of characters in the common prefix and the common suffix. */
 function sharedLength(a: string, b: string): number {
   const least = Math.min(a.length, b.length);
   let before = 0;
@@ -66,7 +68,7 @@ function sharedLength(a: string, b: string): number {
   return before + after;
 }
 
-/** Undefined: the text is no such value. */
+/** Undefined: the text is not a value of the key's type. */
 function parsedText(key: ConfigKey, text: string): unknown {
   switch (key.type) {
     case "text":

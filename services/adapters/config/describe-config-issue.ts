@@ -14,7 +14,10 @@ const KINDS: Readonly<Record<string, string>> = {
   object: "a map of keys",
 };
 
-/** What the schema found, with its place and a mend. Values are not repeated: they may be secrets. */
+/**
+ * Describes an issue of the schema, with location and remedy. Values are never quoted: they may be
+ * secret.
+ */
 export function describeConfigIssue(
   issue: Issue,
   locate: (name: string) => string,
@@ -32,7 +35,7 @@ export function describeConfigIssue(
     });
   }
   const key = path.join(".");
-  return [{ where: locate(key), key, ...textOf(issue, key) }];
+  return [{ where: locate(key), key, ...describeText(issue, key) }];
 }
 
 function describeRemedy(unknown: string, path: readonly string[]): string {
@@ -41,7 +44,7 @@ function describeRemedy(unknown: string, path: readonly string[]): string {
   return meant === null ? `the keys here are ${keys.join(", ")}` : `did you mean \`${meant}\`?`;
 }
 
-function textOf(issue: Issue, key: string): Pick<ConfigProblem, "message" | "remedy"> {
+function describeText(issue: Issue, key: string): Pick<ConfigProblem, "message" | "remedy"> {
   const [message = "", remedy] = issue.message.split("\n");
   if (remedy !== undefined) return { message, remedy };
   switch (issue.code) {
@@ -53,7 +56,7 @@ function textOf(issue: Issue, key: string): Pick<ConfigProblem, "message" | "rem
     }
     case "too_small":
       if (Number(issue.minimum) <= 1 && issue.origin !== "int" && issue.origin !== "number") {
-        return { message: "is empty", remedy: "give it a value, or remove the key" };
+        return { message: "is empty", remedy: "set a value, or remove the key" };
       }
       return outOfBounds(issue.origin, `at least ${String(issue.minimum)}`);
     case "too_big":

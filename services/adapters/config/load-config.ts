@@ -1,6 +1,6 @@
 /**
- * The configuration of a process: a file, the environment over it, checked as a whole. Every problem is
- * told at once, each with the place it was written at.
+ * Loads the configuration of a process: a file, overridden by the environment, checked as a whole.
+ * All problems are reported at once, each with the location of its key.
  */
 import { dirname, resolve } from "node:path";
 import type { z } from "zod";
@@ -14,10 +14,10 @@ import { describeConfigIssue } from "./describe-config-issue.ts";
 import { readSecretText, SECRET_FILE_KEYS } from "./secret-files.ts";
 
 export type ConfigSource = {
-  /** Path of the file; undefined: there is none. */
+  /** Path of the file; undefined: no file. */
   readonly file: string | undefined;
   readonly variables: ReadonlyMap<string, string>;
-  /** Keys that this process cannot do without, `policy.files`. */
+  /** Keys that this process requires, such as `policy.files`. */
   readonly needs: readonly string[];
 };
 
@@ -29,12 +29,12 @@ type Values = { [name: string]: unknown };
 
 type Draft = {
   readonly values: Values;
-  /** Where each key was written, by its dotted path. */
+  /** The location of each key, by its dotted path. */
   readonly locations: Map<string, string>;
   readonly problems: ConfigProblem[];
-  /** The file is there and could not be read. */
+  /** True where the file exists and could not be read. */
   readonly isUnread: boolean;
-  /** What is named where a key was not written at all. */
+  /** The location of keys that were not written. */
   readonly whole: string;
 };
 
@@ -54,7 +54,7 @@ export function loadConfig(source: ConfigSource): ConfigResult {
   return checked(draft, source.needs);
 }
 
-/** A configuration that a program hands over. @param whole what it is called in problems. */
+/** Checks a configuration that a program passes. @param whole its name in problems. */
 export function configOf(values: object, whole: string): ConfigResult {
   const draft = {
     values: plainCopy(values),
@@ -66,7 +66,7 @@ export function configOf(values: object, whole: string): ConfigResult {
   return checked(draft, []);
 }
 
-/** What is not set is not there. */
+/** Copies the values; keys with the value undefined are dropped. */
 function plainCopy(values: object): Values {
   return JSON.parse(JSON.stringify(values)) as Values;
 }
@@ -74,7 +74,7 @@ function plainCopy(values: object): Values {
 function checked(draft: Draft, needs: readonly string[]): ConfigResult {
   fillSecrets(draft);
   const result = configSchema.safeParse(draft.values);
-  // Where the file could not be read, what is missing would only repeat it.
+  // Where the file could not be read, problems of missing keys would be misleading.
   if (!draft.isUnread) draft.problems.push(...problemsOf(draft, result.error?.issues ?? [], needs));
   if (result.success && draft.problems.length === 0) return { ok: true, config: result.data };
   return { ok: false, problems: draft.problems };
@@ -96,7 +96,7 @@ function problemsOf(
   return [...schemaProblems, ...crossed];
 }
 
-/** Paths in a file are relative to it. */
+/** Resolves paths against the directory of the configuration file. */
 function resolvePaths(draft: Draft, directory: string): void {
   for (const { path, isPath } of CONFIG_KEYS) {
     if (!isPath) continue;
@@ -117,7 +117,8 @@ function overlay(draft: Draft, variables: ReadonlyMap<string, string>): void {
   for (const { key, value } of read.values) {
     put(draft.values, key.path, value);
     draft.locations.set(key.name, key.variable);
-    // Whoever gives a secret in the environment means it in place of the file's, however that is given.
+    // A secret in the environment replaces that of the file, whether it is set there as a value
+    // or as a path.
     const other = SECRET_FILE_KEYS.find((one) => one.key === key || one.of === key);
     const replaced = other?.key === key ? other.of : other?.key;
     if (replaced !== undefined && !variables.has(replaced.variable)) {
@@ -132,7 +133,7 @@ function fillSecrets(draft: Draft): void {
     if (typeof file !== "string") continue;
     const at = { where: locate(draft, key.name), key: key.name };
     if (valueAt(draft.values, of.path) !== undefined) {
-      const message = `is given beside \`${of.name}\``;
+      const message = `is set together with \`${of.name}\``;
       draft.problems.push({ ...at, message, remedy: "keep one of the two" });
       continue;
     }
@@ -147,7 +148,7 @@ function fillSecrets(draft: Draft): void {
   }
 }
 
-/** Where a key was written, or the nearest map around it. */
+/** The location of a key, or of the nearest map around it. */
 function locate({ locations, whole }: Draft, name: string): string {
   for (let path = name; path !== ""; path = path.slice(0, Math.max(0, path.lastIndexOf(".")))) {
     const location = locations.get(path);
@@ -165,7 +166,7 @@ function valueAt(values: Values, path: readonly string[]): unknown {
   return value;
 }
 
-/** Does nothing where a map on the way is none: that is a problem of its own. */
+/** Does nothing where the path leads through a value that is no map: the schema reports that. */
 function put(values: Values, path: readonly string[], value: unknown): void {
   let map = values;
   for (const segment of path.slice(0, -1)) {

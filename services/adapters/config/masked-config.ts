@@ -3,7 +3,7 @@ import type { Config } from "./config-schema.ts";
 
 const MASK = "********";
 
-/** The configuration as plain data to be shown: nothing secret is in it. */
+/** Copies the configuration for display, with all secrets masked. */
 export function maskedConfig(config: Config): object {
   return masked(config, []) as object;
 }
@@ -25,7 +25,7 @@ function maskedLeaf({ secret }: ConfigKey, value: unknown): unknown {
   return secret === "whole" ? MASK : maskedUrl(value);
 }
 
-/** An address as it may be shown: without the password in it, if there is one. */
+/** Masks the credentials in URLs. */
 export function maskedUrl(text: string): string {
   return text.replace(/\/\/[^/@\s]*@/g, `//${MASK}@`);
 }

@@ -1,7 +1,7 @@
-/** Edits allowed for a suggestion: a third of the word, so that short words need to be close. */
+/** A suggestion may differ in one of three characters, so short words need a close match. */
 const DISTANCE_SHARE = 3;
 
-/** The candidate that was probably meant, or null where none is near. */
+/** Returns the candidate that was probably meant, or null where none is similar. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(1, Math.floor(word.length / DISTANCE_SHARE)) + 1;
@@ -15,7 +15,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two words. */
+/** Counts insertions, deletions, replacements and swaps of neighbours between two words. */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i += 1) {

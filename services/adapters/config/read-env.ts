@@ -1,18 +1,18 @@
-// The one place that reads the environment.
+// The only file that reads the environment.
 
-/** What the names of all variables of the configuration begin with. */
+/** Prefix of all variables of the configuration. */
 export const VARIABLE_PREFIX = "CALLGATE_";
 
 export type Env = {
   /** `CALLGATE_LOG`: `debug`, `info`, `warn`, `error` or `silent`; undefined: not set. */
   readonly logLevel: string | undefined;
-  /** `NO_COLOR` is set, to whatever. */
+  /** `NO_COLOR` is set to any value. */
   readonly noColor: boolean;
-  /** `FORCE_COLOR` is set to something else than 0. */
+  /** `FORCE_COLOR` is set to a value other than 0. */
   readonly forceColor: boolean;
   /** `CALLGATE_DEBUG` is set: unexpected errors are shown with their stack. */
   readonly debug: boolean;
-  /** `TERM` is `dumb`: the terminal shows text and nothing else. */
+  /** `TERM` is `dumb`: the terminal supports no escape sequences. */
   readonly dumbTerminal: boolean;
 };
 
@@ -27,7 +27,7 @@ export function readEnv(): Env {
   };
 }
 
-/** Every variable of ours that is set to something, by name. */
+/** All non-empty variables with our prefix, by name. */
 export function readConfigVariables(): ReadonlyMap<string, string> {
   const variables = new Map<string, string>();
   for (const [name, text] of Object.entries(process.env)) {
@@ -37,7 +37,7 @@ export function readConfigVariables(): ReadonlyMap<string, string> {
   return variables;
 }
 
-/** A variable that is set to nothing counts as not set. */
+/** An empty variable counts as not set. */
 function dropEmpty(text: string | undefined): string | undefined {
   return text === undefined || text === "" ? undefined : text;
 }

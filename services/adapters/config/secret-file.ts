@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sha256Hex } from "../../core/hash.ts";
+import { hmac, sha256Hex } from "../../core/hash.ts";
+import type { RegisteredSecrets } from "../../runtime/anchor.ts";
 import { makeDirectory } from "../system/make-directory.ts";
 
-/** What the secret of a data directory is kept in. */
+/** Name of the file with the secret of a data directory. */
 export const SECRET_FILE = "secret";
 const SECRET_BYTES = 32;
 const SECRET_BYTES_MIN = 16;
@@ -12,25 +13,25 @@ const KEY_ID_DIGITS = 16;
 
 export type Secret = { readonly keyId: string; readonly bytes: Uint8Array };
 
-/** Why the secret cannot be had; `cause` is the system's error, where there is one. */
+/** Why no secret is available; `cause` is the system's error, if there is one. */
 export type SecretProblem = { readonly message: string; readonly cause?: unknown };
 
 export type SecretResult =
   | { readonly ok: true; readonly secret: Secret }
   | { readonly ok: false; readonly problem: SecretProblem };
 
-/** A secret that is handed over; its id is made from it and does not give it away. */
+/** Makes a secret from a value. The key id is derived from it and does not reveal it. */
 export function secretFrom(value: string | Uint8Array): SecretResult {
   const bytes = typeof value === "string" ? Buffer.from(value, "utf8") : value;
   if (bytes.length < SECRET_BYTES_MIN) {
-    const message = `the secret has ${bytes.length} bytes: give at least ${SECRET_BYTES_MIN}`;
+    const message = `the secret has ${bytes.length} bytes: use at least ${SECRET_BYTES_MIN}`;
     return { ok: false, problem: { message } };
   }
   const keyId = sha256Hex("callgate.keyid/1", bytes).slice(0, KEY_ID_DIGITS);
   return { ok: true, secret: { keyId, bytes } };
 }
 
-/** For a gate that keeps nothing. */
+/** Creates a random secret, for a gate without storage. */
 export function makeSecret(): Secret {
   const made = secretFrom(randomBytes(SECRET_BYTES));
   if (!made.ok) throw new Error(made.problem.message);
@@ -38,9 +39,9 @@ export function makeSecret(): Secret {
 }
 
 /**
- * The secret of a data directory: made by whoever comes first, readable by its owner alone, and never
- * replaced: a new one would make new keys for calls that are still under way.
- * @param mayCreate nothing was decided there yet.
+ * Opens the secret of a data directory. The first process creates it, readable by its owner alone.
+ * It is never replaced, since a new secret would give running calls new idempotency keys.
+ * @param mayCreate true where nothing has been decided in the directory yet.
  */
 export function openSecretFile(dataDir: string, mayCreate: boolean): SecretResult {
   const path = join(dataDir, SECRET_FILE);
@@ -57,9 +58,9 @@ export function openSecretFile(dataDir: string, mayCreate: boolean): SecretResul
 }
 
 const WAY_OUT =
-  "The journal beside it was written with one: restore it from a backup of the directory, or give it as the " +
-  "option `secret` where it was handed over. If it is lost for good, `callgate recover` says what that means " +
-  "and `callgate recover --accept-loss` goes on with another";
+  "The journal beside it was written with a secret: restore the file from a backup of the directory, or pass " +
+  "the secret as the option `secret` if it was passed before. If it is lost for good, `callgate recover` shows " +
+  "what that means, and `callgate recover --accept-loss` goes on with another secret";
 
 function failed(message: string, cause?: unknown): SecretResult {
   return { ok: false, problem: cause === undefined ? { message } : { message, cause } };
@@ -74,7 +75,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Written whole under another name first: two that start at once end up with one secret. */
+/** Writes a draft and links it, so that two processes that start at once share one secret. */
 function writeText(path: string): string {
   const draft = `${path}.${randomBytes(SECRET_BYTES_MIN).toString("hex")}`;
   const made = randomBytes(SECRET_BYTES).toString("base64url");
@@ -92,4 +93,44 @@ function writeText(path: string): string {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error ? Reflect.get(error, "code") : undefined;
+}
+
+/** The secrets of a gate: their fingerprints for the journal, and their bytes. */
+export type SecretStore = RegisteredSecrets & {
+  /** By key id. Substitutes of lost secrets are added when the journal names them. */
+  readonly byKeyId: ReadonlyMap<string, Uint8Array>;
+};
+
+/**
+ * @param previous earlier secrets.
+ * @param remedy see `RegisteredSecrets`.
+ */
+export function registerSecrets(
+  current: Secret,
+  previous: readonly Secret[],
+  remedy: string,
+): SecretStore {
+  const all = [...previous, current];
+  const byKeyId = new Map(all.map(({ keyId, bytes }) => [keyId, bytes] as const));
+  return {
+    currentKeyId: current.keyId,
+    fingerprints: new Map(all.map((secret) => [secret.keyId, fingerprintOf(secret)] as const)),
+    remedy,
+    byKeyId,
+    replaceLost: (keyId) => {
+      if (!byKeyId.has(keyId)) byKeyId.set(keyId, substituteFor(keyId, current));
+    },
+  };
+}
+
+/** Identifies a secret without revealing it. */
+function fingerprintOf({ keyId, bytes }: Secret): string {
+  return Buffer.from(hmac(bytes, `callgate.fingerprint/1\n${keyId}`)).toString("hex");
+}
+
+/**
+ * Derived from the current secret, so that a lost key id has the same substitute at every start.
+ */
+function substituteFor(keyId: string, { bytes }: Secret): Uint8Array {
+  return hmac(bytes, `callgate.lost-secret/1\n${keyId}`);
 }

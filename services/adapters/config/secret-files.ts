@@ -1,4 +1,4 @@
-/** `…File` keys: a secret that lies in a file takes the place of its key. */
+/** `…File` keys: the content of the file becomes the value of the key without `File`. */
 import { readFileSync, statSync } from "node:fs";
 import { CONFIG_KEYS, type ConfigKey } from "./config-keys.ts";
 
@@ -7,7 +7,7 @@ const FILE_SUFFIX = "File";
 
 export type SecretFileKey = {
   readonly key: ConfigKey;
-  /** The key that the file stands for. */
+  /** The key whose value the file contains. */
   readonly of: ConfigKey;
 };
 
@@ -20,7 +20,7 @@ export type SecretText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string };
 
-/** The text of a secret's file, without the line end after it. The message never holds any of it. */
+/** Reads a secret's file without the line end. The message never quotes the content. */
 export function readSecretText(file: string): SecretText {
   try {
     const { size } = statSync(file);

@@ -1,4 +1,4 @@
-/** DuckDB, in memory: what it reads and writes are Parquet files. */
+/** Opens DuckDB in memory; it reads and writes Parquet files. */
 import { FatalError } from "../../runtime/errors.ts";
 import { plainValues } from "./plain-value.ts";
 import { readOnly } from "./read-only.ts";
@@ -6,8 +6,8 @@ import { readOnly } from "./read-only.ts";
 export interface Duck {
   run(sql: string): Promise<void>;
   /**
-   * The answer to one statement that only reads, as plain values; times are text.
-   * @throws Error where it does anything else, or is wrong (DuckDB's words).
+   * Runs one statement that only reads. Returns plain values; times are text.
+   * @throws Error where the statement does anything else, or is invalid (DuckDB's message).
    */
   read(sql: string): Promise<QueryResult>;
   close(): void;
@@ -18,7 +18,7 @@ export type QueryResult = {
   readonly rows: readonly (readonly unknown[])[];
 };
 
-/** Two cores are enough for what an operator asks, and a gate may run beside it. */
+/** Two threads are enough for an operator's queries, and a gate may run on the same host. */
 const THREADS = "2";
 
 /** @throws FatalError `unexpected` where the optional package is not installed. */
@@ -51,14 +51,14 @@ async function loadPackage() {
   } catch (cause) {
     throw new FatalError(
       "unexpected",
-      "analytics needs the optional package @duckdb/node-api, and it is not installed: run " +
+      "analytics needs the optional package @duckdb/node-api, which is not installed: run " +
         "`npm install` without `--omit=optional`",
       { cause },
     );
   }
 }
 
-/** A value as a literal of SQL. */
+/** Quotes a text as an SQL literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

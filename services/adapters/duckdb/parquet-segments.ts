@@ -1,9 +1,11 @@
 /**
- * A stream as Parquet files, one folder for each partition, each file named after the offsets it covers:
- * the names alone say where to go on, so that nothing is written twice and nothing is left out.
+ * Writes a stream as Parquet files, with one folder for each partition. A file is named after its
+ * offsets, so the names show where to go on, and no record is written twice or left out.
  *
- * P1 a file appears whole or not at all: it is written aside, flushed, and renamed.
- * P2 where two files overlap, the larger one was made of the smaller ones: those are removed.
+ * PARQUET-1 A file appears whole or not at all: it is written under another name, flushed and
+ *    renamed.
+ * PARQUET-2 Of two files that overlap, the larger one is the merged form of the smaller ones, which
+ *    are removed.
  */
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
@@ -21,19 +23,19 @@ type Segment = {
 
 const NAME = /^(\d{16})-(\d{16})\.parquet$/;
 const DIGITS = 16;
-/** Files of a partition that are merged into one when there are so many. */
+/** Number of files in a partition at which they are merged into one. */
 const MERGE_AT = 32;
-/** A file of so many offsets is not merged again. */
+/** A file with this many offsets is not merged again. */
 const MERGE_OFFSETS_MAX = 1_000_000;
 
 export class ParquetSegments {
   readonly #directory: string;
   readonly #columns: readonly SegmentColumn[];
   readonly #duck: Duck;
-  /** One statement at a time. */
+  /** The statement in progress: one runs at a time. */
   #busy: Promise<void> = Promise.resolve();
 
-  /** @param directory made if it is not there. */
+  /** @param directory created if it does not exist. */
   constructor(directory: string, columns: readonly SegmentColumn[], duck: Duck) {
     this.#directory = directory;
     this.#columns = columns;
@@ -41,7 +43,7 @@ export class ParquetSegments {
     makeDirectory(directory);
   }
 
-  /** Where to go on reading; 0 where nothing was written. Ends what a crash left half done. */
+  /** Returns the offset at which to go on, 0 at first. Removes the partial files of a crash. */
   open(partition: number): number {
     const folder = this.#folder(partition);
     makeDirectory(folder);
@@ -52,7 +54,7 @@ export class ParquetSegments {
     return remaining.reduce((next, segment) => Math.max(next, segment.nextOffset), 0);
   }
 
-  /** @param rows of the offsets from `fromOffset` up to `nextOffset`, in their order. */
+  /** @param rows the rows of the offsets from `fromOffset` to before `nextOffset`, in order. */
   write(
     partition: number,
     rows: readonly object[],
@@ -102,7 +104,8 @@ export class ParquetSegments {
     const last = small[small.length - 1];
     if (small.length < MERGE_AT || first === undefined || last === undefined) return;
     const files = small.map(({ file }) => literal(file)).join(", ");
-    // Those of an earlier version have fewer columns, and the first file would say which there are.
+    // Files of an earlier version have fewer columns; without `union_by_name` the first file's
+    // count.
     const read = `read_parquet([${files}], union_by_name = true)`;
     const select = `SELECT * FROM ${read} ORDER BY "offset", "event"`;
     await this.#copy(select, folder, first.fromOffset, last.nextOffset);
@@ -110,7 +113,7 @@ export class ParquetSegments {
   }
 }
 
-/** Every file below a directory, for a query. */
+/** Lists the files below a directory, for a query. */
 export function segmentFiles(directory: string): readonly string[] {
   return readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name.startsWith("partition-"))
@@ -118,7 +121,7 @@ export function segmentFiles(directory: string): readonly string[] {
     .map(({ file }) => file);
 }
 
-/** In the order of their offsets; the longer of two that begin together first. */
+/** Sorted by offset; of two that begin together, the longer comes first. */
 function segmentsIn(folder: string): readonly Segment[] {
   return readdirSync(folder)
     .flatMap((name) => {

@@ -1,4 +1,4 @@
-/** What DuckDB answers, as JSON has it. */
+/** Converts the values of DuckDB to JSON values. */
 import type { DuckDBTimestampTZValue, DuckDBValueConverter, Json } from "@duckdb/node-api";
 
 type Package = Pick<
@@ -6,13 +6,13 @@ type Package = Pick<
   "DuckDBTimestampValue" | "DuckDBTypeId" | "JsonDuckDBValueConverter"
 >;
 
-/** A number of JSON gives back so many digits of a decimal as they were. */
+/** A JSON number represents decimals of this many digits exactly. */
 const DECIMAL_DIGITS = 15;
 
 /**
- * Numbers are numbers as far as JSON gives them back as they are: integers up to 2^53 - 1, decimals of 15 digits.
- * Beyond they are text, and so is what JSON has no number for (`NaN`, `Infinity`). Times are text, in UTC
- * wherever it runs.
+ * Numbers stay numbers where JSON represents them exactly: integers up to 2^53 - 1, decimals of 15
+ * digits. Others become text, as do `NaN` and `Infinity`. Times become text in UTC, whatever the
+ * host's time zone.
  */
 export function plainValues({
   DuckDBTimestampValue,

@@ -1,7 +1,7 @@
 /**
- * SQL over the Parquet files: one view, `decisions`, and no way to anything else. A statement only reads
- * (`read-only.ts`); no file is open to it but those of the view, and no setting can be changed. DuckDB opens no path
- * for reading alone, so that those files are kept by what may run.
+ * Runs SQL over the Parquet files, through one view, `decisions`. A statement can only read
+ * (read-only.ts), only the files of the view, and cannot change settings. DuckDB has no read-only
+ * permission for a path, so the restriction to statements that read also protects those files.
  */
 import { existsSync } from "node:fs";
 import { FatalError } from "../../runtime/errors.ts";
@@ -9,13 +9,13 @@ import { type Duck, literal, openDuck, type QueryResult } from "./connection.ts"
 import { type SegmentColumn, segmentFiles } from "./parquet-segments.ts";
 
 const VIEW = "decisions";
-/** A file may be merged into another between listing and reading. */
+/** A file may be merged and removed between listing and reading. */
 const TRIES = 3;
 
 /**
- * @param sql one statement that reads.
- * @throws FatalError where there is nothing to ask, the statement does anything but read, or the SQL is
- *   wrong (DuckDB's words).
+ * @param sql one statement that only reads.
+ * @throws FatalError where the directory does not exist, the statement does more than read, or the
+ *   SQL is invalid (DuckDB's message).
  */
 export async function querySegments(
   directory: string,
@@ -25,7 +25,7 @@ export async function querySegments(
   if (!existsSync(directory)) {
     throw new FatalError(
       "unexpected",
-      `there are no decisions in ${directory}: run \`callgate analytics run\` first, which writes them after \`analytics.segmentMs\` and when it ends, or name its directory with --dir`,
+      `there are no decisions in ${directory}: run \`callgate analytics run\` first, which writes them after \`analytics.segmentMs\` and when it ends, or set its directory with --dir`,
     );
   }
   for (let attempt = 1; ; attempt += 1) {
@@ -45,7 +45,7 @@ export async function querySegments(
 
 function explainFailure(message: string): string {
   if (!message.startsWith("Permission Error")) return message;
-  return `${message}; only the files of the view \`${VIEW}\` can be read, and none written`;
+  return `${message}; only the files of the view \`${VIEW}\` can be read, and no file can be written`;
 }
 
 async function ask(
@@ -57,7 +57,7 @@ async function ask(
   const files = segmentFiles(directory);
   await duck.run(`CREATE VIEW ${VIEW} AS ${viewOf(files, columns)}`);
   await duck.run(`SET allowed_paths = [${files.map(literal).join(", ")}]`);
-  // As `decided_at` is: compared with a local `now()`, it would be hours away.
+  // `decided_at` is in UTC; a local `now()` would differ from it by hours.
   await duck.run("SET TimeZone = 'UTC'");
   await duck.run("SET enable_external_access = false");
   await duck.run("SET lock_configuration = true");
@@ -69,7 +69,7 @@ function viewOf(files: readonly string[], columns: readonly SegmentColumn[]): st
     `make_timestamp("at_ms" * 1000) AS "decided_at"`,
     `make_timestamp("journaled_at_ms" * 1000) AS "journaled_at"`,
   ].join(", ");
-  // Files of an earlier version lack columns: they are there all the same, and null.
+  // Files of an earlier version lack columns, which are then null.
   const none = columns.map(([name, type]) => `NULL::${type} AS "${name}"`).join(", ");
   const empty = `SELECT * FROM (SELECT ${none}) WHERE false`;
   if (files.length === 0) return `SELECT *, ${times} FROM (${empty})`;

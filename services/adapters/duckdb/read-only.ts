@@ -1,11 +1,14 @@
 /**
- * SQL of somebody who may only read. What a statement does is DuckDB's own word (the type of the prepared
- * statement), never a guess from its text.
+ * Runs SQL of a user who may only read. DuckDB itself tells what a statement does, by the type of
+ * the prepared statement; its text is never guessed from.
  *
- * R1 one statement runs, and only where DuckDB prepares it as a SELECT: COPY, for one, writes files.
- * R2 DuckDB does not say what an EXPLAIN explains, and EXPLAIN ANALYZE runs it. What comes after the words is prepared
- *   by itself, and where it is a SELECT, EXPLAIN is put before that very text: the text that was given does not run.
- * R3 DuckDB makes several of a PIVOT: a CREATE of the names of its columns, in memory, goes before the SELECT.
+ * READONLY-1 One statement runs, and only if DuckDB prepares it as a SELECT. COPY, for example,
+ *    writes files.
+ * READONLY-2 DuckDB does not tell the type of an explained statement, and EXPLAIN ANALYZE runs it.
+ *    The text behind EXPLAIN is therefore prepared by itself. If it is a SELECT, EXPLAIN is put
+ *    before that text; the original text does not run.
+ * READONLY-3 DuckDB splits a PIVOT into several statements: a CREATE in memory, for the names of
+ *    its columns, comes before the SELECT.
  */
 import type {
   DuckDBConnection,
@@ -23,14 +26,17 @@ type Explain = { readonly words: "EXPLAIN" | "EXPLAIN ANALYZE"; readonly explain
 
 const HINT =
   "ask with SELECT, FROM, DESCRIBE, SUMMARIZE or PIVOT of the view `decisions`, or with EXPLAIN or EXPLAIN ANALYZE before it";
-/** A space or a comment, with no comment in it. */
+/** A space, or a comment that contains no comment. */
 const BLANK = String.raw`\s|--[^\n]*(?:\n|$)|\/\*(?:(?!\/\*|\*\/)[\s\S])*\*\/`;
 const EXPLAIN = new RegExp(`^(?:${BLANK})*explain\\b(?:(?:${BLANK})*(analyze)\\b)?`, "i");
-/** No SELECT begins so. */
+/** Options of EXPLAIN in parentheses; no SELECT begins like this. */
 const OPTIONS = new RegExp(`^(?:${BLANK})*\\((?:${BLANK})*(?:analyze|format)\\b`, "i");
 const NOTHING = new RegExp(`^(?:;|${BLANK})*$`);
 
-/** @throws Error where the SQL is not one statement that only reads, or is wrong (DuckDB's words). */
+/**
+ * @throws Error where the SQL is not one statement that only reads, or is invalid (DuckDB's
+ *   message).
+ */
 export async function readOnly(
   connection: DuckDBConnection,
   types: Types,
@@ -55,8 +61,8 @@ function explainOf(sql: string): Explain | null {
 }
 
 /**
- * @param use what is done with the one SELECT.
- * @throws Error where it is another statement, or several; `use` is not called.
+ * @param use runs the SELECT.
+ * @throws Error for another statement, or several; `use` is then not called.
  */
 async function withSelect<T>(
   connection: DuckDBConnection,
@@ -66,9 +72,9 @@ async function withSelect<T>(
 ): Promise<T> {
   const statements = await extract(connection, sql);
   const last = statements.count - 1;
-  // Without a semicolon before its end it is one that DuckDB made several of.
+  // Several statements without a semicolon between them are one statement that DuckDB split.
   if (last > 0 && sql.replace(/[;\s]+$/, "").includes(";")) {
-    throw new Error(`${statements.count} statements are given, and one is answered: give one`);
+    throw new Error(`the SQL has ${statements.count} statements: write one`);
   }
   for (let index = 0; index < last; index += 1) {
     await withPrepared(statements, index, async (prepared) => {
@@ -82,7 +88,7 @@ async function withSelect<T>(
   });
 }
 
-/** @param sql an EXPLAIN of one SELECT. Of a PIVOT's DuckDB makes a transaction, which it rolls back. */
+/** @param sql an EXPLAIN of one SELECT. DuckDB wraps that of a PIVOT in a transaction. */
 async function runExplain(
   connection: DuckDBConnection,
   types: Types,
@@ -93,10 +99,10 @@ async function runExplain(
   for (let index = 0; index < statements.count; index += 1) {
     const read = await withPrepared(statements, index, async (prepared) => {
       const { statementType } = prepared;
-      const isAround = statementType === types.CREATE || statementType === types.TRANSACTION;
-      if (!isAround && statementType !== types.EXPLAIN) throw refused(types, prepared);
+      const isAuxiliary = statementType === types.CREATE || statementType === types.TRANSACTION;
+      if (!isAuxiliary && statementType !== types.EXPLAIN) throw refused(types, prepared);
       const reader = await prepared.runAndReadAll();
-      return isAround ? null : reader;
+      return isAuxiliary ? null : reader;
     });
     answer = read ?? answer;
   }
@@ -108,7 +114,7 @@ async function extract(
   connection: DuckDBConnection,
   sql: string,
 ): Promise<DuckDBExtractedStatements> {
-  if (NOTHING.test(sql)) throw new Error(`no statement is given: ${HINT}`);
+  if (NOTHING.test(sql)) throw new Error(`the SQL is empty: ${HINT}`);
   try {
     return await connection.extractStatements(sql);
   } catch (cause) {
@@ -135,5 +141,5 @@ function refused(types: Types, { statementType }: DuckDBPreparedStatement): Erro
   if (statementType === types.EXPLAIN) {
     return new Error(`EXPLAIN is not the first word here: ${HINT}`);
   }
-  return new Error(`the statement is ${what}, and what the analytics wrote is only read: ${HINT}`);
+  return new Error(`the statement is ${what}, but only reading is allowed: ${HINT}`);
 }

@@ -1,7 +1,7 @@
 /**
- * The head of a data directory: one small file beside the log that says which log it belongs to, and how
- * far each partition's journal had come. There is the old text or the new one, never a part, and it is on
- * disk before anything that follows it.
+ * The head of a data directory: a small file beside the log that identifies the log and stores how
+ * far each partition's journal had come. It is replaced as a whole, and is on disk before any later
+ * record.
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
@@ -20,9 +20,9 @@ const FORMAT = 1;
 const FILE_MODE = 0o660;
 
 export type HeadFile = {
-  /** The id that the log in the same directory has. */
+  /** The id of the log in the same directory. */
   readonly directoryId: string;
-  /** False: whoever opens the directory hands its secret over. */
+  /** False: the secret is not in the directory, and is passed by whoever opens it. */
   readonly ownsSecret: boolean;
   /** By partition. */
   readonly partitions: readonly StoredHead[];
@@ -32,7 +32,7 @@ export function headPath(dataDir: string): string {
   return join(dataDir, HEAD_FILE);
 }
 
-/** Null where there is none. @throws FatalError `journal_lost` where it is not what was written. */
+/** Null where the file does not exist. @throws FatalError `journal_lost` where it is damaged. */
 export function readHeadFile(dataDir: string): HeadFile | null {
   const path = headPath(dataDir);
   const text = readWhole(path);
@@ -60,7 +60,7 @@ function parseHeadFile(value: unknown): HeadFile | null {
   return heads.length === partitions.length ? { directoryId, ownsSecret, partitions: heads } : null;
 }
 
-/** Heads in that file. Saves of several partitions follow each other. */
+/** Heads in that file. Saves of several partitions run one after the other. */
 export class FileHeads implements HeadStore {
   readonly remedy: string;
   readonly #path: string;
@@ -85,7 +85,7 @@ export class FileHeads implements HeadStore {
     return this.write();
   }
 
-  /** As it is now. */
+  /** Writes the present heads. */
   write(): Promise<void> {
     const written = this.#writing.then(() => this.#write());
     this.#writing = written.catch(() => undefined);
@@ -94,7 +94,7 @@ export class FileHeads implements HeadStore {
 
   async #write(): Promise<void> {
     const head = { ...this.#file, partitions: this.#partitions };
-    // A gate that was replaced while it slept may write, too.
+    // A gate that was replaced while it was suspended may write at the same time.
     const draft = `${this.#path}.${process.pid}.tmp`;
     const file = await open(draft, "w", FILE_MODE);
     try {
@@ -108,7 +108,7 @@ export class FileHeads implements HeadStore {
   }
 }
 
-/** Names in a directory outlive a loss of power from here on. */
+/** Flushes a directory, so that names in it survive a power loss. */
 export function syncDirectory(path: string): void {
   const handle = openSync(path, "r");
   try {
@@ -118,7 +118,7 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** The directory's own name, too: what was just made is there after a loss of power. */
+/** Like `syncDirectory`, for a new directory: its own name survives as well. */
 export function syncNewDirectory(path: string): void {
   syncDirectory(path);
   if (basename(path) !== "") syncDirectory(dirname(path));

@@ -1,11 +1,13 @@
 /**
- * One process at a time writes a directory.
+ * A lock that lets one process at a time write a directory.
  *
- * L1 an owner whose process cannot be seen from here (another host, another container) is taken to be
- *    gone when its sign of life stood still while it was watched. Clocks do not count: they differ, and
- *    jump when a machine wakes up.
- * L2 who was thought to be gone and comes back finds another's name in the file, and writes no more.
- * L3 a stale lock is replaced in one step; of several who do so at once the last one has it.
+ * LOCK-1 An owner on another host or in another container counts as gone when its heartbeat did not
+ *    change while it was watched. The clock times of heartbeats are not compared: clocks differ,
+ *    and jump when a host resumes.
+ * LOCK-2 An owner that was taken for gone and comes back finds another owner in the file, and
+ *    writes no more.
+ * LOCK-3 A stale lock is replaced in one step; if several processes replace it, the last one owns
+ *    it.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -33,11 +35,14 @@ import {
 
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
-/** Longer than others take from finding a lock stale to replacing it. */
+/** Longer than a process takes from finding a lock stale to replacing it. */
 const SETTLE_MS = 250;
 
 export type DirectoryLock = {
-  /** To be called before each write. @throws FatalError `role_taken` where another has it by now. */
+  /**
+   * Must be called before each write. @throws FatalError `role_taken` where another process owns
+   * it.
+   */
   check(): void;
   release(): void;
 };
@@ -45,9 +50,10 @@ export type DirectoryLock = {
 type LockFile = { readonly directory: string; readonly role: string; readonly path: string };
 
 /**
- * A lock whose process is gone is taken over; one whose process cannot be seen, after it was watched.
- * @param role what is done there, for the file's name and the message.
- * @throws FatalError `role_taken` while another one has it.
+ * Takes the lock. A lock of a process that is gone is taken over; where the process cannot be seen,
+ * only after it was watched (LOCK-1).
+ * @param role the task of the process, for the file's name and the message.
+ * @throws FatalError `role_taken` while another process owns the lock.
  */
 export async function lockDirectory(
   directory: string,
@@ -58,7 +64,7 @@ export async function lockDirectory(
   const lockFile = { directory, role, path: join(directory, `${role}.lock`) };
   const { path } = lockFile;
   const mine = JSON.stringify({ ...thisProcess(), nonce: randomUUID() });
-  while (!wasMade(path, mine)) {
+  while (!createLock(path, mine)) {
     const theirs = readText(path);
     if (await isHeld(theirs, path, clock)) throw taken(lockFile, readText(path));
     if (readText(path) !== theirs) continue;
@@ -86,7 +92,8 @@ function keep(lockFile: LockFile, mine: string): DirectoryLock {
   };
 }
 
-function wasMade(path: string, text: string): boolean {
+/** False where the file exists. */
+function createLock(path: string, text: string): boolean {
   try {
     const handle = openSync(path, "wx");
     writeSync(handle, text);
@@ -104,7 +111,7 @@ function replace(path: string, text: string): void {
   renameSync(next, path);
 }
 
-/** Undefined where the file names nobody: its writer has not written yet, or ended before. */
+/** Undefined where the file names no process: its writer has not written yet, or ended before. */
 function readHolder(text: string): ProcessIdentity | undefined {
   try {
     const holder = JSON.parse(text) as ProcessIdentity | number;
@@ -130,20 +137,20 @@ async function isHeld(text: string, path: string, clock: Pick<Clock, "sleep">): 
     return readText(path) !== text && isHeld(readText(path), path, clock);
   }
   if (isInSight(holder)) return isRunning(holder);
-  return givesSigns(path, clock);
+  return hasHeartbeat(path, clock);
 }
 
-/** Resolves when a sign of life came, or none for long enough. */
-async function givesSigns(path: string, clock: Pick<Clock, "sleep">): Promise<boolean> {
-  const before = lastSign(path);
+/** Watches for a heartbeat: true as soon as one comes, false if none comes for long enough. */
+async function hasHeartbeat(path: string, clock: Pick<Clock, "sleep">): Promise<boolean> {
+  const before = lastHeartbeat(path);
   for (let watchedMs = 0; watchedMs < HEARTBEAT_STALE_MS; watchedMs += HEARTBEAT_MS) {
     await clock.sleep(HEARTBEAT_MS);
-    if (lastSign(path) !== before) return true;
+    if (lastHeartbeat(path) !== before) return true;
   }
   return false;
 }
 
-function lastSign(path: string): number | undefined {
+function lastHeartbeat(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
@@ -152,7 +159,8 @@ function touch(path: string): void {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // Who misses the sign and takes over is found before the next write (L2).
+    // A process that takes over for lack of a heartbeat is noticed before the next write
+    // (LOCK-2).
   }
 }
 
@@ -161,6 +169,6 @@ function taken({ directory, role }: LockFile, text: string): FatalError {
   const who = holder === undefined ? "another process" : nameOf(holder);
   return new FatalError(
     "role_taken",
-    `${directory} is written by the ${role} of ${who}: end it, or name another directory`,
+    `${directory} is in use by the ${role} of ${who}: end it, or use another directory`,
   );
 }

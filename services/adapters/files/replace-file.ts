@@ -1,10 +1,10 @@
-/** Small files that are replaced as a whole: there is the old text or the new one, never a part. */
+/** Reads and replaces small files as a whole: readers see the old text or the new one. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { FatalError } from "../../runtime/errors.ts";
 import { makeDirectory } from "../system/make-directory.ts";
 
-/** Null where there is no such file. @throws FatalError where it cannot be read. */
+/** Null where the file does not exist. @throws FatalError where it cannot be read. */
 export function readWhole(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
@@ -14,7 +14,7 @@ export function readWhole(path: string): string | null {
   }
 }
 
-/** On disk when it returns. Makes the directory if it is not there. */
+/** The text is on disk when the function returns. Creates the directory if it does not exist. */
 export function replaceFile(path: string, text: string): void {
   makeDirectory(dirname(path));
   const aside = `${path}.tmp`;

@@ -1,4 +1,4 @@
-/** `/livez`, `/readyz` and `/metrics` of a process. Reads nothing, changes nothing, needs no login. */
+/** Serves `/livez`, `/readyz` and `/metrics`. Requests change nothing and need no credentials. */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -7,7 +7,7 @@ const CONNECTIONS_MAX = 64;
 
 export type Health = {
   readonly ok: boolean;
-  /** Plain data that says why. */
+  /** The reason, as plain data. */
   readonly detail: object;
 };
 
@@ -15,9 +15,9 @@ export type HealthParts = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Whether the process should go on living. */
+  /** Whether the process is healthy; otherwise an orchestrator restarts it. */
   readonly live: () => Health;
-  /** Whether it does its work now. */
+  /** Whether the process does its work now. */
   readonly ready: () => Health;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
 };
@@ -27,18 +27,18 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** @throws the system's error where the address cannot be listened at. */
+/** @throws the system's error where the server cannot listen on the address. */
 export async function startHealthServer(parts: HealthParts): Promise<HealthServer> {
   const server = createServer((request, response) => {
     answer(parts, request.method, request.url, response).catch(() => {
-      if (!response.headersSent) sendJson(response, 500, { error: "the numbers cannot be read" });
+      if (!response.headersSent) sendJson(response, 500, { error: "the metrics cannot be read" });
       else response.destroy();
     });
   });
   server.headersTimeout = HEADERS_MS_MAX;
   server.requestTimeout = HEADERS_MS_MAX;
   server.maxConnections = CONNECTIONS_MAX;
-  await listening(server, parts);
+  await listen(server, parts);
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>
@@ -49,7 +49,7 @@ export async function startHealthServer(parts: HealthParts): Promise<HealthServe
   };
 }
 
-function listening(server: Server, { host, port }: HealthParts): Promise<void> {
+function listen(server: Server, { host, port }: HealthParts): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, () => {
@@ -79,7 +79,7 @@ async function answer(
       return send(response, 200, parts.metrics.contentType, text);
     }
     default:
-      return sendJson(response, 404, { error: "there are /livez, /readyz and /metrics" });
+      return sendJson(response, 404, { error: "the paths are /livez, /readyz and /metrics" });
   }
 }
 

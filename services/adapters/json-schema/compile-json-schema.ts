@@ -5,6 +5,8 @@
  */
 import { createRequire } from "node:module";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { canonicalText } from "../../core/canonical/canonical-text.ts";
+import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type {
   CapabilityProblem,
   CompiledJsonSchema,
@@ -12,9 +14,7 @@ import type {
   SchemaCapabilities,
 } from "../../core/capabilities.ts";
 import { describeErrors, jsonPath } from "./describe-errors.ts";
-import { compileDefaults } from "./fill-defaults.ts";
 import { isDeeperThan, measureSchema } from "./measure-schema.ts";
-import { addUniqueItems } from "./unique-items.ts";
 
 /** Loads ajv with the first schema: its ninety files would be a tenth of every start. */
 const require = createRequire(import.meta.url);
@@ -29,15 +29,27 @@ const SCHEMA_ID = "callgate:tool-arguments";
 export function createJsonSchemaCompiler(
   compilePattern: PatternCapabilities["compilePattern"],
 ): SchemaCapabilities["compileJsonSchema"] {
-  // Made on first use: a policy without schemas starts without it.
-  let ajv: Ajv2020 | null = null;
+  // Created on first use, so that a policy without schemas starts without ajv.
+  let compilers: Compilers | null = null;
   return (schema) => {
-    ajv ??= createAjv(compilePattern);
-    return compileWith(ajv, schema);
+    compilers ??= {
+      checking: createAjv(compilePattern, false),
+      filling: createAjv(compilePattern, true),
+    };
+    return compileWith(compilers, schema);
   };
 }
 
-function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv2020 {
+/** One instance checks values and leaves them as they are, the other writes defaults into them. */
+interface Compilers {
+  readonly checking: Ajv2020;
+  readonly filling: Ajv2020;
+}
+
+function createAjv(
+  compilePattern: PatternCapabilities["compilePattern"],
+  useDefaults: boolean,
+): Ajv2020 {
   const engine = (pattern: string) => {
     const compiled = compilePattern(pattern);
     if (!compiled.ok) throw new Error(`pattern \`${pattern}\`: ${compiled.problem}`);
@@ -52,6 +64,7 @@ function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv20
     strict: false,
     addUsedSchema: false,
     logger: false,
+    useDefaults,
     code: { regExp: Object.assign(engine, { code: "linear" }) },
   });
   formats.default(ajv);
@@ -59,8 +72,27 @@ function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv20
   return ajv;
 }
 
-function compileWith(ajv: Ajv2020, schema: unknown): CompiledJsonSchema | CapabilityProblem {
-  if (typeof schema === "boolean") return compileWith(ajv, schema ? {} : { not: {} });
+/**
+ * Replaces ajv's `uniqueItems`, which compares every pair of objects and can take seconds for the
+ * arguments of one call. Items are equal where their canonical texts are.
+ */
+function addUniqueItems(ajv: Ajv2020): void {
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    error: { message: "must not have equal items" },
+    compile: (unique: boolean) => (items: readonly JsonValue[]) =>
+      !unique || new Set(items.map(canonicalText)).size === items.length,
+  });
+}
+
+function compileWith(
+  compilers: Compilers,
+  schema: unknown,
+): CompiledJsonSchema | CapabilityProblem {
+  if (typeof schema === "boolean") return compileWith(compilers, schema ? {} : { not: {} });
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
     return refuse("a JSON Schema must be an object or a boolean");
   }
@@ -72,32 +104,55 @@ function compileWith(ajv: Ajv2020, schema: unknown): CompiledJsonSchema | Capabi
   const measure = measureSchema(own);
   if (!measure.ok) return refuse(measure.problem);
   try {
-    return compileValid(ajv, identified, measure.depthMax);
+    const compiled = compileCheck(compilers.checking, identified, measure.depthMax);
+    if (!compiled.ok) return compiled;
+    return { ...compiled, defaults: compileDefaults(compilers.filling, identified, measure) };
   } catch (error) {
     return refuse(explain(error));
   } finally {
-    ajv.removeSchema(identified);
+    compilers.checking.removeSchema(identified);
+    compilers.filling.removeSchema(identified);
   }
 }
 
-function compileValid(
+type Checked = { readonly ok: true } & Pick<CompiledJsonSchema, "validate">;
+
+function compileCheck(
   ajv: Ajv2020,
   schema: Readonly<Record<string, unknown>>,
   depthMax: number | null,
-): CompiledJsonSchema | CapabilityProblem {
+): Checked | CapabilityProblem {
   if (ajv.validateSchema(schema) !== true) return refuse(describeSchemaErrors(ajv.errors ?? []));
   const validate: ValidateFunction = ajv.compile(schema);
   // A schema that refers to nothing but itself overflows on its first value; find that out now.
   for (const probe of [{}, [], "", 0, null]) validate(probe);
   const check = (value: unknown) =>
     validate(value) ? NO_PROBLEMS : describeErrors(validate.errors ?? []);
-  const defaults = compileDefaults(schema);
-  if (depthMax === null) return { ok: true, validate: check, defaults };
+  if (depthMax === null) return { ok: true, validate: check };
   const tooDeep = { path: "$", message: `has more than ${depthMax} levels, too many to check` };
   return {
     ok: true,
     validate: (value) => (isDeeperThan(value, depthMax) ? [tooDeep] : check(value)),
-    defaults,
+  };
+}
+
+/**
+ * Fills a schema's `default` values into a copy of a value, for the identity of a call: a call that
+ * leaves an argument out and one that spells its default out are the same call. ajv fills nothing
+ * inside `anyOf`, `oneOf`, `not` and `if`, where the branch that matches is open. A recursive schema
+ * fills nothing, since its defaults may have no end.
+ */
+function compileDefaults(
+  ajv: Ajv2020,
+  schema: Readonly<Record<string, unknown>>,
+  { isRecursive }: { readonly isRecursive: boolean },
+): (value: unknown) => unknown {
+  if (isRecursive || !JSON.stringify(schema).includes('"default":')) return (value) => value;
+  const fill = ajv.compile(schema);
+  return (value) => {
+    const filled = structuredClone(value);
+    fill(filled);
+    return filled;
   };
 }
 

@@ -2,9 +2,9 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import type { SchemaProblem } from "../../core/capabilities.ts";
 import { jsonMember } from "../../core/json-path.ts";
 
-/** Problems reported of one value; an answer to a model needs no more, and memory stays bounded. */
+/** Most problems reported for one value: a model needs no more, and memory stays bounded. */
 const PROBLEMS_MAX = 32;
-/** Allowed values quoted in one message. */
+/** Most allowed values quoted in one message. */
 const QUOTED_VALUES_MAX = 12;
 
 /** Turns ajv's errors into sentences with JSON paths. Values are never quoted, only their types. */
@@ -16,7 +16,7 @@ export function describeErrors(errors: readonly ErrorObject[]): readonly SchemaP
   return shown;
 }
 
-/** `if` only announces that its branch failed; the branch's own errors stand beside it. */
+/** An error of `if` only announces that its branch failed; the branch has errors of its own. */
 function saysSomething(error: ErrorObject): boolean {
   return error.keyword !== "if";
 }
@@ -63,7 +63,7 @@ function quoteValues(values: unknown): string {
   return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
 }
 
-/** `/items/0/sku` as `$.items[0].sku`. */
+/** Converts `/items/0/sku` to `$.items[0].sku`. */
 export function jsonPath(pointer: string): string {
   let path = "$";
   for (const segment of pointer.split("/").slice(1)) {

@@ -1,12 +1,13 @@
 /**
- * Bounds what one schema may cost. Validation time is the schema with its references written out,
- * times the value; a schema that refers to itself from several alternatives multiplies with each
- * level of the value instead, so those check values down to a depth only.
+ * Bounds the cost of one schema. Validation time grows with the size of the schema, with its
+ * references expanded, times the size of the value. A schema that refers to itself from several
+ * alternatives multiplies the time with each level of the value, so the depth of the value is
+ * limited.
  */
 type Schema = Readonly<Record<string, unknown>>;
 
 export type SchemaMeasure =
-  | { readonly ok: true; readonly depthMax: number | null }
+  | { readonly ok: true; readonly depthMax: number | null; readonly isRecursive: boolean }
   | { readonly ok: false; readonly problem: string };
 
 /** Bounds of one schema. The largest of 552 recorded tools has 46 nodes in 7 levels. */
@@ -18,9 +19,9 @@ const VISITS_MAX = 200_000;
 
 type Walk = {
   readonly root: Schema;
-  /** Schemas being written out, with the place in the value where each began. */
+  /** Schemas in expansion, with the path in the value at which each began. */
   readonly open: Map<Schema, string>;
-  /** How often a schema returns to itself, by where in the value it does. */
+  /** How often a schema refers to itself, by the path in the value. */
   readonly returns: Map<string, number>;
   nodes: number;
   problem: string | null;
@@ -30,12 +31,13 @@ export function measureSchema(schema: Schema): SchemaMeasure {
   const walk: Walk = { root: schema, open: new Map(), returns: new Map(), nodes: 0, problem: null };
   visit(schema, "", 1, walk);
   if (walk.problem !== null) return { ok: false, problem: walk.problem };
+  const isRecursive = walk.returns.size > 0;
   const branches = Math.max(1, ...walk.returns.values());
-  if (branches === 1) return { ok: true, depthMax: null };
-  return { ok: true, depthMax: Math.floor(Math.log(VISITS_MAX) / Math.log(branches)) };
+  const depthMax = branches === 1 ? null : Math.floor(Math.log(VISITS_MAX) / Math.log(branches));
+  return { ok: true, depthMax, isRecursive };
 }
 
-/** Keywords that look at a part of the value; the others look at the value itself. */
+/** Keywords that apply to parts of the value; the others apply to the value itself. */
 const ITEM_KEYWORDS = new Set([
   "items",
   "prefixItems",
@@ -45,14 +47,14 @@ const ITEM_KEYWORDS = new Set([
   "unevaluatedItems",
   "unevaluatedProperties",
 ]);
-/** Hold schemas that only references use, or data. */
+/** Keywords whose content is data, or schemas that only references use. */
 const SKIPPED = new Set(["$defs", "definitions", "enum", "const", "default", "examples"]);
 
 function visit(node: unknown, path: string, depth: number, walk: Walk): void {
   if (walk.problem !== null || typeof node !== "object" || node === null) return;
   walk.nodes += 1;
   if (walk.nodes > NODES_MAX) {
-    walk.problem = `the schema has more than ${NODES_MAX} nodes with its references written out`;
+    walk.problem = `the schema has more than ${NODES_MAX} nodes with its references expanded`;
   } else if (depth > DEPTH_MAX) walk.problem = `the schema is deeper than ${DEPTH_MAX} levels`;
   else if (Array.isArray(node)) for (const item of node) visit(item, path, depth + 1, walk);
   else visitSchema(node as Schema, path, depth, walk);
@@ -70,7 +72,7 @@ function visitSchema(schema: Schema, path: string, depth: number, walk: Walk): v
     if (SKIPPED.has(keyword)) continue;
     if (keyword === "properties") visitProperties(value, path, depth, walk);
     else if (keyword === "$ref" || keyword === "$dynamicRef") {
-      visit(resolveLocal(value, walk.root), path, depth + 1, walk);
+      visit(resolveReference(value, walk.root), path, depth + 1, walk);
     } else visit(value, ITEM_KEYWORDS.has(keyword) ? `${path}/*` : path, depth + 1, walk);
   }
   walk.open.delete(schema);
@@ -83,20 +85,26 @@ function visitProperties(properties: unknown, path: string, depth: number, walk:
   }
 }
 
-/** Anchors and ids count as the root: the dearest that they can mean in an ordinary schema. */
-function resolveLocal(reference: unknown, root: Schema): unknown {
+/** References by anchor or id count as the root, the most expensive schema that they can mean. */
+function resolveReference(reference: unknown, root: Schema): unknown {
   if (typeof reference !== "string") return undefined;
-  if (!reference.startsWith("#/")) return root;
-  let target: unknown = root;
-  for (const raw of reference.split("/").slice(1)) {
+  return reference.startsWith("#/") ? followPointer(reference, root) : root;
+}
+
+/** Finds the value at a JSON pointer such as `#/$defs/item`; undefined where none is there. */
+function followPointer(pointer: string, root: unknown): unknown {
+  let target = root;
+  for (const raw of pointer.split("/").slice(1)) {
     const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) return null;
+    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) {
+      return undefined;
+    }
     target = (target as Schema)[key];
   }
   return target;
 }
 
-/** Whether a value has more than `max` levels of objects and lists. */
+/** True where a value has more than `max` levels of objects and lists. */
 export function isDeeperThan(value: unknown, max: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (max === 0) return true;

@@ -1,13 +1,13 @@
 /**
- * Appends of writers outside the gate.
+ * Appends the records of writers outside the gate: agents, executors, reviewers.
  *
- * APPEND-1 one send at a time: kafkajs can lose a record and double another where two sends share a
- *    producer. What comes up meanwhile goes out together in the next one.
- * APPEND-2 what fits into one batch of one topic-partition is together or not at all by itself; everything
- *    else goes out in a transaction.
- * APPEND-3 what is too large for its topic goes alone: the broker refuses that part of a send only, and what
- *    else is in it may be written.
- * APPEND-4 after any failure the producer is thrown away: what it thinks of its sequence may be wrong.
+ * APPEND-1 The queue has one send in flight: where two sends share a producer, kafkajs can lose a
+ *    record and write another twice. Calls that arrive meanwhile share the next send.
+ * APPEND-2 Records that fit into one batch of one topic-partition need no transaction, since a
+ *    broker writes a batch as a whole or not at all. Everything else goes out in a transaction.
+ * APPEND-3 Records that are too large for their topic go alone: the broker refuses only their part
+ *    of a send, and may have written the rest.
+ * APPEND-4 After any failure the queue discards the producer, whose sequence numbers may be wrong.
  */
 import { randomUUID } from "node:crypto";
 import type { Kafka, Producer, RecordMetadata } from "kafkajs";
@@ -19,7 +19,7 @@ import {
   RetryableError,
 } from "../../runtime/errors.ts";
 import type { Appended, OutgoingRecord } from "../../runtime/ports.ts";
-import { giveUp, RETRY } from "./client.ts";
+import { endConnections, RETRY } from "./client.ts";
 import { mapKafkaError } from "./map-error.ts";
 import type { TopicNames } from "./topics/topic-names.ts";
 import { SentRecords, toTopicMessages } from "./transactions/outgoing-messages.ts";
@@ -32,7 +32,7 @@ type Pending = {
 
 type Kind = "plain" | "transactional";
 
-/** What a batch of one topic-partition holds at most; the default of Kafka takes 1 MiB. */
+/** Size limit of a batch; the default limit of Kafka is 1 MiB. */
 const BATCH_BYTES_MAX = 900 * 1024;
 const RECORD_OVERHEAD_BYTES = 32;
 const GROUP_RECORDS_MAX = 2_000;
@@ -41,9 +41,11 @@ const TRANSACTION_TIMEOUT_MS = 10_000;
 export type AppendQueueOptions = {
   readonly kafka: Kafka;
   readonly names: TopicNames;
-  /** Begins the transactional id, which is new in each process: nobody takes it over. */
+  /** Prefix of the transactional id; the rest is random, so no other process takes the id over. */
   readonly clientId: string;
-  /** Resolves once what was committed there can be read: a commit is answered before that. */
+  /**
+   * Resolves once a reader can see the record. Brokers answer a commit before readers see it.
+   */
   readonly untilVisible: (record: OutgoingRecord, at: Appended) => Promise<void>;
 };
 
@@ -67,29 +69,31 @@ export class AppendQueue {
     });
   }
 
-  /** Sends what is pending, then lets the producers go. */
+  /** Sends all pending records, then disconnects the producers. */
   async close(): Promise<void> {
     await this.#running;
     await Promise.all([this.#discard("plain"), this.#discard("transactional")]);
   }
 
-  /** Waits for nobody: what is pending fails, and the client that it sends with is given up. */
+  /**
+   * Closes without waiting: pending appends fail, and all connections of the client end at once.
+   */
   abandon(): void {
     const error = new FatalError("closed", "the log is closed");
     for (const { reject } of this.#pending.splice(0)) reject(error);
     void this.#discard("plain");
     void this.#discard("transactional");
-    giveUp(this.#options.kafka);
+    endConnections(this.#options.kafka);
   }
 
   async #run(): Promise<void> {
-    // Calls of one turn of the event loop share a send.
+    // Waiting for one turn of the event loop lets all calls of that turn share a send.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#pending.length > 0) await this.#sendGroup(this.#nextGroup());
     this.#running = undefined;
   }
 
-  /** Calls that can share a send: together no more than one batch for each topic-partition. */
+  /** Takes the calls that can share a send: one batch for each topic-partition holds them all. */
   #nextGroup(): readonly Pending[] {
     const sizes = new Map<string, number>();
     let count = 0;
@@ -107,7 +111,7 @@ export class AppendQueue {
 
   async #sendGroup(group: readonly Pending[]): Promise<void> {
     const all = group.flatMap(({ records }) => records);
-    const kind = kindOf(group);
+    const kind = chooseKind(group);
     try {
       const appended = await this.#send(all, kind);
       let from = 0;
@@ -118,11 +122,11 @@ export class AppendQueue {
     } catch (error) {
       const isTooLarge = error instanceof PoisonRecordError && group.length > 1;
       if (isTooLarge && (kind === "transactional" || isOnePartition(all))) {
-        // One of them is too large, and none was written; the others need not suffer for it.
+        // One call is too large and nothing was written, so each call is sent again by itself.
         for (const one of group) await this.#sendGroup([one]);
         return;
       }
-      const reason = isTooLarge ? partly(error) : error;
+      const reason = isTooLarge ? toPartialError(error) : error;
       for (const { reject } of group) reject(reason);
     }
   }
@@ -137,7 +141,7 @@ export class AppendQueue {
         : await this.#sendTransaction(producer, records);
     } catch (error) {
       await this.#discard(kind);
-      throw ofAppend(mapKafkaError(error, "appending"), isSent && kind === "plain");
+      throw toAppendError(mapKafkaError(error, "appending"), isSent && kind === "plain");
     }
   }
 
@@ -156,12 +160,12 @@ export class AppendQueue {
     const transaction = await producer.transaction();
     const appended: Appended[] = [];
     try {
-      for (const round of roundsOf(records)) {
+      for (const round of splitIntoSends(records)) {
         const metadata = await transaction.sendBatch({ topicMessages: this.#messages(round) });
         appended.push(...this.#listAppended(metadata, round));
       }
     } catch (error) {
-      // Otherwise readers would wait for the broker to end it.
+      // Without an abort readers would wait until the broker ends the transaction.
       await transaction.abort().catch(() => undefined);
       throw error;
     }
@@ -219,7 +223,7 @@ export class AppendQueue {
             transactionTimeout: TRANSACTION_TIMEOUT_MS,
           }),
     });
-    // Before it is connected: where it gets no id it has connections all the same.
+    // Stored before it connects: a producer that gets no id has connections to close all the same.
     this.#producers[kind] = producer;
     await producer.connect();
     return producer;
@@ -240,24 +244,25 @@ function partitionOf({ message }: { message: { partition?: number } }): number {
 }
 
 /**
- * Nobody else has the producer's id: being fenced is only a failure here, whose outcome is open.
- * @param mayStay what was sent is not part of a transaction: of several attempts each may have been written.
+ * Nobody else uses the producer's id, so "fenced" is not final here: it is a failure with an
+ * unknown outcome.
+ * @param mayStay true where the send was no transaction, so any attempt may have been written.
  */
-function ofAppend(error: PipelineError, mayStay: boolean): PipelineError {
+function toAppendError(error: PipelineError, mayStay: boolean): PipelineError {
   const isOpen = error instanceof FencedError || (mayStay && error.code === "log_unavailable");
   if (!isOpen) return error;
   return new RetryableError("outcome_unknown", error.message, { cause: error });
 }
 
-/** A topic takes less than we send at once: which of its neighbours were written nobody says. */
-function partly(cause: PipelineError): PipelineError {
+/** The send was larger than a topic takes, and no answer says which other records were written. */
+function toPartialError(cause: PipelineError): PipelineError {
   const text = `${cause.message}; what was sent together with it may have been written`;
   return new RetryableError("outcome_unknown", text, { cause });
 }
 
-function kindOf(group: readonly Pending[]): Kind {
+function chooseKind(group: readonly Pending[]): Kind {
   const alone = group.every(
-    ({ records }) => roundsOf(records).length === 1 && isOnePartition(records),
+    ({ records }) => splitIntoSends(records).length === 1 && isOnePartition(records),
   );
   return alone ? "plain" : "transactional";
 }
@@ -269,8 +274,10 @@ function isOnePartition(records: readonly OutgoingRecord[]): boolean {
   );
 }
 
-/** Sends in order, each with no more than one batch for each topic-partition. */
-function roundsOf(records: readonly OutgoingRecord[]): readonly (readonly OutgoingRecord[])[] {
+/** Splits records, in order, into sends that hold at most one batch for each topic-partition. */
+function splitIntoSends(
+  records: readonly OutgoingRecord[],
+): readonly (readonly OutgoingRecord[])[] {
   const rounds: OutgoingRecord[][] = [];
   let sizes = new Map<string, number>();
   for (const record of records) {
@@ -287,7 +294,7 @@ function roundsOf(records: readonly OutgoingRecord[]): readonly (readonly Outgoi
   return rounds;
 }
 
-/** Adds the sizes of records to those of their topic-partitions; returns the largest of these. */
+/** Adds the sizes of records to the totals of their topic-partitions; returns the largest total. */
 function addSizes(sizes: Map<string, number>, records: readonly OutgoingRecord[]): number {
   let largest = 0;
   for (const { topic, partition, key, value, headers = [] } of records) {

@@ -1,4 +1,4 @@
-/** Makes the clients of a Kafka cluster: who to speak to, how to log in, how long to try again. */
+/** Creates kafkajs clients: brokers, TLS, SASL, time-outs, retries and logging. */
 
 import type { Socket } from "node:net";
 import { type ConnectionOptions, rootCertificates } from "node:tls";
@@ -15,12 +15,13 @@ import { type Cluster, createCluster, defaultSockets } from "./patches/kafkajs-i
 import { loadKafkajs } from "./patches/load-kafkajs.ts";
 
 export type KafkaTls = {
-  /** Certificates to trust beside the system's, the client's own and its key: PEM. */
+  /** PEM certificates of authorities to trust in addition to those that Node trusts. */
   readonly ca?: readonly string[] | undefined;
+  /** PEM of the client's own certificate, and of its private key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly passphrase?: string | undefined;
-  /** The name that the certificate must carry, where it is not the host's. */
+  /** The name that the broker's certificate must carry, where it differs from the host name. */
   readonly serverName?: string | undefined;
 };
 
@@ -41,8 +42,8 @@ export type KafkaSettings = {
 };
 
 /**
- * How kafkajs tries again, for the clients and for the producers alike. The first waits are what a
- * transaction costs after CONCURRENT_TRANSACTIONS; all of them together outlast the restart of a broker.
+ * How clients and producers retry. The first pauses are short, since a transaction that meets
+ * CONCURRENT_TRANSACTIONS waits for one; all pauses together are longer than a broker's restart.
  */
 export const RETRY = {
   initialRetryTime: 3,
@@ -58,26 +59,31 @@ type Made = {
 
 const made = new WeakMap<Kafka, Made>();
 
-/** Where a client of ours looks for its cluster, for messages; empty: it is none of ours. */
+/**
+ * Broker addresses of a client, for messages; empty for a client that `createKafka` did not make.
+ */
 export function addressesOf(kafka: Kafka): readonly string[] {
   return made.get(kafka)?.addresses ?? [];
 }
 
-/** Connections of their own, with the settings and sockets of a client of ours. */
+/** Opens separate connections with the settings of a client that `createKafka` made. */
 export function openCluster(kafka: Kafka): Cluster {
   const of = made.get(kafka);
   if (of === undefined) throw new Error("the client was not made by `createKafka`");
   return createCluster(of.config);
 }
 
-/** Ends all connections of a client of ours at once, for a cluster that does not answer: it is of no use any more. */
-export function giveUp(kafka: Kafka): void {
+/**
+ * Ends all connections of a client at once, for a cluster that does not answer. The client stays
+ * unusable.
+ */
+export function endConnections(kafka: Kafka): void {
   made.get(kafka)?.sockets.end();
 }
 
 /**
- * A client, not yet connected. One for each role and each group: kafkajs keeps marks of offsets in it
- * that two users of one client would overwrite.
+ * Creates a client that is not connected yet. Each role and each group needs a client of its own:
+ * kafkajs stores offsets in the client, and two users would overwrite each other's.
  */
 export function createKafka(settings: KafkaSettings, logger: Logger): Kafka {
   const { Kafka, logLevel } = loadKafkajs();
@@ -101,7 +107,7 @@ export function createKafka(settings: KafkaSettings, logger: Logger): Kafka {
 
 function tlsOptions(tls: KafkaTls): ConnectionOptions {
   return {
-    // What is given as `ca` takes the place of the system's: both are wanted.
+    // Node replaces its own authorities by `ca`, so the list names both.
     ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, ...tls.ca] }),
     ...(tls.cert === undefined ? {} : { cert: tls.cert }),
     ...(tls.key === undefined ? {} : { key: tls.key }),
@@ -114,45 +120,54 @@ function saslOptions({ mechanism, username, password }: KafkaSasl): SASLOptions 
   return { mechanism, username, password };
 }
 
-/** The connections of a client: kafkajs ends none before all that was asked on it is answered, or late. */
-
+/**
+ * The open sockets of a client. kafkajs ends a connection only when every request on it has been
+ * answered or has timed out; this class can end them at once.
+ */
 export class OpenSockets {
   readonly #make: ISocketFactory;
   readonly #open = new Set<Socket>();
   #isEnded = false;
 
-  /** @param make as kafkajs makes them. */
+  /** @param make kafkajs' own socket factory. */
   constructor(make: ISocketFactory) {
     this.#make = make;
   }
 
-  /** For the client. */
+  /** The socket factory that the client is created with. */
   readonly open: ISocketFactory = (address) => {
-    if (this.#isEnded) throw new Error("the client was given up: it connects to nothing any more");
+    if (this.#isEnded) throw new Error("the Kafka client was closed and connects no more");
     const socket = this.#make(address);
     this.#open.add(socket);
     socket.once("close", () => this.#open.delete(socket));
     return socket;
   };
 
-  /** Whatever waits for an answer fails now, and nothing is connected any more. */
+  /**
+   * Destroys all sockets: requests that wait for an answer fail, and later connections are refused.
+   */
   end(): void {
     this.#isEnded = true;
-    for (const socket of this.#open) socket.destroy(new Error("the client was given up"));
+    for (const socket of this.#open) socket.destroy(new Error("the Kafka client was closed"));
   }
 }
 
-/** Single answers that are tried again, and advice that does not fit a bounded retry. */
+/**
+ * Messages of kafkajs for debug level: answers that it retries, and advice on unlimited retries.
+ */
 const EXPECTED = /^(Response |Limiting retries )/;
 const PLAIN_FIELDS = ["broker", "groupId", "error", "retryCount", "retryTime", "memberId"];
 const MESSAGE_MAX = 300;
-/** A broker that is away is told of again after this time, not at each of many tries. */
+/**
+ * The same message is logged as a warning only once in this time, however often kafkajs retries.
+ */
 const REPEAT_MS = 5_000;
 const REMEMBERED_MAX = 100;
 
 /**
- * kafkajs logs as errors what it then tries again, so nothing is more than a warning here: what ends in
- * an error is thrown. Only fields known to be plain are taken over; buffers and credentials never are.
+ * Passes kafkajs' messages to our logger. kafkajs logs as errors what it then retries, so nothing
+ * is more than a warning here; a real failure is thrown. Only `PLAIN_FIELDS` are logged, so that
+ * buffers and credentials never are.
  */
 export function bridgeTo(logger: Logger): logCreator {
   const loggedAtMs = new Map<string, number>();

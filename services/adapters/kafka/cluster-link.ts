@@ -1,4 +1,4 @@
-/** Connections to a cluster, who leads what, and the requests that readers send. */
+/** Our own connections to a cluster: they know the leaders and send the requests of the readers. */
 import type { Kafka } from "kafkajs";
 import { FatalError } from "../../runtime/errors.ts";
 import { addressesOf, openCluster } from "./client.ts";
@@ -17,9 +17,12 @@ const EARLIEST = "-2";
 const READ_UNCOMMITTED = 0;
 const READ_COMMITTED = 1;
 const UNKNOWN_TOPIC = 3;
-const OF_TRANSACTIONS = 1;
+const TRANSACTION_COORDINATOR = 1;
 
-/** `stable`: below it everything is decided. `latest`: what is undecided counts as well. */
+/**
+ * `stable` (the last stable offset): every transaction below it has ended. `latest` (the high
+ * watermark): records of open transactions count as well.
+ */
 export type OffsetKind = "earliest" | "stable" | "latest";
 
 export class ClusterLink {
@@ -29,7 +32,7 @@ export class ClusterLink {
   readonly #requestTimeoutMs: number;
   #connecting: Promise<void> | undefined;
 
-  /** @param names the topics that are read; they must exist. */
+  /** @param names the topics to read; each must exist. */
   constructor(kafka: Kafka, names: readonly string[], requestTimeoutMs: number) {
     this.#cluster = openCluster(kafka);
     this.#addresses = addressesOf(kafka);
@@ -37,7 +40,7 @@ export class ClusterLink {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  /** @throws FatalError `log_mismatch` that names each topic that is missing. */
+  /** @throws FatalError `log_mismatch` that lists the missing topics. */
   connect(): Promise<void> {
     this.#connecting ??= this.#connect().catch((error: unknown) => {
       this.#connecting = undefined;
@@ -46,9 +49,9 @@ export class ClusterLink {
     return this.#connecting;
   }
 
-  /** The broker that leads a partition, as of the last look; undefined: none that we know of. */
+  /** The broker that leads a partition, by the latest metadata; undefined where none is known. */
   leaderOf(topic: string, partition: number): number | undefined {
-    // kafkajs throws where it has lost what it knew.
+    // kafkajs throws while it has no metadata.
     if (!this.#knowsTopics()) return undefined;
     const metadata = this.#cluster
       .findTopicPartitionMetadata(topic)
@@ -56,23 +59,25 @@ export class ClusterLink {
     return metadata === undefined || metadata.leader < 0 ? undefined : metadata.leader;
   }
 
-  /** Looks again who leads what. One look at a time, shared by all who ask. */
+  /** Fetches the metadata anew. Concurrent callers share one request. */
   refresh(): Promise<void> {
     return this.#cluster.refreshMetadata();
   }
 
-  /** As `refresh`, for a link that may not have been used yet. Never rejects. */
+  /** Like `refresh`, but does nothing before the first `connect`. Never rejects. */
   async refreshIfConnected(): Promise<void> {
     if (this.#connecting !== undefined) await this.refresh().catch(() => undefined);
   }
 
-  /** @param connection see internals.ts: requests on one connection are answered one by one. */
+  /**
+   * @param connection `CONTROL` or `POLL`: a broker answers the requests of a connection in order.
+   */
   async send<T>(nodeId: number, connection: number, request: WireRequest<T>): Promise<T> {
     const broker = await this.#cluster.findBroker({ nodeId });
     return sendRequest(broker, connection, request, this.#requestTimeoutMs);
   }
 
-  /** What the topics are now; a topic that is missing has an error code. */
+  /** Describes the topics as they are now; a missing topic has an error code. */
   async describe(): Promise<DescribedCluster> {
     const [node] = this.#cluster.getNodeIds();
     if (node === undefined) throw new Error("no broker is known");
@@ -81,7 +86,7 @@ export class ClusterLink {
 
   async offset(topic: string, partition: number, kind: OffsetKind): Promise<number> {
     const leader = this.leaderOf(topic, partition);
-    if (leader === undefined) throw new Error(`${topic}[${partition}] has no leader now`);
+    if (leader === undefined) throw new Error(`${topic}[${partition}] has no leader`);
     const broker = await this.#cluster.findBroker({ nodeId: leader });
     const timestamp = kind === "earliest" ? EARLIEST : LATEST;
     const { responses } = await broker.listOffsets({
@@ -93,11 +98,11 @@ export class ClusterLink {
     return Number(offset);
   }
 
-  /** Who coordinates the transactions of an id. */
+  /** Finds the broker that coordinates the transactions of an id. */
   coordinatorOf(transactionalId: string): Promise<TransactionCoordinator> {
     return this.#cluster.findGroupCoordinator({
       groupId: transactionalId,
-      coordinatorType: OF_TRANSACTIONS,
+      coordinatorType: TRANSACTION_COORDINATOR,
     });
   }
 
@@ -122,8 +127,8 @@ export class ClusterLink {
       const names = missing.map(({ name }) => `\`${name}\``).join(", ");
       throw new FatalError(
         "log_mismatch",
-        `the cluster has no topic ${names}: make it with \`callgate topics apply\`, or name ` +
-          "another under `kafka.topics`",
+        `the cluster has no topic ${names}: create it with \`callgate topics apply\`, or set ` +
+          "the name of an existing topic under `kafka.topics`",
       );
     }
   }

@@ -1,3 +1,4 @@
+import { setTimeout as setTimer } from "node:timers/promises";
 import type { Kafka } from "kafkajs";
 import { FatalError, type PipelineError, RetryableError } from "../../runtime/errors.ts";
 import type {
@@ -24,30 +25,33 @@ import type { TopicNames } from "./topics/topic-names.ts";
 export type KafkaLogOptions = {
   readonly kafka: Kafka;
   readonly names: TopicNames;
-  /** Those that are used, and must be there; absent: all. */
+  /** The topics that are used and must exist; absent: all. */
   readonly topics?: readonly Topic[];
   readonly clientId: string;
   readonly requestTimeoutMs: number;
-  /** How often the topics are compared with what they were at the start. */
+  /** How often the log compares the topics with their state at the start. */
   readonly watchMs?: number;
 };
 
 const WATCH_MS = 10_000;
-/** How long a read tries again before it fails: longer than a leader takes to move. */
+/** How long a read retries before it fails: longer than an election of a leader takes. */
 const TRY_MS_MAX = 10_000;
-/** How long a leader may end before what was read: it was deposed, and learns of it with its next heartbeat (2 s). */
+/**
+ * How long a partition may seem to end before an offset that was read. A deposed leader answers so
+ * until its next heartbeat (2 s) tells it that it was deposed.
+ */
 const SHORTER_MS_MAX = 3_000;
 const PAUSE_MS_MIN = 3;
 const PAUSE_MS_MAX = 250;
-/** A transaction that was open when an end was asked for ends within this time. */
+/** How long `endOffset` waits for the transactions that were open when it was called. */
 const STABLE_MS_MAX = 20_000;
-/** A poll that is out for longer is no proof any more that there is nothing new. */
+/** A poll that is in flight for longer no longer shows that a partition has nothing new. */
 const POLL_TRUST_MS = POLL_MS + 400;
-/** So fresh is an answer that need not be asked for again. */
+/** For how long a broker's answer that a partition has nothing new stays valid. */
 const END_TRUST_MS = 20;
 const OUT_OF_RANGE = 1;
 
-/** Connects, and learns what the topics are. @throws PipelineError: see errors.ts of the runtime. */
+/** Connects and checks the topics. @throws PipelineError (runtime/errors.ts). */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
   const topics = options.topics ?? TOPICS;
   const names = topics.map((topic) => options.names[topic]);
@@ -60,13 +64,13 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
     return new KafkaLog(options, links, facts);
   } catch (error) {
     await links[0].close();
-    throw mapKafkaError(error, "reading what the topics are");
+    throw mapKafkaError(error, "describing the topics");
   }
 }
 
 /**
- * The log in a Kafka cluster. Reads without a group, through long polls that all positions of this
- * process share; what comes is held ready, so that a read seldom waits.
+ * The log in a Kafka cluster. It reads without a consumer group, by long polls that all positions
+ * of this process share, and buffers the records, so that a read seldom waits.
  */
 export class KafkaLog implements Log {
   readonly partitions: number;
@@ -88,7 +92,7 @@ export class KafkaLog implements Log {
     links: readonly [ClusterLink, ClusterLink],
     facts: TopicFacts,
   ) {
-    // Each reader of each partition waits on it.
+    // Every waiting reader of every partition adds a listener.
     allowManyListeners(this.#closing.signal);
     this.#facts = facts;
     this.#names = options.names;
@@ -101,7 +105,7 @@ export class KafkaLog implements Log {
     this.#appends = new AppendQueue({
       ...options,
       untilVisible: ({ topic, partition }, { offset }) =>
-        // What is committed stays so, whether or not it could be seen in time.
+        // The records are committed, whether or not a reader saw them in time.
         this.#stableFrom(topic, partition, offset + 1).then(
           () => undefined,
           () => undefined,
@@ -130,11 +134,11 @@ export class KafkaLog implements Log {
     this.#assertPartition(topic, partition);
     const name = this.#names[topic];
     const { track: first, isNew } = this.#tracks.at(name, partition, fromOffset);
-    // Who reads on is read ahead for; a single look is not.
+    // A reader that comes back is fetched ahead for; a single read is not.
     if (!isNew) first.following = true;
     const fromMs = nowMs();
     for (let track = first, at = fromOffset, pauseMs = PAUSE_MS_MIN; ; ) {
-      // While we waited, another reader who was at the same place may have taken what came.
+      // While this read waited, another reader at the same offset may have taken the records.
       if (track.readFrom !== at) track = this.#tracks.at(name, partition, at).track;
       const { records, nextOffset } = track.take(limits);
       at = nextOffset;
@@ -156,9 +160,9 @@ export class KafkaLog implements Log {
   }
 
   /**
-   * Everything appended before the call lies below it or was aborted: it waits for the transactions
-   * that are open now. In an input topic, where others' may stay open for long, it does not wait:
-   * there it is what can be read.
+   * Every record that was appended before the call is below the offset or was aborted: the call
+   * waits for the transactions that are open now. In an input topic, where transactions of others
+   * may stay open for long, it does not wait and returns the end of what can be read.
    */
   async endOffset(topic: Topic, partition: number): Promise<number> {
     const waits = !(INPUT_TOPICS as readonly Topic[]).includes(topic);
@@ -170,7 +174,7 @@ export class KafkaLog implements Log {
     return this.#offset(topic, partition, "earliest");
   }
 
-  /** Its timers do not keep the process alive. */
+  /** The timers do not keep the process alive. */
   waitForNew(
     positions: readonly WaitPosition[],
     timeoutMs: number,
@@ -179,7 +183,7 @@ export class KafkaLog implements Log {
     if (this.#isStopped || signal?.aborted === true) return Promise.resolve();
     const tracks: Track[] = [];
     for (const { topic, partition, offset } of positions) {
-      // The read that follows tells what is wrong with it.
+      // The read that follows reports what is wrong with the partition.
       if (!this.#hasPartition(partition)) return Promise.resolve();
       const { track } = this.#tracks.at(this.#names[topic], partition, offset);
       if (track.isReady) return Promise.resolve();
@@ -213,13 +217,15 @@ export class KafkaLog implements Log {
     await Promise.all(this.#links.map((link) => link.close()));
   }
 
-  /** As `close`, where the cluster does not answer: what is under way fails, and its connections end now. */
+  /**
+   * Like `close`, for a cluster that does not answer: appends fail and their connections end now.
+   */
   abandon(): void {
     this.close().catch(() => undefined);
     this.#appends.abandon();
   }
 
-  /** Gets more for a track that has nothing left: from the poll that is out, or by a fetch of its own. */
+  /** Fills an empty track: from the poll in flight, or by a separate fetch. */
   async #fill(track: Track): Promise<void> {
     if (track.inFlightSinceMs !== null && nowMs() - track.inFlightSinceMs < POLL_TRUST_MS) {
       await new Promise<void>((resolve) => {
@@ -239,7 +245,7 @@ export class KafkaLog implements Log {
   async #fetchNow(track: Track): Promise<void> {
     const { name, partition, fetchFrom } = track;
     const leader = this.#link.leaderOf(name, partition);
-    if (leader === undefined) throw new Error("it has no leader now");
+    if (leader === undefined) throw new Error("the partition has no leader");
     const bytesMax = PARTITION_BYTES_MAX;
     const positions = [{ topic: name, partition, offset: fetchFrom, bytesMax }];
     const request = fetchRequest({ positions, waitMs: 0, bytesMax });
@@ -249,11 +255,13 @@ export class KafkaLog implements Log {
     const before = track.end;
     track.feed(answer, fetchFrom, nowMs());
     if (!track.isReady && track.fetchFrom === fetchFrom && before > fetchFrom) {
-      throw new Error(`its leader does not show yet what was committed up to ${before}`);
+      throw new Error(`the leader does not show the records up to ${before} yet`);
     }
   }
 
-  /** It never goes on elsewhere by itself: whatever was there is gone, and somebody must know. */
+  /**
+   * No position is ever reset: the records at the offset are gone, and a person must know of it.
+   */
   async #explainRange(track: Track, offset: number): Promise<void> {
     const { name, partition } = track;
     const start = await this.#link.offset(name, partition, "earliest");
@@ -261,11 +269,11 @@ export class KafkaLog implements Log {
     const context = { topic: name, partition, offset, start, end };
     const location = `\`${name}\` partition ${partition}`;
     if (offset < start) {
-      const text = `${location}: the records from ${offset} up to ${start} are no longer there`;
+      const text = `${location}: the records from ${offset} up to ${start} were deleted`;
       throw new FatalError("input_out_of_reach", text, { context });
     }
     if (offset > end) {
-      const text = `${location} ends at ${end}, before ${offset}: it was cut off, or made anew`;
+      const text = `${location} ends at ${end}, before ${offset}: it was truncated or created anew`;
       throw new FatalError("log_mismatch", text, { context });
     }
   }
@@ -284,14 +292,14 @@ export class KafkaLog implements Log {
         return await this.#link.offset(name, partition, kind);
       } catch (error) {
         this.#assertOpen();
-        const failure = mapKafkaError(error, `asking for offsets of \`${name}\``);
+        const failure = mapKafkaError(error, `reading the offsets of \`${name}\``);
         if (failure.disposition !== "retry" || nowMs() > untilMs) throw failure;
         await this.#lookAgainAfter(pauseMs);
       }
     }
   }
 
-  /** A log that was closed meanwhile connects to nothing any more. */
+  /** Pauses, then refreshes the metadata. A log that was closed meanwhile opens no connection. */
   async #lookAgainAfter(pauseMs: number): Promise<void> {
     await sleep(pauseMs, this.#closing.signal);
     this.#assertOpen();
@@ -299,7 +307,7 @@ export class KafkaLog implements Log {
     this.#assertOpen();
   }
 
-  /** The end of what is decided, once that is `least` or more. */
+  /** Returns the last stable offset as soon as it is `least` or more. */
   async #stableFrom(topic: Topic, partition: number, least: number): Promise<number> {
     const untilMs = nowMs() + STABLE_MS_MAX;
     const end = this.#tracks.endOf(this.#names[topic], partition);
@@ -314,7 +322,7 @@ export class KafkaLog implements Log {
         throw new RetryableError(
           "log_unavailable",
           `\`${this.#names[topic]}\` partition ${partition}: a transaction stays open at ${stable}; ` +
-            "`callgate doctor` says whose it is and how to end it",
+            "`callgate doctor` shows its producer and how to end it",
           { context: { topic, partition, offset: stable } },
         );
       }
@@ -326,7 +334,7 @@ export class KafkaLog implements Log {
     try {
       this.#failure ??= findChange(this.#facts, await this.#link.describe(), this.#names);
     } catch {
-      // What cannot be reached is met by the reads.
+      // The reads report a cluster that cannot be reached.
       return;
     }
     if (this.#failure !== null) this.#tracks.close();
@@ -355,14 +363,17 @@ export class KafkaLog implements Log {
 }
 
 function assertAnswered(answer: FetchedPartition | undefined): asserts answer is FetchedPartition {
-  if (answer === undefined) throw new Error("the broker answered for something else");
+  if (answer === undefined) throw new Error("the broker answered for another partition");
   const code = answer.errorCode;
   if (code === 0) return;
-  const text = isStaleLeader(code) ? "its leader is moving" : `the broker answered error ${code}`;
+  const text = isStaleLeader(code) ? "the leader is moving" : `the broker answered error ${code}`;
   throw Object.assign(new Error(text), { code });
 }
 
-/** Nothing is left, and a broker said so just now, or would have said otherwise by now. */
+/**
+ * True where no record is left: a broker just answered so, or a poll in flight would have brought
+ * a new record by now.
+ */
 function isAtEnd(track: Track): boolean {
   if (track.isReady || track.fetchFrom < track.end) return false;
   const now = nowMs();
@@ -371,7 +382,7 @@ function isAtEnd(track: Track): boolean {
   return since !== null && now - since < POLL_TRUST_MS && track.atEndMs > Number.NEGATIVE_INFINITY;
 }
 
-/** For how long a read that failed is tried again. */
+/** For how long a failed read is retried. */
 function patienceMs({ disposition, code }: PipelineError): number {
   if (code === "log_mismatch") return SHORTER_MS_MAX;
   return disposition === "retry" ? TRY_MS_MAX : 0;
@@ -381,14 +392,7 @@ function nowMs(): number {
   return performance.now();
 }
 
-function sleep(timeMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, timeMs);
-    signal.addEventListener("abort", done);
-  });
+/** Ends early, without an error, when the signal aborts. */
+async function sleep(timeMs: number, signal: AbortSignal): Promise<void> {
+  await setTimer(timeMs, undefined, { signal }).catch(() => undefined);
 }

@@ -1,7 +1,7 @@
 /**
- * A log of one partition that ends in this process: inputs go through the record batches of the wire and back, what is
- * committed becomes batches that nobody gets. A gate that warms up on it runs what it runs on a cluster, on the same
- * kinds of objects.
+ * A log of one partition inside this process, on which a gate warms up. Inputs are encoded as
+ * record batches and decoded again; commits are encoded and dropped. So the gate runs the code that
+ * it runs on a cluster, on the same kinds of objects.
  */
 
 import { FatalError } from "../../runtime/errors.ts";
@@ -25,7 +25,7 @@ import type { TopicNames } from "./topics/topic-names.ts";
 import { toTopicMessages } from "./transactions/outgoing-messages.ts";
 
 const PARTITION = 0;
-/** A producer of no cluster. */
+/** Producer fields of the batches; no broker checks them. */
 const PRODUCER = { producerId: 0n, producerEpoch: 0, firstSequence: 0 };
 
 export class LoopbackLog implements Log, Ownership {
@@ -34,7 +34,7 @@ export class LoopbackLog implements Log, Ownership {
   readonly #names: TopicNames;
   readonly #nowMs: () => number;
   readonly #tracks: ReadonlyMap<Topic, Track>;
-  /** Records of each topic so far. */
+  /** Number of records appended to each topic. */
   readonly #counts = new Map<Topic, number>();
   readonly #waiting = new Set<() => void>();
 
@@ -56,7 +56,7 @@ export class LoopbackLog implements Log, Ownership {
     return `${this.clusterId}/${topic}`;
   }
 
-  /** @throws FatalError where a topic is none of the inputs: nobody could read it. */
+  /** Records of other topics than the inputs only get offsets, since nobody reads them. */
   async append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]> {
     const appended = this.#assignOffsets(records);
     for (const topic of INPUT_TOPICS) {
@@ -82,7 +82,7 @@ export class LoopbackLog implements Log, Ownership {
     );
   }
 
-  /** Reads on from where the read before ended. @throws FatalError anywhere else. */
+  /** @throws FatalError where `fromOffset` is not where the previous read ended. */
   async read(
     topic: Topic,
     _partition: number,
@@ -91,7 +91,7 @@ export class LoopbackLog implements Log, Ownership {
   ): Promise<ReadResult> {
     const track = this.#track(topic);
     if (fromOffset !== track.readFrom) {
-      throw new FatalError("unexpected", `a loopback is read in order, not from ${fromOffset}`);
+      throw new FatalError("unexpected", `a loopback log is read in order, not from ${fromOffset}`);
     }
     return { ...track.take(limits), endOffset: track.end };
   }
@@ -142,7 +142,7 @@ export class LoopbackLog implements Log, Ownership {
     for (const { messages } of toTopicMessages(records, this.#names)) {
       encode(messages as readonly BatchRecord[], nowMs);
     }
-    // A commit on a cluster lets others run meanwhile; so does this one.
+    // A commit on a cluster lets other tasks run meanwhile; so does this one.
     await new Promise((resolve) => setImmediate(resolve));
     return { type: "committed", appended: this.#assignOffsets(records) };
   }
@@ -159,7 +159,7 @@ export class LoopbackLog implements Log, Ownership {
   #track(topic: Topic): Track {
     const track = this.#tracks.get(topic);
     if (track !== undefined) return track;
-    throw new FatalError("unexpected", `nobody reads \`${topic}\` of a loopback`);
+    throw new FatalError("unexpected", `a loopback log cannot read \`${topic}\``);
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a failure of the cluster or of kafkajs means for the pipeline. */
+/** Maps failures of the cluster and of kafkajs to the errors of the runtime. */
 import {
   FatalError,
   FencedError,
@@ -7,30 +7,30 @@ import {
   RetryableError,
 } from "../../runtime/errors.ts";
 
-/** Another producer has the id, or the broker has forgotten ours: kafka.apache.org/protocol#errors. */
+/** Another producer has the id, or the broker forgot ours: kafka.apache.org/protocol#errors. */
 const FENCED = new Set([45, 47, 48, 49, 59, 90]);
 const TOO_LARGE = new Set([10, 18]);
-/** Not allowed, wrong credentials, a topic that cannot be: trying again cannot help. */
+/** Missing rights, wrong credentials, invalid topics: a retry cannot help. */
 const REFUSED = new Map<number, string>([
   [17, "the topic's name is not valid"],
   [
     26,
-    "the brokers take no session of this length: set `kafka.sessionTimeoutMs` to what lies between their " +
+    "the brokers do not accept this session time-out: set `kafka.sessionTimeoutMs` between their " +
       "`group.min.session.timeout.ms` and `group.max.session.timeout.ms`",
   ],
   [29, "no right to use the topic: grant READ, WRITE and DESCRIBE"],
   [30, "no right to use the consumer group: grant READ"],
   [31, "no right on the cluster: grant WRITE of the topics that it writes, or IDEMPOTENT_WRITE"],
   [33, "the broker does not offer this SASL mechanism"],
-  [34, "this listener does not use SASL: leave `kafka.sasl` out, or name a SASL listener"],
-  [38, "more replicas are asked for than there are brokers: give fewer by --replication"],
+  [34, "this listener does not use SASL: leave `kafka.sasl` out, or use a listener with SASL"],
+  [38, "there are fewer brokers than replicas: lower --replication"],
   [53, "no right to use the transactional id: grant WRITE and DESCRIBE"],
   [58, "the user name or the password is wrong"],
 ]);
 
 const UNTRUSTED =
-  "the broker's certificate is not trusted: set `kafka.ssl.caFile` to that of the authority that signed it";
-/** Codes of Node's TLS that come again however often it is tried. */
+  "the broker's certificate is not trusted: set `kafka.ssl.caFile` to the certificate of the authority that signed it";
+/** Error codes of Node's TLS that a retry cannot change. */
 const UNTRUSTED_CODES = new Map<string, string>([
   ["DEPTH_ZERO_SELF_SIGNED_CERT", UNTRUSTED],
   ["SELF_SIGNED_CERT_IN_CHAIN", UNTRUSTED],
@@ -40,18 +40,20 @@ const UNTRUSTED_CODES = new Map<string, string>([
   ["CERT_HAS_EXPIRED", "the broker's certificate has expired: renew it"],
   [
     "ERR_TLS_CERT_ALTNAME_INVALID",
-    "the broker's certificate is of another name: use that name in `kafka.brokers`, or set `kafka.ssl.serverName`",
+    "the broker's certificate is for another name: use that name in `kafka.brokers`, or set `kafka.ssl.serverName`",
   ],
 ]);
-/** A listener tells those that speak to it in the wrong way no more than this. */
+/** All that a listener says to a client that lacks TLS or SASL. */
 const CUT_OFF = /^Closed connection$/;
-/** Node's words where TLS was asked for and the other side hung up at it, as one of plain text does. */
+/**
+ * Node's message where the server hung up during the TLS handshake, as a plaintext listener does.
+ */
 const CUT_OFF_AT_TLS = /before secure TLS connection/;
-/** What kafkajs says where its first request to a broker had no answer in time. */
+/** Message of kafkajs where its first request to a broker got no answer in time. */
 const NEVER_ANSWERED = "Broker not connected";
 const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|^Connection timeout$/;
 
-/** The protocol's error code that is behind an error, however often it was wrapped. */
+/** Finds the protocol's error code in an error or in its causes. */
 export function protocolCode(error: unknown): number | undefined {
   return codesOf(error).find((code) => typeof code === "number");
 }
@@ -66,13 +68,13 @@ function codesOf(error: unknown): readonly (number | string)[] {
   return codes;
 }
 
-/** What is wrong with each topic, where kafkajs tells it of several at once. */
+/** The errors of the single topics, where kafkajs reports several at once. */
 function partsOf(error: unknown): readonly Error[] {
   const parts: unknown = error instanceof Error ? Reflect.get(error, "errors") : undefined;
   return Array.isArray(parts) ? parts.filter((part) => part instanceof Error) : [];
 }
 
-/** The broker's own words, each with the topics that it says them of. */
+/** The broker's messages, each with the topics that it is about. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const topics = new Map<string, string[]>();
@@ -86,15 +88,15 @@ function textOf(error: unknown): string {
   return `${error.message}: ${lines.join("; ")}`;
 }
 
-function untrusted(error: unknown): string | undefined {
+function explainDistrust(error: unknown): string | undefined {
   for (const code of codesOf(error)) {
-    const patch = UNTRUSTED_CODES.get(String(code));
-    if (patch !== undefined) return patch;
+    const text = UNTRUSTED_CODES.get(String(code));
+    if (text !== undefined) return text;
   }
   return undefined;
 }
 
-/** True where another owner has taken the transactional id over, or may have. */
+/** True where another owner has, or may have, taken the transactional id over. */
 export function isFencedCode(code: number | undefined): boolean {
   return code !== undefined && FENCED.has(code);
 }
@@ -105,9 +107,10 @@ export function isTooLargeCode(code: number | undefined): boolean {
 }
 
 /**
- * Total. What is not known to be hopeless is tried again: a cluster comes back.
- * @param doing what was tried, for the message: "reading toolcalls.decisions.v1[3]".
- * @param addresses where the cluster was looked for, where that may be what is wrong.
+ * Maps every error. An error that is not known to be final becomes a RetryableError, since a
+ * cluster may come back.
+ * @param doing what failed, for the message: "reading toolcalls.decisions.v1[3]".
+ * @param addresses the broker addresses, for errors that a wrong address may cause.
  */
 export function mapKafkaError(
   error: unknown,
@@ -126,13 +129,13 @@ export function mapKafkaError(
   if (refused !== undefined) {
     return new FatalError("log_unreadable", `${doing}: ${refused} (${text})`, options);
   }
-  const trust = untrusted(error);
-  if (trust !== undefined) {
-    return new FatalError("log_unreadable", `${doing}: ${trust} (${text})`, options);
+  const distrust = explainDistrust(error);
+  if (distrust !== undefined) {
+    return new FatalError("log_unreadable", `${doing}: ${distrust} (${text})`, options);
   }
   if (hasName(error, "KafkaJSSASLAuthenticationError")) {
-    const patch = "check the user name, the password and the mechanism";
-    return new FatalError("log_unreadable", `${doing}: logging in failed: ${patch}`, options);
+    const hint = "check the user name, the password and the mechanism";
+    return new FatalError("log_unreadable", `${doing}: authentication failed: ${hint}`, options);
   }
   if (hasName(error, "KafkaJSServerDoesNotSupportApiKey")) {
     return new FatalError("log_unreadable", `${doing}: ${text}`, options);
@@ -147,7 +150,7 @@ export function mapKafkaError(
   );
 }
 
-/** Where a name has several addresses, Node puts what is wrong with each beside an empty text. */
+/** Where a host has several addresses, Node's error has an empty message and only codes. */
 function addErrorCode(error: unknown, text: string): string {
   const [code] = codesOf(error);
   return code !== undefined && /:\s*$/.test(text) ? `${text.trimEnd()} ${code}` : text;
@@ -156,7 +159,7 @@ function addErrorCode(error: unknown, text: string): string {
 function hintOf(error: unknown, text: string, addresses: readonly string[]): string {
   const where = addresses.length === 0 ? "there" : `at ${addresses.join(", ")}`;
   if (text === NEVER_ANSWERED) {
-    return `; what listens ${where} does not answer as Kafka, see \`kafka.brokers\``;
+    return `; the server ${where} does not answer as Kafka does, see \`kafka.brokers\``;
   }
   if (CUT_OFF_AT_TLS.test(text)) {
     return `; the listener ${where} may not speak TLS, see \`kafka.ssl.enabled\``;

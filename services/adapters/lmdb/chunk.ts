@@ -1,8 +1,8 @@
 /**
- * Records that were appended together, as one value of the store.
+ * Encodes records that were appended together as one value of the store, and decodes them.
  *
- * Layout, little endian: magic u16, count u16, CRC-32 of what follows u32, append time f64; then for
- * each record key length i32 (-1: none), value length i32 (-1: none), header count u16, key, value;
+ * Layout, little endian: magic u16, count u16, CRC-32 of the rest u32, append time f64; then for
+ * each record key length i32 (-1: null), value length i32 (-1: null), header count u16, key, value;
  * for each header name length u16, value length u16, name, value.
  */
 import { crc32 } from "node:zlib";
@@ -15,18 +15,18 @@ const RECORD_HEAD_BYTES = 10;
 const HEADER_FIELD_BYTES_MAX = 0xffff;
 
 export const CHUNK_RECORDS_MAX = 1_000;
-/** A chunk is closed once it holds this much: larger values cost the store long runs of free pages. */
+/** Size limit of a chunk: for larger values the store must find long runs of free pages. */
 export const CHUNK_BYTES_MAX = 262_144;
 
 export type PreparedRecord = {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
   readonly headers: readonly RecordHeader[];
-  /** Bytes that the record takes in a chunk. */
+  /** Encoded size of the record. */
   readonly bytes: number;
 };
 
-/** @throws PoisonRecordError `too_large`: a header name or value longer than 65,535 bytes. */
+/** @throws PoisonRecordError `too_large` where a header name or value exceeds 65,535 bytes. */
 export function prepareRecord(record: OutgoingRecord): PreparedRecord {
   const key = typeof record.key === "string" ? Buffer.from(record.key, "utf8") : record.key;
   const headers = record.headers ?? [];
@@ -78,7 +78,7 @@ function writeRecord(chunk: Buffer, start: number, record: PreparedRecord): numb
   return at;
 }
 
-/** How many records a chunk holds, and since when, without reading them. */
+/** Reads the number of records and the append time of a chunk without decoding the records. */
 export function peekChunk(chunk: Buffer): {
   readonly count: number;
   readonly appendTimeMs: number;
@@ -87,8 +87,8 @@ export function peekChunk(chunk: Buffer): {
 }
 
 /**
- * The records of a chunk; they share its memory.
- * @throws FatalError `log_corrupt` where the bytes are not what was written.
+ * Decodes the records of a chunk; they share its memory.
+ * @throws FatalError `log_corrupt` where the bytes are damaged.
  */
 export function decodeChunk(chunk: Buffer, baseOffset: number): readonly LogRecord[] {
   assertIntact(chunk, baseOffset);

@@ -8,16 +8,16 @@ import { baseOffsetOf, makeNameKey } from "./keys.ts";
 import { mapStoreError } from "./map-error.ts";
 
 const FORMAT = 1;
-/** What the log of a data directory is kept in. */
+/** Name of the file with the log of a data directory. */
 export const LOG_FILE = "log.mdb";
 
 export type EnvironmentOptions = {
   readonly dataDir: string;
-  /** Partitions of a log that is made now; an existing one keeps its own. Absent: any number will do. */
+  /** Partitions of a new log; an existing log must have the same number. Absent: any number. */
   readonly partitions?: number;
-  /** Makes the id of a new log. */
+  /** Creates the id of a new log. */
   readonly newId: () => string;
-  /** False: the directory had a log, and one that is empty is not it. Default: true. */
+  /** False: the directory must contain a log, and an empty one is an error. Default: true. */
   readonly mayCreate?: boolean;
 };
 
@@ -36,8 +36,8 @@ type LogIdentity = {
 };
 
 /**
- * One store in one directory: one memory-mapped file, shared by the processes that open it. Every
- * transaction is on disk when it returns.
+ * The store of a data directory: one memory-mapped file, shared by all processes that open it.
+ * Every transaction is on disk when it returns.
  */
 export class Environment {
   readonly dataDir: string;
@@ -46,7 +46,9 @@ export class Environment {
   readonly #root: RootDatabase<Buffer, Buffer>;
   #closed = false;
 
-  /** @throws PipelineError with what to do: unreadable, damaged, no space, other partition count. */
+  /**
+   * @throws PipelineError where the store is unreadable, damaged, full, or has other partitions.
+   */
   constructor(options: EnvironmentOptions) {
     this.dataDir = options.dataDir;
     let root: RootDatabase<Buffer, Buffer> | undefined;
@@ -60,15 +62,16 @@ export class Environment {
       if (state === "short") this.#readEverything();
       this.identity = this.#identify(options);
     } catch (error) {
-      // Whoever looks again, after the file was exchanged, must not get this one.
+      // A later attempt, after the file was replaced, must not get this one from the store's
+      // cache.
       void root?.close();
       throw this.mapError(error);
     }
   }
 
   /**
-   * Runs `action` with the write lock of all processes and puts what it wrote on disk; if it throws,
-   * nothing was written.
+   * Runs `action` with the write lock of all processes and flushes its writes. If it throws,
+   * nothing is written.
    */
   transact<T>(action: () => T): T {
     this.#assertOpen();
@@ -79,7 +82,7 @@ export class Environment {
     }
   }
 
-  /** Runs `action` on what is committed now, by whatever process. */
+  /** Runs `action` on the latest committed state of all processes. */
   view<T>(action: () => T): T {
     this.#assertOpen();
     try {
@@ -90,7 +93,9 @@ export class Environment {
     }
   }
 
-  /** Copies what is committed now, also while others write; nobody holds the copy's gate role. */
+  /**
+   * Copies the committed state, also while others write. No process holds the copy's gate role.
+   */
   async backUp(path: string): Promise<void> {
     this.#assertOpen();
     try {
@@ -132,21 +137,21 @@ export class Environment {
     if (identity.format !== FORMAT) {
       throw new FatalError(
         "log_mismatch",
-        `\`${this.dataDir}\` has format ${identity.format}, this version reads ${FORMAT}: ` +
+        `\`${this.dataDir}\` has format ${identity.format}, but this version reads ${FORMAT}: ` +
           "use the version that wrote it, or another directory",
       );
     }
     if (options.partitions !== undefined && options.partitions !== identity.partitions) {
       throw new FatalError(
         "log_mismatch",
-        `\`${this.dataDir}\` has ${identity.partitions} partitions, ${options.partitions} are asked ` +
-          "for: the number cannot change, use another directory",
+        `\`${this.dataDir}\` has ${identity.partitions} partitions, not ${options.partitions}: ` +
+          "the number cannot change, use another directory",
       );
     }
     return identity;
   }
 
-  /** A file that was cut short is read once as a whole. */
+  /** Reads a truncated file once as a whole, so that lost pages are found now. */
   #readEverything(): void {
     for (const { key, value } of this.tables.chunks.getRange()) {
       decodeChunk(value, baseOffsetOf(key));
@@ -157,19 +162,22 @@ export class Environment {
   }
 }
 
-/** Not for everybody: it holds arguments in clear. A group may share it, as approvals come from other processes. */
+/**
+ * The log contains arguments in plain text, so other users must not read it. A group may share it,
+ * since approvals come from other processes.
+ */
 const FILE_MODE = 0o660;
 
 function openRoot(path: string): RootDatabase<Buffer, Buffer> {
   return open<Buffer, Buffer>({
     path,
-    // An option of the store that its types do not name.
+    // The store has this option, but its types do not.
     ...{ permissionsMode: FILE_MODE },
     encoding: "binary",
     keyEncoding: "binary",
     maxDbs: 8,
-    // Each commit is flushed before it returns. The store's own overlapping flush would make a commit
-    // visible to other processes before it is on disk.
+    // A commit is flushed before it returns. With overlapping flushes it would be visible to
+    // other processes before it is on disk.
     overlappingSync: false,
   });
 }
@@ -186,5 +194,5 @@ function openTables(root: RootDatabase<Buffer, Buffer>): Tables {
 }
 
 function emptied(dataDir: string): FatalError {
-  return new FatalError("journal_lost", `the log in \`${dataDir}\` is empty, and there was one`);
+  return new FatalError("journal_lost", `the log in \`${dataDir}\` is empty, but it had records`);
 }

@@ -1,10 +1,11 @@
 /**
- * The gate role of a data directory: one process at a time decides, any number may append.
+ * The gate role of a data directory: one process at a time decides; any number may append.
  *
- * The holder is named in the store itself, so that two processes cannot both find a stale holder and
- * both replace it. A holder is stale when its process is gone; where that cannot be seen (another host, a
- * container that was made anew), when its heartbeat stopped. Taking the role from a holder
- * that only slept is safe: every commit is fenced by its partition's epoch, and it takes no partition again.
+ * The store itself names the holder, so that two processes cannot both find a stale holder and both
+ * replace it. A holder is stale when its process is gone; on another host or in a new container,
+ * where that cannot be seen, when its heartbeat has stopped. Taking the role from a holder that was
+ * only suspended is safe: its commits are fenced by the partitions' epochs, and it takes no
+ * partition again.
  */
 import { closeSync, openSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -29,16 +30,16 @@ const HEARTBEAT_STALE_MS = 15_000;
 
 type Holder = ProcessIdentity & { readonly nonce: string };
 
-/** Roles held in this process: a holder with our pid that is not here has crashed in a test or worker. */
+/** Roles held in this process. A holder with our pid that is not in the set is gone. */
 const heldHere = new Set<string>();
 
 export type GateRole = Ownership & {
-  /** Lets the next gate in. Idempotent. */
+  /** Releases the role for the next gate. Idempotent. */
   release(): void;
 };
 
 /**
- * @param nonce differs between any two calls.
+ * @param nonce must differ between any two calls.
  * @throws FatalError `role_taken`, with the holder's pid.
  */
 export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: string): GateRole {
@@ -55,7 +56,7 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
   return {
     takeOver: async (partition) =>
       environment.transact(() => {
-        // Who was replaced while asleep must not fence who replaced it.
+        // A holder that was replaced while suspended must not fence its successor.
         if (holderOf(environment)?.nonce !== nonce) throw replaced(environment);
         return createWriter(log, partition);
       }),
@@ -69,7 +70,7 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
   };
 }
 
-/** Of a copy: whoever held the role holds it where the copy was made. */
+/** Removes the role from a copy: its holder holds it in the original. */
 export function dropGateRole(environment: Environment): void {
   environment.transact(() => environment.tables.byName.removeSync(KEY));
 }
@@ -121,6 +122,7 @@ function touch(path: string): void {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // A missing heartbeat only matters to a gate on another host, and fencing still holds.
+    // Only a gate on another host uses the heartbeat, and fencing protects the log all the
+    // same.
   }
 }

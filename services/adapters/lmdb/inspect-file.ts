@@ -1,6 +1,6 @@
 /**
- * Looks at the store's file before the store maps it into memory: there, a file that is no store or
- * that was cut short ends the process instead of raising an error.
+ * Checks the store's file before the store maps it into memory. A mapped file that is no store, or
+ * that is truncated, would end the process instead of raising an error.
  */
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { FatalError } from "../../runtime/errors.ts";
@@ -13,9 +13,9 @@ const META_BYTES = 160;
 type Meta = { readonly pageBytes: number; readonly lastPage: number; readonly txn: number };
 
 /**
- * `short` where the file ends before its last page: it was filled up with zeros, and all of it must
- * be read once before it is used.
- * @throws FatalError `log_corrupt`: not a file of the store.
+ * `short`: the file ended before its last page. It was filled up with zeros, and must be read once
+ * as a whole before it is used.
+ * @throws FatalError `log_corrupt` where it is no file of the store.
  */
 export function inspectFile(path: string): "absent" | "whole" | "short" {
   if (!existsSync(path)) return "absent";

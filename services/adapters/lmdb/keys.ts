@@ -3,7 +3,7 @@ import { TOPICS, type Topic } from "../../runtime/topics.ts";
 const TOPIC_NUMBERS = new Map<Topic, number>(TOPICS.map((topic, index) => [topic, index + 1]));
 const HIGH = 0x1_0000_0000;
 
-/** Key of what is kept once for a topic-partition. */
+/** Key of a value that each topic-partition has once. */
 export function partitionKey(topic: Topic, partition: number): Buffer {
   const key = Buffer.allocUnsafe(3);
   key.writeUInt8(TOPIC_NUMBERS.get(topic) ?? 0, 0);
@@ -11,7 +11,7 @@ export function partitionKey(topic: Topic, partition: number): Buffer {
   return key;
 }
 
-/** Key of the chunk that starts at an offset; orders as the offsets do. */
+/** Key of the chunk that starts at an offset; keys sort like the offsets. */
 export function chunkKey(topic: Topic, partition: number, baseOffset: number): Buffer {
   const key = Buffer.allocUnsafe(11);
   key.writeUInt8(TOPIC_NUMBERS.get(topic) ?? 0, 0);
@@ -26,7 +26,7 @@ export function baseOffsetOf(key: Uint8Array): number {
   return bytes.readUInt32BE(3) * HIGH + bytes.readUInt32BE(7);
 }
 
-/** Key of a named thing, of a partition where one is given. */
+/** Key of a value with a name, for one partition or, without `partition`, for the log. */
 export function makeNameKey(name: string, partition?: number): Buffer {
   return Buffer.from(partition === undefined ? name : `${name}/${partition}`, "utf8");
 }

@@ -14,17 +14,17 @@ type Stored = {
   readonly header: CheckpointHeader;
   readonly count: number;
   readonly digestSum: string;
-  /** Grows when the header changes, and is the mark. */
+  /** Grows with each new header; the mark is made of it. */
   readonly generation: number;
-  /** Everything is being replaced: what is there is no checkpoint. */
+  /** True during a save that replaces everything: the stored blobs are no checkpoint. */
   readonly unfinished: boolean;
 };
 
 type Totals = { readonly count: number; readonly digestSum: string };
 
-/** Blobs written in one transaction, between which commits get their turn. */
+/** Size of a transaction of a save; commits run between two of them. */
 const STEP_BYTES = 512 * 1024;
-/** While decisions are made: what takes about as long to make and write as a flush does. */
+/** Size while decisions are made: encoding and writing it takes about as long as a flush. */
 const PACED_STEP_BYTES = 48 * 1024;
 const NOTHING: Totals = { count: 0, digestSum: ZERO_DIGEST };
 const DIGEST_BYTES = 32;
@@ -32,8 +32,8 @@ const KEY_LENGTH_AT = 8 + 2 * DIGEST_BYTES;
 const BLOB_HEAD_BYTES = KEY_LENGTH_AT + 4;
 
 /**
- * Checkpoints in the store of the log: one header and one blob for each conversation, keyed by the
- * partition's number and the conversation's key. Count and sum are of what is there after each step.
+ * Checkpoints in the store of the log: one header for each partition, and one blob for each
+ * conversation, keyed by partition and conversation. Count and sum match the blobs after each step.
  */
 export class LmdbCheckpoints implements CheckpointStore {
   readonly #environment: Environment;
@@ -98,7 +98,8 @@ export class LmdbCheckpoints implements CheckpointStore {
     const bytes = byName.get(headerKey(partition));
     const stored = bytes === undefined ? undefined : parseStored(bytes);
     const mark = bytes === undefined ? null : markOf(bytes, stored);
-    // The first step of a save onto an empty store leaves something there: that is our own.
+    // After the first step of a save into an empty store, the store has our own unfinished
+    // header.
     const isOurs =
       mark === expectedMark || (expectedMark === null && !step.first && isBegun(stored));
     if (!isOurs) return { type: "stale", mark };
@@ -107,7 +108,7 @@ export class LmdbCheckpoints implements CheckpointStore {
     const before = stored === undefined || anew ? NOTHING : stored;
     const removals = step.last ? update.removals : [];
     const totals = this.#apply(partition, removals, step.blobs, before);
-    const next = advanced(stored, update, totals, step.last);
+    const next = advanceHeader(stored, update, totals, step.last);
     const encoded = Buffer.from(JSON.stringify(next));
     byName.putSync(headerKey(partition), encoded);
     return { type: "saved", mark: markOf(encoded, next) };
@@ -164,13 +165,13 @@ function blobRange(partition: number): { readonly start: Buffer; readonly end: B
   return { start: blobKey(partition, ""), end: blobKey(partition + 1, "") };
 }
 
-/** What cannot be read is named by its own bytes. */
+/** The mark of an unreadable header is its own bytes. */
 function markOf(bytes: Buffer, stored: Stored | undefined): string {
   return stored === undefined ? bytes.toString("base64url") : `g${stored.generation}`;
 }
 
-/** The stored header after a step: the update's own comes with the last one. */
-function advanced(
+/** Returns the header to store after a step; the update's header comes with the last step. */
+function advanceHeader(
   stored: Stored | undefined,
   update: CheckpointUpdate,
   totals: Totals,

@@ -15,16 +15,16 @@ import { type PreparedRecord, prepareRecord } from "./chunk.ts";
 import type { Environment } from "./environment.ts";
 import { PartitionTable } from "./partition-table.ts";
 
-/** How often the log is looked at for what other processes wrote. */
+/** How often waiting readers check the log for records of other processes. */
 const POLL_MS = 100;
-/** A record beyond this is refused: one commit must fit into memory several times over. */
+/** Larger records are refused: a commit must fit into memory several times. */
 const RECORD_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Writes that wait for the next transaction. Each is taken or refused on its own. */
+/** A write that waits for the next transaction. Each write is accepted or refused by itself. */
 type PendingWrite = {
   readonly records: readonly OutgoingRecord[];
   readonly prepared: readonly PreparedRecord[];
-  /** Throws where the write may not be made; runs inside the transaction. */
+  /** Throws where the write is not allowed; runs inside the transaction. */
   readonly check: () => void;
   readonly afterwards: () => void;
   readonly resolve: (appended: readonly Appended[]) => void;
@@ -36,8 +36,9 @@ type Settled =
   | { readonly ok: false; readonly error: unknown };
 
 /**
- * The log in one store. Writes of one turn of the event loop share one transaction and one flush;
- * offsets and append times are assigned inside it, so any number of processes may append.
+ * The log in a store. The writes of one turn of the event loop share a transaction and a flush.
+ * Offsets and append times are assigned inside the transaction, so any number of processes may
+ * append.
  */
 export class LmdbLog implements Log {
   readonly #environment: Environment;
@@ -47,7 +48,7 @@ export class LmdbLog implements Log {
   #pending: PendingWrite[] = [];
   #poll: NodeJS.Timeout | undefined;
 
-  /** @param nowMs wall clock: append times are taken from it and made monotone. */
+  /** @param nowMs the wall clock; append times are taken from it and never go back. */
   constructor(environment: Environment, nowMs: () => number) {
     this.#environment = environment;
     this.#table = new PartitionTable(environment.tables, environment.identity.partitions);
@@ -87,7 +88,7 @@ export class LmdbLog implements Log {
     return this.#environment.view(() => this.#table.bounds(topic, partition).startOffset);
   }
 
-  /** Its timers do not keep the process alive. */
+  /** The timers do not keep the process alive. */
   waitForNew(
     positions: readonly WaitPosition[],
     timeoutMs: number,
@@ -115,7 +116,9 @@ export class LmdbLog implements Log {
     });
   }
 
-  /** Fences the owner before: raises the partition's epoch. For the holder of the gate role. */
+  /**
+   * Fences the previous owner by a higher epoch. Only the holder of the gate role may call it.
+   */
   fence(partition: number): { readonly epoch: number } {
     return this.#environment.transact(() => {
       this.#table.bounds("decisions", partition);
@@ -130,7 +133,7 @@ export class LmdbLog implements Log {
     return this.#environment.view(() => this.#table.owner(partition)?.recorded ?? NO_POSITION);
   }
 
-  /** @throws FencedError where `epoch` is no longer the partition's. */
+  /** @throws FencedError where the partition has a later epoch than `epoch`. */
   async commit(partition: number, epoch: number, batch: CommitBatch): Promise<CommitOutcome> {
     const check = (): void => {
       const current = this.#table.owner(partition)?.epoch ?? 0;
@@ -152,7 +155,7 @@ export class LmdbLog implements Log {
     }
   }
 
-  /** Deletes what is too old, never what the journal's rules need. */
+  /** Deletes records that are too old, except those that the journal still needs. */
   async applyRetention(policy: RetentionPolicy): Promise<void> {
     for (const topic of TOPICS) {
       for (let partition = 0; partition < this.partitions; partition += 1) {
@@ -167,7 +170,7 @@ export class LmdbLog implements Log {
     }
   }
 
-  /** Writes what is pending, then closes the store. */
+  /** Writes pending records, then closes the store. */
   async close(): Promise<void> {
     if (this.#environment.closed) return;
     this.#flush();
@@ -185,19 +188,19 @@ export class LmdbLog implements Log {
       return Promise.reject(new FatalError("closed", "the log is closed"));
     }
     return new Promise((resolve, reject) => {
-      const prepared = records.map((record) => this.#prepared(record));
+      const prepared = records.map((record) => this.#prepare(record));
       if (this.#pending.length === 0) setImmediate(() => this.#flush());
       this.#pending.push({ records, prepared, check, afterwards, resolve, reject });
     });
   }
 
-  #prepared(record: OutgoingRecord): PreparedRecord {
+  #prepare(record: OutgoingRecord): PreparedRecord {
     assertPartition(record, this.partitions);
     const prepared = prepareRecord(record);
     if (prepared.bytes <= RECORD_BYTES_MAX) return prepared;
     throw new PoisonRecordError(
       "too_large",
-      `a record of ${prepared.bytes} bytes is larger than the log takes (${RECORD_BYTES_MAX})`,
+      `a record of ${prepared.bytes} bytes exceeds the log's limit of ${RECORD_BYTES_MAX}`,
     );
   }
 
@@ -220,7 +223,7 @@ export class LmdbLog implements Log {
     this.#wake();
   }
 
-  /** Groups the records of all writes by topic-partition, so that each gets few, large chunks. */
+  /** Groups the records of all writes by topic-partition, so that chunks are few and large. */
   #write(writes: readonly PendingWrite[]): readonly Settled[] {
     const nowMs = this.#nowMs();
     const groups = new Groups();
@@ -251,7 +254,7 @@ export class LmdbLog implements Log {
         positions.some((at) => this.#table.bounds(at.topic, at.partition).endOffset > at.offset),
       );
     } catch {
-      // The wait ends, and the read that follows it tells what is wrong.
+      // The wait ends, and the read that follows reports the error.
       return true;
     }
   }
@@ -270,12 +273,12 @@ type Group = {
   readonly topic: Topic;
   readonly partition: number;
   readonly records: PreparedRecord[];
-  /** Where the offset of each record is to be told: in which list, and at which place of it. */
+  /** For each record, the list that gets its offset, and the index in it. */
   readonly appended: Appended[][];
   readonly indexes: number[];
 };
 
-/** Records of several writes by topic-partition, in the order in which they came. */
+/** The records of several writes by topic-partition, in order of arrival. */
 class Groups {
   readonly all: Group[] = [];
 
@@ -291,7 +294,7 @@ class Groups {
     }
   }
 
-  /** There are few: a look at each costs less than a name made of both. */
+  /** Linear search: the groups are few, and a combined key would cost more. */
   #of(topic: Topic, partition: number): Group {
     for (const group of this.all) {
       if (group.topic === topic && group.partition === partition) return group;

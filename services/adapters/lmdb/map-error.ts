@@ -6,7 +6,10 @@ import {
   RetryableError,
 } from "../../runtime/errors.ts";
 
-/** Below this, a failed write is taken for a full disk: the store reports short writes as I/O errors. */
+/**
+ * With less free space, an I/O error counts as a full disk: the store reports short writes as I/O
+ * errors.
+ */
 const FREE_BYTES_LOW = 8 * 1024 * 1024;
 
 const EPERM = 1;
@@ -20,7 +23,7 @@ const EDQUOT = 122;
 const MDB_MAP_FULL = -30792;
 const MDB_DAMAGED = [-30793, -30794, -30795, -30796, -30797];
 
-/** What went wrong in the store, as the pipeline understands it, with what to do about it. */
+/** Maps errors of the store to the errors of the runtime, with a remedy. */
 export function mapStoreError(error: unknown, dataDir: string): PipelineError {
   if (error instanceof PipelineError) return error;
   const code = codeOf(error);
@@ -41,7 +44,8 @@ export function mapStoreError(error: unknown, dataDir: string): PipelineError {
     );
   }
   if (code === EEXIST || code === ENOTDIR) {
-    return new FatalError("log_unreadable", `\`${dataDir}\` is not a directory: name one`, options);
+    const text = `\`${dataDir}\` is not a directory: set the path of a directory`;
+    return new FatalError("log_unreadable", text, options);
   }
   if (MDB_DAMAGED.includes(code)) {
     return new FatalError(

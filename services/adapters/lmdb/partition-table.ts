@@ -17,17 +17,17 @@ type Bounds = {
   readonly startOffset: number;
   readonly endOffset: number;
   readonly lastAppendTimeMs: number;
-  /** Of all chunks that are there. */
+  /** Total size of the chunks. */
   readonly bytes: number;
 };
 
-/** What is known of the gate that owns a partition. */
+/** The owner of a partition: its epoch, and the input offsets that it recorded. */
 export type OwnerEntry = { readonly epoch: number; readonly recorded: PerInput };
 
 const EMPTY: Bounds = { startOffset: 0, endOffset: 0, lastAppendTimeMs: 0, bytes: 0 };
 const BOUNDS_BYTES = 32;
 
-/** Topic-partitions in the store's tables. Every call must run inside a transaction of the caller. */
+/** The topic-partitions in the store's tables. The caller must run each method in a transaction. */
 export class PartitionTable {
   readonly #tables: Tables;
   readonly #partitions: number;
@@ -54,7 +54,7 @@ export class PartitionTable {
     };
   }
 
-  /** Appends in order; gives the offset of the first and the time of all. */
+  /** Appends in order; returns the first record's offset and the common append time. */
   append(
     topic: Topic,
     partition: number,
@@ -85,7 +85,7 @@ export class PartitionTable {
     if (fromOffset < bounds.startOffset) {
       throw new FatalError(
         "input_out_of_reach",
-        `${topic}[${partition}] starts at ${bounds.startOffset}, offset ${fromOffset} is gone`,
+        `${topic}[${partition}] starts at ${bounds.startOffset}: offset ${fromOffset} was deleted`,
       );
     }
     const { endOffset } = bounds;
@@ -121,7 +121,7 @@ export class PartitionTable {
     );
   }
 
-  /** Oldest first, read as it is asked for. */
+  /** Lists the chunks lazily, oldest first. */
   *spans(topic: Topic, partition: number): Generator<LogSpan> {
     const range = { start: chunkKey(topic, partition, 0), end: chunkKey(topic, partition + 1, 0) };
     for (const { key, value } of this.#tables.chunks.getRange(range)) {
@@ -158,7 +158,7 @@ export class PartitionTable {
       limit: 1,
     };
     for (const key of this.#tables.chunks.getKeys(range)) return baseOffsetOf(key);
-    // With `end` exclusive, the chunk at the very start of a log is the only one not in the range.
+    // Since `end` is exclusive, the range lacks only the chunk at the very start of a log.
     return 0;
   }
 
@@ -193,7 +193,7 @@ function intoChunks(records: readonly PreparedRecord[]): readonly (readonly Prep
 function missing(topic: Topic, partition: number, base: number): FatalError {
   return new FatalError(
     "log_corrupt",
-    `${topic}[${partition}] has no records at offset ${base} although it goes on after it: restore ` +
+    `${topic}[${partition}] has no records at offset ${base}, but has later ones: restore ` +
       "the data directory from a backup, or move it away to start with an empty one",
   );
 }

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from "../../runtime/ports.ts";
 import { maskedUrl } from "../config/masked-config.ts";
 import type { LogLevel } from "./stream-logger.ts";
 
-/** Fields that never leave the process, whoever logs them. */
+/** Fields whose values are always masked. */
 const SECRET_FIELDS = [
   "password",
   "passphrase",
@@ -19,10 +19,11 @@ const SECRET_FIELDS = [
 type Sink = { write(text: string): unknown };
 
 /**
- * One JSON object a line, `{"level", "time", "service", …fields, "msg"}`, times in ISO 8601. What callers
- * and calls are named by keeps its name of the records: `tenantId`, `conversationId`, `callId`, `decisionId`.
+ * Creates a logger that writes one JSON object a line, `{"level", "time", "service", …fields,
+ * "msg"}`, with times in ISO 8601. Ids have the names of the records: `tenantId`, `conversationId`,
+ * `callId`, `decisionId`.
  *
- * @param base in every line, such as the service's name.
+ * @param base fields of every line, such as the service's name.
  */
 export function createJsonLogger(sink: Sink, level: LogLevel, base: LogFields): Logger {
   const logger = pino(
@@ -42,7 +43,7 @@ export function createJsonLogger(sink: Sink, level: LogLevel, base: LogFields): 
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Messages of clients may hold the address they were given, with its password. */
+/** Messages of client libraries may contain an address with its password. */
 function withoutCredentials(fields: LogFields): LogFields {
   const entries = Object.entries(fields).map(([name, value]) => [
     name,

@@ -7,8 +7,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 type Sink = { write(text: string): unknown };
 
 /**
- * One line a message: `warn: a checkpoint was ignored partition=0`. Values that could break the line
- * are written as JSON.
+ * Creates a logger that writes one line a message: `warn: a checkpoint was ignored partition=0`.
+ * Values with characters that could break the line are written as JSON.
  */
 export function createStreamLogger(sink: Sink, level: LogLevel): Logger {
   const least = LOG_LEVELS.indexOf(level);

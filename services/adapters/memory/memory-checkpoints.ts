@@ -9,28 +9,28 @@ import type {
   LoadedCheckpoint,
 } from "../../runtime/ports.ts";
 
-type Held = {
+type Stored = {
   readonly mark: string;
   readonly header: CheckpointHeader;
   readonly blobs: ReadonlyMap<string, CheckpointBlob>;
   readonly digestSum: string;
 };
 
-/** Checkpoints in memory: for a gate that keeps nothing on disk, and for tests. */
+/** Checkpoints in memory, for a gate without storage and for tests. */
 export class MemoryCheckpoints implements CheckpointStore {
-  readonly #held = new Map<number, Held>();
+  readonly #stored = new Map<number, Stored>();
   #saves = 0;
 
   async load(partition: number): Promise<LoadedCheckpoint> {
-    const held = this.#held.get(partition);
-    if (held === undefined) return { mark: null, checkpoint: null, problem: null };
+    const stored = this.#stored.get(partition);
+    if (stored === undefined) return { mark: null, checkpoint: null, problem: null };
     const checkpoint: Checkpoint = {
-      header: held.header,
-      count: held.blobs.size,
-      digestSum: held.digestSum,
-      blobs: [...held.blobs.values()],
+      header: stored.header,
+      count: stored.blobs.size,
+      digestSum: stored.digestSum,
+      blobs: [...stored.blobs.values()],
     };
-    return { mark: held.mark, checkpoint, problem: null };
+    return { mark: stored.mark, checkpoint, problem: null };
   }
 
   async save(
@@ -38,11 +38,11 @@ export class MemoryCheckpoints implements CheckpointStore {
     update: CheckpointUpdate,
     expectedMark: string | null,
   ): Promise<CheckpointSaved> {
-    const held = this.#held.get(partition);
-    const mark = held?.mark ?? null;
+    const stored = this.#stored.get(partition);
+    const mark = stored?.mark ?? null;
     if (mark !== expectedMark) return { type: "stale", mark };
-    const blobs = new Map(update.replace ? [] : held?.blobs);
-    let digestSum = update.replace ? ZERO_DIGEST : (held?.digestSum ?? ZERO_DIGEST);
+    const blobs = new Map(update.replace ? [] : stored?.blobs);
+    let digestSum = update.replace ? ZERO_DIGEST : (stored?.digestSum ?? ZERO_DIGEST);
     for (const key of update.removals) {
       digestSum = subtractDigests(digestSum, blobs.get(key)?.digest ?? ZERO_DIGEST);
       blobs.delete(key);
@@ -53,8 +53,8 @@ export class MemoryCheckpoints implements CheckpointStore {
       blobs.set(blob.key, blob);
     }
     this.#saves += 1;
-    const next: Held = { mark: `m${this.#saves}`, header: update.header, blobs, digestSum };
-    this.#held.set(partition, next);
+    const next: Stored = { mark: `m${this.#saves}`, header: update.header, blobs, digestSum };
+    this.#stored.set(partition, next);
     return { type: "saved", mark: next.mark };
   }
 }

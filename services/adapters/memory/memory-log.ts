@@ -18,17 +18,17 @@ import { type MemoryBudget, MemoryTopics } from "./memory-topics.ts";
 export type MemoryLogOptions = {
   readonly partitions: number;
   readonly clusterId: string;
-  /** Wall clock in ms: append times are taken from it and made monotone. */
+  /** The wall clock in ms; append times are taken from it and never go back. */
   readonly nowMs: () => number;
-  /** Absent: everything is kept. */
+  /** Absent: all records are retained. */
   readonly budget?: MemoryBudget;
 };
 
-/** A log that lives and dies with the process. One instance may be shared by many readers. */
+/** A log in the memory of the process. Readers may share one instance. */
 export class MemoryLog implements Log, Ownership {
   readonly partitions: number;
   readonly clusterId: string;
-  /** The data itself, for whoever has to do to it what no log would. */
+  /** The data itself, for tests that damage it. */
   readonly topics: MemoryTopics;
   readonly #nowMs: () => number;
   readonly #budget: MemoryBudget | undefined;
@@ -110,7 +110,7 @@ export class MemoryLog implements Log, Ownership {
     };
   }
 
-  /** Deletes what is too old, never what the journal's rules need. */
+  /** Deletes records that are too old, except those that the journal still needs. */
   async applyRetention(policy: RetentionPolicy): Promise<void> {
     this.topics.applyRetention(policy, this.#nowMs());
   }

@@ -18,20 +18,20 @@ import {
 type TopicPartition = {
   startOffset: number;
   records: LogRecord[];
-  /** Of keys and values. */
+  /** Total size of keys and values. */
   bytes: number;
   lastAppendTimeMs: number;
 };
 
-/** Bytes that a partition of a topic keeps, the oldest go first; inputs that are not consumed stay. */
+/** Bytes that each topic-partition retains. The oldest records go first; unread inputs stay. */
 export type MemoryBudget = { readonly journalBytes: number; readonly otherBytes: number };
 
-/** How far a topic may grow beyond its budget before its oldest records go, all that are too many at once. */
+/** How far a topic may exceed its budget before all excess records are deleted at once. */
 const SLACK = 1.25;
 
 /**
- * The data of a log in memory, without any waiting: topics, partitions, owners' epochs and recorded
- * offsets. All calls are synchronous, so each is atomic.
+ * The data of a log in memory: topics, partitions, owners' epochs and recorded offsets. All calls
+ * are synchronous, so each is atomic.
  */
 export class MemoryTopics {
   readonly partitions: number;
@@ -131,7 +131,7 @@ export class MemoryTopics {
     }
   }
 
-  /** Cost is spread: what goes at once is a fifth of what is kept. */
+  /** Deletes about a fifth at a time, which amortizes the cost. */
   keepWithin(partition: number, { journalBytes, otherBytes }: MemoryBudget): void {
     const consumed: Partial<Record<Topic, number>> = this.recordedOffsets(partition);
     for (const topic of TOPICS) {
@@ -149,7 +149,7 @@ export class MemoryTopics {
     }
   }
 
-  /** Moves the log's start, whatever the rules say. */
+  /** Moves the log's start, regardless of retention rules. */
   deleteBefore(topic: Topic, partition: number, offset: number): void {
     const at = this.#at(topic, partition);
     const gone = Math.min(offset - at.startOffset, at.records.length);
@@ -184,5 +184,5 @@ function bytesOf({ key, value }: LogRecord): number {
 }
 
 function outOfReach(topic: Topic, partition: number, offset: number, at: TopicPartition): string {
-  return `${topic}[${partition}] starts at ${at.startOffset}, offset ${offset} is gone`;
+  return `${topic}[${partition}] starts at ${at.startOffset}: offset ${offset} was deleted`;
 }

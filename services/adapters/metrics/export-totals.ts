@@ -1,4 +1,4 @@
-/** Counters and histograms that somebody else keeps, as Prometheus reads them. */
+/** Exports counters and histograms that another component maintains, in Prometheus' format. */
 import { Registry } from "prom-client";
 
 export type ExportedFamily = {
@@ -12,9 +12,9 @@ export type ExportedFamily = {
 
 export type ExportedSample = {
   readonly labels: Readonly<Record<string, string>>;
-  /** Of a counter its value, of a histogram its sum. */
+  /** The value of a counter, or the sum of a histogram. */
   readonly value: number;
-  /** Observations by bound, the last beyond all; not cumulative. */
+  /** Observations by bound, the last one above all bounds; not cumulative. */
   readonly buckets?: readonly number[];
 };
 
@@ -23,8 +23,9 @@ const PREFIX = "callgate_";
 type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
 
 /**
- * A registry that asks `read` whenever it is read. The classes of prom-client count by themselves and cannot
- * begin where an earlier process ended, so these are given to it as what a metric answers.
+ * Creates a registry that calls `read` at each scrape. The metric classes of prom-client count from
+ * zero and cannot continue an earlier process's totals, so plain objects with the metrics' answers
+ * are registered instead.
  */
 export function exportTotals(read: () => readonly ExportedFamily[]): Registry {
   const registry = new Registry();

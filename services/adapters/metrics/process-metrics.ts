@@ -1,4 +1,4 @@
-/** Numbers of a process, as Prometheus reads them. */
+/** The metrics of a process, for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { MetricName, Metrics, TimingName } from "../../runtime/ports.ts";
 
@@ -33,25 +33,25 @@ const TIMINGS: { readonly [name in TimingName]: readonly [help: string, bounds: 
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** `name` is without the prefix `callgate_`. Labels are of bounded sets: never an id of a conversation. */
+/** `name` has no prefix `callgate_`. Labels have few values: never use the id of a conversation. */
 export interface ProcessMetrics extends Metrics {
-  /** Counts what only some processes know; the first call with a name says what it is. */
+  /** Counts a metric of some processes only; the first call with a name sets its help text. */
   add(name: string, help: string, labels: Labels, amount?: number): void;
-  /** A number that is asked for whenever somebody reads: one for each set of labels. */
+  /** Registers a gauge that is read at each scrape, with one value for each set of labels. */
   watch(
     name: string,
     help: string,
     labelNames: readonly string[],
     read: () => readonly { readonly labels: Labels; readonly value: number }[],
   ): void;
-  /** Numbers that somebody else keeps, read along with these. */
+  /** Adds the metrics of another registry to the output. */
   include(other: Registry): void;
   readonly contentType: string;
-  /** All of it in the text format of Prometheus. */
+  /** All metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
 
-/** @param service label of every number. */
+/** @param service a label of every metric. */
 export function createProcessMetrics(service: string): ProcessMetrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });

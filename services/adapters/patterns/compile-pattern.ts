@@ -1,6 +1,6 @@
 /**
- * Regular expressions from policies and tool schemas, run by an engine whose time is linear in the
- * text: a pattern that an author or a tool server wrote must not be able to stall the gate.
+ * Compiles regular expressions of policies and tool schemas for an engine whose time is linear in
+ * the text, so that no pattern of an author or a tool server can stall the gate.
  */
 import { RE2JS } from "re2js";
 import type {
@@ -13,8 +13,8 @@ import type {
 const PATTERN_LENGTH_MAX = 2_000;
 
 /**
- * Compiles a pattern in ECMAScript spelling. Look-around and back-references are refused: they are
- * what a linear-time engine cannot run.
+ * Compiles a pattern in ECMAScript syntax. Look-around and back-references are refused, since an
+ * engine with linear time cannot run them.
  */
 export function compilePattern(
   pattern: string,

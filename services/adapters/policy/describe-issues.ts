@@ -10,7 +10,7 @@ type Text = { readonly message: string; readonly remedy: string };
 
 const REFERENCE = "see docs/policy-reference.md for the forms that it takes";
 
-/** Turns what the schema found into problems with places, sentences and remedies. */
+/** Turns the issues of the schema into problems with locations, sentences and remedies. */
 export function describeIssues(
   issues: readonly Issue[],
   document: RawDocument,
@@ -28,7 +28,10 @@ export function describeIssues(
   });
 }
 
-/** Where one alternative alone goes wrong inside of the value, what is wrong there says more. */
+/**
+ * If exactly one alternative of a union fails inside the value, its issues say more than the
+ * union's.
+ */
 function innermost(issue: Issue): readonly Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const deep = issue.errors.filter(
@@ -43,11 +46,11 @@ function isInside({ code, path }: Issue): boolean {
   return path.length > 0 || code === "unrecognized_keys";
 }
 
-/** Keys that `variants` once had, and what is written for them now. */
+/** Keys that do not belong into `variants`, with what to write instead. */
 const MOVED: Readonly<Record<string, string>> = {
   set: "shells, git, SQL and HTTP have a key of their own: write `commands: shell` (git, sql, http)",
   classes: "write rules of `commands`, and `unclear:` with the tier of what no rule names",
-  session: "it is a key of `commands` now",
+  session: "it is a key of `commands`",
 };
 
 function unknownKey(key: string, path: readonly PathSegment[], map: unknown): Text {
@@ -64,10 +67,10 @@ function unknownKey(key: string, path: readonly PathSegment[], map: unknown): Te
   return { message, remedy: `the keys here are ${keys.join(", ")}` };
 }
 
-/** Stand at top level beside the blocks. */
+/** Keys at top level that are no blocks. */
 const TOP_LEVEL_KEYS = ["policy_engine", "retries"];
 
-/** A key of another kind of tier. */
+/** Describes a key that belongs to another kind of the same map, such as another kind of tier. */
 function unknownInVariant(key: string, path: readonly PathSegment[], map: unknown): Text | null {
   const variants = variantsAt(path);
   const written = variants.find((variant) => valueAt(map, [variant.key]) === variant.word);
@@ -87,7 +90,7 @@ function unknownInVariant(key: string, path: readonly PathSegment[], map: unknow
 }
 
 function describe(issue: Issue, value: unknown): Text {
-  if (value === null) return { message: "is empty", remedy: "give it a value, or remove the key" };
+  if (value === null) return { message: "is empty", remedy: "set a value, or remove the key" };
   if (issue.message.includes("\n")) return ownText(issue.message);
   switch (issue.code) {
     case "invalid_type":
@@ -155,11 +158,11 @@ function outOfBounds(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): 
   if (issue.origin === "number" || issue.origin === "int") {
     return { message: `must be ${side} ${bound}`, remedy: `write a number of ${side} ${bound}` };
   }
-  if (least) return { message: "is empty", remedy: "give it a value, or remove the key" };
+  if (least) return { message: "is empty", remedy: "set a value, or remove the key" };
   return { message: `is longer than ${bound}`, remedy: `shorten it to ${side} ${bound}` };
 }
 
-/** Texts of the vocabulary carry their remedy after a line feed. */
+/** Error texts of the vocabulary have their remedy after a line feed. */
 function ownText(text: string): Text {
   const [message = "", remedy = REFERENCE] = text.split("\n");
   return { message, remedy };

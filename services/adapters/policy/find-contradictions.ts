@@ -1,6 +1,7 @@
 /**
- * What a schema cannot see: one thing set twice on a level, names that name nothing, and values that
- * exclude each other. Runs on the document as written, so that it reports beside the schema.
+ * Finds what a schema cannot: a setting that is written twice on a level, names that refer to
+ * nothing, and values that exclude each other. It reads the document as written, so that its
+ * problems are reported together with the schema's.
  */
 import type { PathSegment } from "../../core/policy/path.ts";
 import {
@@ -47,7 +48,7 @@ type Where = (path: readonly PathSegment[]) => string;
 function findDoubles(document: RawDocument, report: Report, where: Where): void {
   if (has(document, "deduplication", "max_history") && has(document, "limits", "recent_calls")) {
     const other = where(["deduplication", "max_history"]);
-    const message = `\`ring\` and \`deduplication.max_history\` (${other}) are one thing, set twice`;
+    const message = `\`recent_calls\` and \`deduplication.max_history\` (${other}) are the same setting`;
     report(["limits", "recent_calls"], message, "keep one of the two");
   }
   const byTurn = document["tool_deduplication"];
@@ -81,7 +82,7 @@ function findCodes(document: RawDocument, report: Report): void {
   visitAll(document, ["tool_schemas", "*", "checks", "*"], check);
 }
 
-/** Words of `unknown_tools` that are no tier. */
+/** Words of `unknown_tools` that are no names of tiers. */
 const UNKNOWN_WORDS = ["deny", "hitl", "allow"];
 
 function findTiers(document: RawDocument, report: Report, where: Where): void {
@@ -161,7 +162,7 @@ function isMap(value: unknown): value is Keyed {
 
 type Visit = (path: readonly PathSegment[], value: unknown) => void;
 
-/** Calls back for each written value whose path fits the pattern. */
+/** Calls back for each written value whose path matches the pattern. */
 function visitAll(document: unknown, pattern: readonly string[], onMatch: Visit): void {
   visit(document, pattern, [], onMatch);
 }

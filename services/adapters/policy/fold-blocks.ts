@@ -5,8 +5,8 @@ import type { WrittenBlock } from "./read-yaml.ts";
 export type RawDocument = Readonly<Record<string, unknown>>;
 
 /**
- * Puts the blocks of all files and positions into one document. A block that is written twice is a
- * problem that names both places: which of the two should count cannot be known.
+ * Merges the blocks of all files into one document. A block that is written twice is a problem that
+ * names both locations, since the author's intention is unknown.
  */
 export function foldBlocks(
   blocks: readonly WrittenBlock[],
@@ -22,7 +22,7 @@ export function foldBlocks(
   return first.has("retries") ? withRetries(document, first, problems) : document;
 }
 
-/** `retries` at top level means `tools.retries`. */
+/** Moves `retries` from top level to `tools.retries`, which it stands for. */
 function withRetries(
   document: RawDocument,
   blocks: ReadonlyMap<string, WrittenBlock>,

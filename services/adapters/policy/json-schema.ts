@@ -1,4 +1,4 @@
-/** The JSON Schema of policies that editors use, made from the vocabulary. */
+/** Makes the JSON Schema of policies, for editors, from the vocabulary. */
 import { z } from "zod";
 import {
   NORMALIZER_NAMES,
@@ -49,14 +49,15 @@ function limitCodes(root: Node): void {
 function limitNormalizers(chain: Node): void {
   for (const form of chain["anyOf"] as Node[]) {
     const single = form["type"] === "array" ? (form["items"] as Node) : form;
-    // The names for editors to offer, then the forms with arguments and those of the program.
+    // The enum lets editors offer the names; the pattern covers arguments and custom
+    // normalizers.
     const more = NORMALIZER_NAMES.filter((name) => normalizerArgumentsMax(name) > 0).join("|");
     const pattern = `^(?:(?:${more})\\([^()]*\\)|x_[A-Za-z0-9_]+(?:\\([^()]*\\))?)$`;
     single["anyOf"] = [{ enum: NORMALIZER_NAMES }, { pattern }];
   }
 }
 
-/** The nodes that describe the values at a path of the document; `*` is any key or index. */
+/** Finds the nodes that describe the values at a path of the document; `*` is any key or index. */
 function nodesAt(root: Node, path: readonly string[]): readonly Node[] {
   let nodes: readonly Node[] = [root];
   for (const step of path)

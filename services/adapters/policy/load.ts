@@ -19,10 +19,12 @@ import { policyDocument } from "./vocabulary/blocks.ts";
 export type LoadedPolicy = {
   readonly ok: true;
   readonly document: PolicyDocument;
-  /** `sha256:` and the hex digest of the document's canonical form: the revision of the policy. */
+  /**
+   * The revision of the policy: `sha256:` and the hex digest of the document's canonical form.
+   */
   readonly digest: string;
   readonly source: PolicySource;
-  /** What an operator should know at start, although the policy is valid. */
+  /** Problems of a valid policy that an operator should see at start. */
   readonly warnings: readonly PolicyProblem[];
 };
 
@@ -31,9 +33,9 @@ export type LoadResult =
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
 
 /**
- * Reads a policy from files, merged, or from an object. A policy with any problem is not loaded at
- * all, and every problem is listed. What only shows when the policy is compiled (a schema, a
- * pattern, a template) comes from the core with a path, and `source.locate` finds its line.
+ * Reads a policy from files, which are merged, or from an object. A policy with any problem is not
+ * loaded, and all problems are listed. Problems that only compiling finds (in a schema, a pattern,
+ * a template) come from the core with a path, and `source.locate` finds their line.
  */
 export function loadPolicy(input: readonly PolicyFile[] | object): LoadResult {
   const read: ReadPolicy = { blocks: [], positions: new Map(), problems: [] };
@@ -51,7 +53,9 @@ export function loadPolicy(input: readonly PolicyFile[] | object): LoadResult {
     problems.push(...schemaProblems.filter(({ path }) => !unreadable.has(path)));
   }
   problems.push(...findContradictions(raw, positions));
-  if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };
+  if (!parsed.success || problems.length > 0) {
+    return { ok: false, problems: sortProblems(problems) };
+  }
 
   const document: PolicyDocument = parsed.data;
   return {
@@ -68,12 +72,12 @@ const NO_FILES: PolicyProblem = {
   line: 0,
   column: 0,
   path: "",
-  message: "no policy file was given",
-  remedy: "name at least one",
+  message: "the list of policy files is empty",
+  remedy: "add a policy file",
 };
 
-/** By file in the order given, then from top to bottom. */
-function inOrder(problems: readonly PolicyProblem[]): readonly PolicyProblem[] {
+/** Sorts problems by file, in the given order, and then by line. */
+function sortProblems(problems: readonly PolicyProblem[]): readonly PolicyProblem[] {
   const files = [...new Set(problems.map(({ file }) => file))];
   return [...problems].sort(
     (a, b) =>

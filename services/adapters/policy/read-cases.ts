@@ -1,6 +1,6 @@
 /**
- * Cases of a policy: calls, and what is expected of each. One YAML file holds `cases`, a list; every
- * problem comes with line and column.
+ * Reads test cases of a policy: calls, and the expected decision of each. A YAML file has a list
+ * `cases`; every problem has a line and a column.
  */
 import { z } from "zod";
 import { FAILURE_EFFECTS, type FailureEffect, type Money } from "../../core/inputs.ts";
@@ -11,7 +11,7 @@ import { nearest } from "../config/nearest.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { type PolicyFile, type ReadPolicy, readYaml } from "./read-yaml.ts";
 
-/** What a call is expected to come to; absent keys are not looked at. */
+/** The expected decision of a call; absent keys are not checked. */
 export type Expected = {
   readonly outcome: "allowed" | "refused" | "held";
   readonly reason?: ReasonCode;
@@ -19,18 +19,18 @@ export type Expected = {
   readonly warnings?: readonly ReasonCode[];
   readonly shadow?: readonly ReasonCode[];
   readonly level?: number;
-  /** Whether a read was answered with the earlier result. */
+  /** Whether a read was answered from memory. */
   readonly answered?: boolean;
 };
 
 export type CaseCall = {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Null: that of the call before. */
+  /** Null: the turn of the previous call. */
   readonly turn: string | null;
-  /** Calls in a row with one step were issued together; null: a step of its own. */
+  /** Consecutive calls with the same step were issued together; null: a step of its own. */
   readonly step: string | null;
-  /** Time since the call before, ms; null: one second, none within a step. */
+  /** Time since the previous call, ms; null: one second, or none within a step. */
   readonly afterMs: number | null;
   readonly agent: string | null;
   readonly says: string | null;
@@ -39,19 +39,19 @@ export type CaseCall = {
   readonly result: CaseResult;
   readonly verdict: CaseVerdict | null;
   readonly expect: Expected;
-  /** After the verdict; null: not looked at. */
+  /** The expected decision after the verdict; null: not checked. */
   readonly finally: Expected | null;
   readonly location: CaseLocation;
 };
 
-/** What came of a call that ran. `none`: nothing yet. */
+/** The outcome of a call that ran. `none`: not reported yet. */
 export type CaseResult =
   | { readonly status: "succeeded"; readonly output: string | null }
   | {
       readonly status: "failed";
       readonly message: string;
       readonly code: string | null;
-      /** Null: as for a failure of which nobody said it. */
+      /** Null: the report does not say whether the failed call had an effect. */
       readonly effect: FailureEffect | null;
     }
   | { readonly status: "not_executed" | "unknown" | "none" };
@@ -122,7 +122,7 @@ const callShape = {
   step: z.exactOptional(label),
   after: z.exactOptional(
     z.string({ error: "must be a time\nwrite it as 500ms, 30s, 5min, 2h or 1d" }).regex(DURATION, {
-      error: "is no time\nwrite it as 500ms, 30s, 5min, 2h or 1d",
+      error: "is not a time\nwrite it as 500ms, 30s, 5min, 2h or 1d",
     }),
   ),
   agent: z.exactOptional(z.string().min(1)),
@@ -130,8 +130,10 @@ const callShape = {
   confirmation: z.exactOptional(z.string().min(1)),
   cost: z.exactOptional(
     z.strictObject({
-      amount: z.string().regex(AMOUNT, { error: 'is no amount\nwrite it in quotes: "1.50"' }),
-      currency: z.string().regex(/^[A-Z]{3}$/, { error: "is no currency\nwrite three letters" }),
+      amount: z.string().regex(AMOUNT, { error: 'is not an amount\nwrite it in quotes: "1.50"' }),
+      currency: z.string().regex(/^[A-Z]{3}$/, {
+        error: "is not a currency\nwrite three capital letters",
+      }),
     }),
   ),
   result: z.exactOptional(z.unknown()),
@@ -144,7 +146,7 @@ const callShape = {
 const caseShape = { name: z.string().min(1), calls: z.array(z.strictObject(callShape)).min(1) };
 const document = z.strictObject({ cases: z.array(z.strictObject(caseShape)).min(1) });
 
-/** There are too many to list. */
+/** The words are too many to list in a message. */
 function notOf(what: string, words: readonly string[]) {
   return ({ input }: { readonly input?: unknown }): string => {
     const meant = typeof input === "string" ? nearest(input, words) : null;
@@ -158,7 +160,7 @@ type WrittenCall = z.infer<z.ZodObject<typeof callShape>>;
 type WrittenExpect = NonNullable<WrittenCall["expect"]>;
 
 const EXPECT_KEYS = Object.keys(expectMap.shape);
-/** Keys of a map by what is written above it; indices are left out. */
+/** The keys of a map, by the keys above it without indices. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   "": ["cases"],
   cases: Object.keys(caseShape),
@@ -178,7 +180,7 @@ export function readCases(file: PolicyFile): CasesResult {
   const parsed = document.safeParse(raw);
   if (!parsed.success) {
     const schemaProblems = problemsOf(parsed.error.issues, raw, read.positions).map((problem) =>
-      // What was not written has no place: it is missing from the file as a whole.
+      // A missing key has no position, so the problem is located at the start of the file.
       problem.line === 0 ? { ...problem, file: file.name, line: 1, column: 1 } : problem,
     );
     return {
@@ -220,7 +222,9 @@ function problemsOf(
   });
 }
 
-/** What is wrong with the form that was meant: the map where a map is written, else the word. */
+/**
+ * Selects the issues of the form that was meant: the map's where a map is written, else the word's.
+ */
 function alternative(
   issue: z.core.$ZodIssueInvalidUnion,
   raw: unknown,
@@ -247,7 +251,7 @@ function unknownKey(key: string, path: readonly PathSegment[]) {
   return { message: `\`${key}\` is not a key here`, remedy };
 }
 
-/** What contradicts itself although each part is well formed. */
+/** Finds contradictions between well-formed keys. */
 function checkCall(
   call: WrittenCall,
   path: readonly PathSegment[],
@@ -260,10 +264,10 @@ function checkCall(
   const ends = ["result", "error", "status"].filter((key) => Object.hasOwn(call, key));
   const [, second] = ends;
   if (second !== undefined) {
-    add(second, `a call has one end, not ${ends.join(" and ")}`, "keep one of them");
+    add(second, `a call has one outcome, not ${ends.join(" and ")}`, "keep one of them");
   }
   if (call.finally !== undefined && call.verdict === undefined) {
-    add("finally", "is what comes of a verdict", "add `verdict: approve` or `verdict: deny`");
+    add("finally", "needs a verdict", "add `verdict: approve` or `verdict: deny`");
   }
   for (const key of ["expect", "finally"] as const) {
     const expected = call[key];

@@ -4,11 +4,11 @@ import type { ReadPolicy } from "./read-yaml.ts";
 
 const DEPTH_MAX = 100;
 
-/** Reads a policy that was handed over as an object. It has no lines; problems name paths alone. */
+/** Reads a policy from an object. Problems have paths, but no lines. */
 export function readObject(policy: object, into: ReadPolicy): void {
   const value = readValue(policy, [], into.problems);
   if (!isObject(value)) {
-    // Without a word it would be the empty policy, which allows every tool.
+    // Without a problem it would count as the empty policy, which allows every tool.
     if (into.problems.length === 0) {
       addProblem(into.problems, [], "a policy is a map of blocks", "pass an object");
     }
@@ -26,7 +26,7 @@ function addBlock(name: string, value: unknown, into: ReadPolicy): void {
   into.blocks.push({ name, value, file: OBJECT_NAME, line: 0, column: 0 });
 }
 
-/** A copy that holds what JSON can hold; `undefined` counts as not written. */
+/** Copies JSON values; `undefined` counts as not written. */
 function readValue(
   value: unknown,
   path: readonly PathSegment[],
@@ -35,7 +35,7 @@ function readValue(
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (path.length > DEPTH_MAX) {
-    addProblem(problems, path, "is too deep or refers to itself", "write out less");
+    addProblem(problems, path, "is too deep or refers to itself", "reduce its depth");
     return null;
   }
   if (Array.isArray(value)) {
@@ -54,8 +54,9 @@ function readMembers(
   const entries: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    if (name === "__proto__") addProblem(problems, path, "`__proto__` is no key", "rename it");
-    else entries.push([name, readValue(member, [...path, name], problems)]);
+    if (name === "__proto__") {
+      addProblem(problems, path, "`__proto__` is not allowed as a key", "rename it");
+    } else entries.push([name, readValue(member, [...path, name], problems)]);
   }
   return Object.fromEntries(entries);
 }
@@ -73,7 +74,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Objects of classes (dates, maps) would lose their meaning as plain objects. */
+/** False for objects of classes (dates, maps), which would lose their meaning as plain objects. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

@@ -1,7 +1,7 @@
 /**
- * Reads one YAML 1.2 file into plain values with the position of each. Only what JSON can hold is
- * accepted; a key written twice, a tag that is not known and a value that would lose digits are
- * problems, all of them listed.
+ * Reads a YAML 1.2 file into plain values, with the position of each. Only JSON values are
+ * accepted. Duplicate keys, unknown tags and numbers that would lose digits are problems; all are
+ * listed.
  */
 import {
   type Alias,
@@ -22,7 +22,7 @@ import { yamlRemedy } from "../system/yaml-remedy.ts";
 
 export type PolicyFile = { readonly name: string; readonly text: string };
 
-/** One block as written: `deduplication`, or `policy_engine` children under the same names. */
+/** A block as written, at top level or under `policy_engine`. */
 export type WrittenBlock = {
   readonly name: string;
   readonly value: unknown;
@@ -38,7 +38,7 @@ export type ReadPolicy = {
 };
 
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
-/** Values of one file after anchors are followed; stops files that multiply by anchors. */
+/** Limit of the values of a file with anchors expanded, against files that multiply by anchors. */
 const VALUES_MAX = 200_000;
 const DEPTH_MAX = 100;
 
@@ -52,7 +52,7 @@ type Reader = {
 
 type Span = { readonly range?: readonly number[] | null };
 
-/** What a root must be, and what to write where it is something else. */
+/** The problem of a file whose root is no map. */
 type RootText = { readonly message: string; readonly remedy: string };
 
 const POLICY_ROOT: RootText = {
@@ -60,7 +60,7 @@ const POLICY_ROOT: RootText = {
   remedy: "start with `policy_engine:` or a block such as `tools:`",
 };
 
-/** Adds a file's blocks, positions and problems to what was read before. */
+/** Adds a file's blocks, positions and problems to those of earlier files. */
 export function readYaml(file: PolicyFile, into: ReadPolicy, rootText = POLICY_ROOT): void {
   if (file.text.length > FILE_BYTES_MAX) {
     const problem = { message: "is larger than 8 MiB", remedy: "split the policy into files" };
@@ -126,7 +126,7 @@ function readValue(reader: Reader, node: unknown, path: readonly PathSegment[]):
   reader.values += 1;
   if (reader.values > VALUES_MAX || path.length > DEPTH_MAX) {
     if (reader.values <= VALUES_MAX + 1) {
-      addProblem(reader, offsetOf(node), path, "is too deep or too large", "write out less");
+      addProblem(reader, offsetOf(node), path, "is too deep or too large", "reduce its size");
       reader.values = VALUES_MAX + 2;
     }
     return null;
@@ -146,7 +146,7 @@ function readValue(reader: Reader, node: unknown, path: readonly PathSegment[]):
 function readAlias(reader: Reader, node: Alias, path: readonly PathSegment[]): unknown {
   const target = node.resolve(reader.document);
   if (target !== undefined) return readValue(reader, target, path);
-  const message = `\`*${node.source}\` names no anchor above it`;
+  const message = `\`*${node.source}\` refers to no anchor above it`;
   addProblem(reader, offsetOf(node), path, message, "write the value out");
   return null;
 }
@@ -175,7 +175,7 @@ function readScalar(reader: Reader, node: Scalar, path: readonly PathSegment[]):
   return null;
 }
 
-/** The pairs of a map under text keys; those that are no plain text or come twice are problems. */
+/** Returns the pairs of a map. Keys that are no plain text, and duplicates, are problems. */
 function uniquePairs(reader: Reader, map: YAMLMap, path: readonly PathSegment[]): MapEntry[] {
   const seen = new Map<string, number>();
   const pairs: MapEntry[] = [];
@@ -202,7 +202,7 @@ function readKey(reader: Reader, item: Pair, path: readonly PathSegment[]): MapE
     addProblem(reader, offset, path, "a key must be text", "write a plain word or a quoted text");
     return null;
   }
-  // The key as the author spelled it: `1.0` and `yes` are names here, not values.
+  // Keys are taken as spelled: `1.0` and `yes` are names, not values.
   const name = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
   if (name === "__proto__" || name === "<<") {
     addProblem(reader, offset, path, `\`${name}\` is not allowed as a key`, "write the keys out");
@@ -246,10 +246,10 @@ function isEmpty(node: unknown): boolean {
   return node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
 
-/** The library repeats what it found, be it a whole binary file. */
+/** Limit of a message: the library quotes its input, which may be a whole binary file. */
 const SENTENCE_CHARACTERS = 160;
 
-/** The library's sentence as ours: lower case, without full stop. */
+/** Rewrites the library's sentence in our style: lower case, without a full stop. */
 function yamlMessage(message: string): string {
   const whole = (message.split("\n", 1)[0] ?? message).replace(/; please use YAML.*$/, "");
   const sentence =

@@ -1,16 +1,16 @@
-/** Which keys the vocabulary has where, read from the schema itself. */
+/** Lists the keys of the vocabulary by their position, read from the schema itself. */
 import type { z } from "zod";
 import type { PathSegment } from "../../core/policy/path.ts";
 import { policyDocument } from "./vocabulary/blocks.ts";
 
 type Schema = z.core.$ZodType;
 
-/** Keys that may stand in the map at a path; for alternatives, the keys of all of them. */
+/** The keys that the map at a path may have; for alternatives, the keys of all of them. */
 export function keysAt(path: readonly PathSegment[]): readonly string[] {
   return [...new Set(schemasAt(path).flatMap(formsOf).flatMap(ownKeys))];
 }
 
-/** Where maps at a path are told apart by a word (`action: hitl`): the keys of each such map. */
+/** The kinds of a map that are distinguished by a key (`action: hitl`), each with its keys. */
 export function variantsAt(
   path: readonly PathSegment[],
 ): readonly { readonly key: string; readonly word: string; readonly keys: readonly string[] }[] {
@@ -38,13 +38,13 @@ function wordOf(option: Schema, key: string): string {
   return def?.type === "literal" ? String(def.values[0]) : "";
 }
 
-/** Places where a key of this name stands, such as `tools` or `tool_schemas.*`. */
+/** Paths of the maps that have a key of this name, such as `tools` or `tool_schemas.*`. */
 export function listKeyPaths(name: string): readonly string[] {
   const paths: string[] = [];
   visit(policyDocument, [], (path, keys) => {
     if (keys.includes(name)) paths.push(path.length === 0 ? "the top level" : path.join("."));
   });
-  // A block inside of another one that has the key as well would only make the list long.
+  // A map inside another map with the key is left out, to shorten the list.
   const inside = (path: string): boolean => paths.some((one) => path.startsWith(`${one}.`));
   return [...new Set(paths)].filter((path) => !inside(path));
 }

@@ -1,4 +1,4 @@
-/** Policies as YAML: plain values written out, and one layout for what people wrote. */
+/** Writes policies as YAML, and formats those that people wrote. */
 import { Document, isMap, isScalar, type Pair, parseDocument, visit, type YAMLMap } from "yaml";
 import { escapeHiddenInLines, hasHidden } from "../../core/hidden-text.ts";
 import { blockShape } from "./vocabulary/blocks.ts";
@@ -6,21 +6,21 @@ import { blockShape } from "./vocabulary/blocks.ts";
 const LINE_WIDTH = 100;
 const ORDER = [...Object.keys(blockShape), "retries"];
 
-/** The same policy in the one layout; null where the text is not YAML: the loader says why. */
+/** Formats a policy; null where the text is not YAML, which the loader reports. */
 export function formatYaml(text: string): string | null {
   const document = parseDocument(text, { uniqueKeys: false, logLevel: "error" });
   if (!(document instanceof Document) || document.errors.length > 0) return null;
   const { contents } = document;
   if (!isMap(contents)) return null;
-  keepHead(document, contents);
+  attachHeadComment(document, contents);
   sortBlocks(contents);
   const engine = contents.get("policy_engine", true);
   if (isMap(engine)) sortBlocks(engine);
   return document.toString({ lineWidth: LINE_WIDTH, indent: 2, flowCollectionPadding: true });
 }
 
-/** What stands before the first block is about the file: it must not move with that block. */
-function keepHead(document: Document, { items }: YAMLMap): void {
+/** A comment before the first block is about the file, and must not move with that block. */
+function attachHeadComment(document: Document, { items }: YAMLMap): void {
   const key = items[0]?.key;
   if (!isScalar(key) || typeof key.commentBefore !== "string") return;
   document.commentBefore = [document.commentBefore, key.commentBefore].filter(Boolean).join("\n");
@@ -33,15 +33,15 @@ function sortBlocks(map: YAMLMap): void {
   if (isScalar(key)) key.spaceBefore = false;
 }
 
-/** Unknown keys stay behind, in their order. */
+/** Unknown keys come last, in their order. */
 function rankOf({ key }: Pair): number {
   const at = ORDER.indexOf(isScalar(key) ? String(key.value) : "");
   return at < 0 ? ORDER.length : at;
 }
 
 /**
- * A plain value as YAML, under comment lines. Repeated values are written out, never as anchors. What nobody sees is
- * escaped, in the quotes where YAML reads the escape as what it stands for.
+ * Writes a plain value as YAML under comment lines. Repeated values are written out, never as
+ * anchors. Invisible characters are escaped, in double quotes, so that YAML reads the escapes.
  */
 export function writeYaml(value: unknown, comments: readonly string[] = []): string {
   const document = new Document(value, { aliasDuplicateObjects: false });

@@ -1,4 +1,4 @@
-/** The rules that a policy has: what the vocabulary marks as such and the document writes. */
+/** Lists the rules of a policy: the written keys that the vocabulary marks as rules. */
 import type { z } from "zod";
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PathSegment } from "../../core/policy/path.ts";
@@ -13,8 +13,8 @@ export interface WrittenRule {
 
 type Schema = z.core.$ZodType;
 
-/** In the order of the vocabulary; a rule that is switched off is none. */
-export function writtenRules(document: PolicyDocument): readonly WrittenRule[] {
+/** In the order of the vocabulary, without rules that are off. */
+export function listRules(document: PolicyDocument): readonly WrittenRule[] {
   const rules: WrittenRule[] = [];
   visit(policyDocument, document, [], rules);
   return rules;

@@ -1,4 +1,4 @@
-/** Makes tables that can be looked up from what a file says of one program. */
+/** Compiles the description of a program into lookup tables. */
 import type { Form, OptionTable, Program, ProgramNode } from "../../commands/programs/program.ts";
 import {
   type FormSpec,
@@ -9,7 +9,7 @@ import {
   takesRest,
 } from "./program-schema.ts";
 
-/** A fault of the data. `keys`: where it is, from the program inwards. */
+/** An error in the data. `keys`: its path, from the program inwards. */
 export class ProgramFault extends Error {
   readonly keys: readonly string[];
 
@@ -26,7 +26,7 @@ export function splitNames(key: string, separator: "," | "|"): readonly string[]
   return key.split(separator).map((name) => name.trim());
 }
 
-/** @throws ProgramFault at the first fault */
+/** @throws ProgramFault at the first error. */
 export function compileProgram(spec: ProgramSpec, name: string): Program {
   const { bundle, loose, globs, hosts, sets = {} } = spec;
   return { ...compileNode(spec, sets, [], []), name, bundle, loose, globs, hosts };
@@ -80,7 +80,7 @@ function formsOf(spec: NodeSpec, keys: readonly string[]): readonly FormSpec[] {
   throw new ProgramFault(keys, "`operands` and `needs` belong into each of its `forms`");
 }
 
-/** Where a form takes a command, or words that are none of its own, options end before it. */
+/** Options end before a command, or before words that belong to another program. */
 function compileForm(
   { does, operands = [], needs, lists = false }: FormSpec,
   tables: readonly OptionTable[],
@@ -109,7 +109,7 @@ function compileForm(
   };
 }
 
-/** The sets that a form uses, and what it has itself. */
+/** The option sets that a form uses, and its own. */
 function setsOf(spec: FormSpec, sets: Sets, keys: readonly string[]): readonly SetSpec[] {
   const used = (spec.uses ?? []).map((name) => {
     const set = sets[name];
@@ -129,7 +129,7 @@ function tableOf(sets: readonly SetSpec[], keys: readonly string[]): OptionTable
       const option = { name, ...kind };
       for (const spelling of spellings) {
         if (!SPELLING.test(spelling))
-          throw new ProgramFault([...keys, key], `${spelling} is no spelling of an option`);
+          throw new ProgramFault([...keys, key], `${spelling} is not a valid option`);
         if (table.has(spelling)) throw new ProgramFault(keys, `${spelling} is there twice`);
         table.set(spelling, option);
       }

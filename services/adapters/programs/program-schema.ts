@@ -1,4 +1,6 @@
-/** The shape of a file of programs, as people write it. Texts that stand for more are taken apart here. */
+/**
+ * The schema of a file of programs as people write it. It also parses the short texts in the file.
+ */
 import { z } from "zod";
 import {
   DOES,
@@ -12,7 +14,7 @@ import {
 const does = z.enum(DOES);
 const texts = z.array(z.string());
 
-/** `a|b` and `=a`: the only texts that fit. */
+/** `a|b` and `=a` list the only words that match. */
 const wordKind = z.string().transform((text, context): WordKind => {
   if (/^=|\|/.test(text))
     return { kind: "word", choices: new Set(text.replace(/^=/, "").split("|")) };
@@ -22,12 +24,12 @@ const wordKind = z.string().transform((text, context): WordKind => {
   return z.NEVER;
 });
 
-/** Take all that follows. */
+/** Kinds that take all words that follow. */
 const LAST: ReadonlySet<string> = new Set(["command", "fed-command", "rest"]);
 
 export const takesRest = ({ kind }: WordKind): boolean => LAST.has(kind);
 
-/** `flag`, or an effect and the kinds of the values: `writes`, `path`, `writes optional`. */
+/** Parses `flag`, or an effect and the kinds of the values: `writes`, `path`, `writes optional`. */
 const optionKind = z
   .string()
   .transform((text): { effect: string; optional: boolean; values: readonly string[] } => {
@@ -94,7 +96,7 @@ const node = form.extend({
 
 const examples = z.record(z.string(), z.enum([...DOES, "unknown"]));
 
-/** A build leaves the examples out. */
+/** The schema of a program in the built file, which has no examples. */
 export const programSchema = node.extend({
   also: texts.optional(),
   sets: z.record(z.string(), set).optional(),

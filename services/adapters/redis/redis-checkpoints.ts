@@ -11,7 +11,6 @@ import type {
   LoadedCheckpoint,
   SeenCheckpoint,
 } from "../../runtime/ports.ts";
-import { blobField, decodeBlob, encodeBlob, isBlobField } from "./blob-fields.ts";
 import type { RedisClient } from "./redis-client.ts";
 import { SAVE_SCRIPT } from "./save-script.ts";
 import { type SaveStep, stepsOf } from "./save-steps.ts";
@@ -20,17 +19,16 @@ export type RedisCheckpointsOptions = {
   readonly client: RedisClient;
   /** Consumer group of the gate: gates of different groups may share a server. */
   readonly group: string;
-  /** Longest load; beyond, the journal is the faster way. */
+  /** Longest load; a replay of the journal is faster than a longer one. */
   readonly loadMsMax: number;
 };
 
-/** What this store knows of a partition's hash beside what its caller tells. */
+/** The state of a partition's hash when this store last saw it. */
 type LastSeen = {
-  /** What was there when this store last saw it. */
   readonly mark: string | null;
   readonly offset: number;
-  /** Saves begun since then whose outcome was not heard. */
-  readonly unheard: readonly string[];
+  /** Tokens of saves since then whose outcome is unknown. */
+  readonly unknownSaves: readonly string[];
 };
 
 type Meta = {
@@ -39,25 +37,25 @@ type Meta = {
   readonly count: number;
   readonly digestSum: string;
   readonly unfinished: boolean;
-  /** A save has begun and not ended. */
-  readonly underWay: boolean;
-  /** Another after every step of any save. */
+  /** True while a save has begun and not ended. */
+  readonly isSaving: boolean;
+  /** Changes with every step of any save. */
   readonly version: string;
 };
 
 const SCAN_COUNT = 200;
 const READS_MAX = 3;
-/** A save that is under way and stands still for so long has no writer any more. */
-const SAVE_STILL_MS = 1_000;
-const SAVE_LOOK_MS = 50;
+/** A save without a step for this time has no writer any more. */
+const SAVE_IDLE_MS_MAX = 1_000;
+const SAVE_POLL_MS = 50;
 const SAVE_WAIT_MS_MAX = 5_000;
 const DIGEST_BYTES = 32;
-const NEVER_SEEN: LastSeen = { mark: null, offset: -1, unheard: [] };
+const NEVER_SEEN: LastSeen = { mark: null, offset: -1, unknownSaves: [] };
 const META_FIELDS = ["m", "w", "i", "h", "n", "s", "u"] as const;
 
 /**
- * Checkpoints on a Redis server: one hash `cg:{<group>.<number>}` for each partition, so that it is
- * there or lost as a whole, and lies on one node. What a hash looks like: save-script.ts.
+ * Checkpoints on a Redis server: one hash `cg:{<group>.<partition>}` for each partition, which
+ * exists or is lost as a whole, and is on one node. save-script.ts describes its fields.
  */
 export class RedisCheckpoints implements CheckpointStore {
   readonly #options: RedisCheckpointsOptions;
@@ -70,14 +68,14 @@ export class RedisCheckpoints implements CheckpointStore {
   async load(partition: number): Promise<LoadedCheckpoint> {
     const untilMs = performance.now() + this.#options.loadMsMax;
     for (let read = 1; ; read += 1) {
-      const { loaded, steady } = await this.#read(partition, untilMs);
-      if (!steady && read < READS_MAX) {
+      const { loaded, isConsistent } = await this.#read(partition, untilMs);
+      if (!isConsistent && read < READS_MAX) {
         await this.#untilSaved(partition);
         continue;
       }
       const offset = loaded.checkpoint?.header.journalOffset ?? -1;
-      this.#lastSeen.set(partition, { mark: loaded.mark, offset, unheard: [] });
-      if (steady) return loaded;
+      this.#lastSeen.set(partition, { mark: loaded.mark, offset, unknownSaves: [] });
+      if (isConsistent) return loaded;
       return { ...loaded, checkpoint: null, problem: "it was written while it was read" };
     }
   }
@@ -85,7 +83,7 @@ export class RedisCheckpoints implements CheckpointStore {
   async look(partition: number): Promise<SeenCheckpoint> {
     const { mark, header, unfinished } = await this.#meta(partition);
     const read = header === null || unfinished ? undefined : parseHeader(header);
-    this.#lastSeen.set(partition, { mark, offset: read?.journalOffset ?? -1, unheard: [] });
+    this.#lastSeen.set(partition, { mark, offset: read?.journalOffset ?? -1, unknownSaves: [] });
     return { mark, header: read ?? null };
   }
 
@@ -104,12 +102,12 @@ export class RedisCheckpoints implements CheckpointStore {
       });
       const mark = text === "" ? null : text;
       if (type !== "saved") {
-        this.#lastSeen.set(partition, { mark, offset: -1, unheard: [] });
+        this.#lastSeen.set(partition, { mark, offset: -1, unknownSaves: [] });
         return { type: "stale", mark };
       }
       if (step.last) {
         const offset = update.header.journalOffset;
-        this.#lastSeen.set(partition, { mark, offset, unheard: [] });
+        this.#lastSeen.set(partition, { mark, offset, unknownSaves: [] });
         return { type: "saved", mark };
       }
       await update.pace?.rest(step.workedMs);
@@ -133,7 +131,7 @@ export class RedisCheckpoints implements CheckpointStore {
       lastSeen.mark !== null && lastSeen.mark === expectedMark ? lastSeen.offset : -1;
     const parameters = [
       expectedMark ?? "",
-      `,${lastSeen.unheard.join(",")},`,
+      `,${lastSeen.unknownSaves.join(",")},`,
       token,
       step.index,
       flag(replace),
@@ -155,21 +153,23 @@ export class RedisCheckpoints implements CheckpointStore {
           >,
       );
     } catch (error) {
-      // It may have been done all the same.
-      const unheard = [...lastSeen.unheard, token];
-      this.#lastSeen.set(partition, { ...lastSeen, unheard: unheard.slice(-UNHEARD_MAX) });
+      // The server may have run the step all the same.
+      const unknownSaves = [...lastSeen.unknownSaves, token].slice(-UNKNOWN_SAVES_MAX);
+      this.#lastSeen.set(partition, { ...lastSeen, unknownSaves });
       throw error;
     }
   }
 
-  /** An owner that is alive saves while another reads: what is read between two saves is whole. */
+  /**
+   * Waits until no save is in progress: a read between two saves of a live owner is consistent.
+   */
   async #untilSaved(partition: number): Promise<void> {
     const startedMs = performance.now();
     let seen = await this.#meta(partition);
     let changedMs = startedMs;
-    for (let nowMs = startedMs; seen.underWay; nowMs = performance.now()) {
-      if (nowMs - changedMs > SAVE_STILL_MS || nowMs - startedMs > SAVE_WAIT_MS_MAX) return;
-      await sleep(SAVE_LOOK_MS);
+    for (let nowMs = startedMs; seen.isSaving; nowMs = performance.now()) {
+      if (nowMs - changedMs > SAVE_IDLE_MS_MAX || nowMs - startedMs > SAVE_WAIT_MS_MAX) return;
+      await sleep(SAVE_POLL_MS);
       const next = await this.#meta(partition);
       if (next.version !== seen.version) changedMs = performance.now();
       seen = next;
@@ -179,12 +179,12 @@ export class RedisCheckpoints implements CheckpointStore {
   async #read(
     partition: number,
     untilMs: number,
-  ): Promise<{ readonly loaded: LoadedCheckpoint; readonly steady: boolean }> {
+  ): Promise<{ readonly loaded: LoadedCheckpoint; readonly isConsistent: boolean }> {
     const before = await this.#meta(partition);
     const { mark, header, count, digestSum } = before;
     const without = (problem: string | null) => ({
       loaded: { mark, checkpoint: null, problem },
-      steady: true,
+      isConsistent: true,
     });
     if (mark === null) return without(null);
     if (before.unfinished) return without("it was not finished");
@@ -193,11 +193,11 @@ export class RedisCheckpoints implements CheckpointStore {
     const blobs = await this.#blobs(partition, untilMs);
     const after = await this.#meta(partition);
     if (after.version !== before.version) {
-      return { loaded: { mark: after.mark, checkpoint: null, problem: null }, steady: false };
+      return { loaded: { mark: after.mark, checkpoint: null, problem: null }, isConsistent: false };
     }
     if (blobs === undefined) return without("one of its conversations cannot be read");
     const checkpoint: Checkpoint = { header: parsed, count, digestSum, blobs };
-    return { loaded: { mark, checkpoint, problem: null }, steady: true };
+    return { loaded: { mark, checkpoint, problem: null }, isConsistent: true };
   }
 
   async #meta(partition: number): Promise<Meta> {
@@ -215,17 +215,17 @@ export class RedisCheckpoints implements CheckpointStore {
       header: header?.toString() ?? null,
       count: Number(count?.toString() ?? Number.NaN),
       digestSum: sum?.length === DIGEST_BYTES ? sum.toString("hex") : "",
-      // Begun on nothing: there is no header of an earlier one.
+      // A save into an empty hash: no header of an earlier checkpoint exists.
       unfinished: unfinished !== null || (mark === null && token !== null),
-      underWay: token !== null,
+      isSaving: token !== null,
       version: [mark, token, step, count, sum].map((one) => one?.toString("hex")).join(),
     };
   }
 
-  /** Undefined where a field is no conversation as we write it. */
+  /** Undefined where a field cannot be decoded. */
   async #blobs(partition: number, untilMs: number): Promise<readonly CheckpointBlob[] | undefined> {
     const key = this.#key(partition);
-    // A scan may tell of a field twice.
+    // A scan may return a field twice.
     const blobs = new Map<string, CheckpointBlob>();
     let isWhole = true;
     let cursor = "0";
@@ -255,14 +255,14 @@ export class RedisCheckpoints implements CheckpointStore {
   }
 }
 
-const UNHEARD_MAX = 16;
+const UNKNOWN_SAVES_MAX = 16;
 
 function flag(value: boolean): string {
   return value ? "1" : "0";
 }
 
 function noHash(mark: string | null): Meta {
-  const rest = { header: null, count: 0, digestSum: "", unfinished: false, underWay: false };
+  const rest = { header: null, count: 0, digestSum: "", unfinished: false, isSaving: false };
   return { mark, ...rest, version: mark ?? "" };
 }
 
@@ -273,4 +273,39 @@ function parseHeader(text: string): CheckpointHeader | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Prefix of a conversation's field. Its value begins with the digest, which the script reads. */
+const PREFIX = "c:";
+const HASH_AT = DIGEST_BYTES;
+const SEQ_AT = HASH_AT + DIGEST_BYTES;
+const HEAD_BYTES = SEQ_AT + 8;
+
+function blobField(key: string): string {
+  return PREFIX + key;
+}
+
+function isBlobField(field: Buffer): boolean {
+  return field.toString("latin1", 0, PREFIX.length) === PREFIX;
+}
+
+function encodeBlob(blob: CheckpointBlob): Buffer {
+  const bytes = Buffer.alloc(HEAD_BYTES + blob.bytes.length);
+  bytes.write(blob.digest, 0, "hex");
+  bytes.write(blob.hash, HASH_AT, "hex");
+  bytes.writeDoubleLE(blob.seq, SEQ_AT);
+  bytes.set(blob.bytes, HEAD_BYTES);
+  return bytes;
+}
+
+/** Undefined where the bytes are too short for a conversation. */
+function decodeBlob(field: Buffer, bytes: Buffer): CheckpointBlob | undefined {
+  if (bytes.length < HEAD_BYTES) return undefined;
+  return {
+    key: field.toString("utf8", PREFIX.length),
+    seq: bytes.readDoubleLE(SEQ_AT),
+    hash: bytes.toString("hex", HASH_AT, SEQ_AT),
+    digest: bytes.toString("hex", 0, HASH_AT),
+    bytes: bytes.subarray(HEAD_BYTES),
+  };
 }

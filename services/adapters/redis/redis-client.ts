@@ -1,10 +1,11 @@
 import { Cluster, Redis } from "ioredis";
 import { RetryableError } from "../../runtime/errors.ts";
 import type { Logger } from "../../runtime/ports.ts";
+import { withTimeout } from "../system/with-timeout.ts";
 
-/** Texts, not paths: whoever reads files has read them. */
+/** PEM texts, not paths. */
 export type RedisTls = {
-  /** Certificates to trust instead of the system's, PEM. */
+  /** Certificates to trust instead of the system's. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -18,7 +19,7 @@ export type RedisServer =
   | {
       readonly type: "sentinel";
       readonly sentinels: readonly string[];
-      /** What the Sentinels call the master. */
+      /** The master's name at the Sentinels. */
       readonly name: string;
       readonly sentinelUsername?: string;
       readonly sentinelPassword?: string;
@@ -27,10 +28,13 @@ export type RedisServer =
 
 export type RedisOptions = {
   readonly server: RedisServer;
-  /** Of the server or the nodes; those in a `url` count where these are absent. */
+  /** Credentials of the server or the nodes; where absent, those in `url` apply. */
   readonly username?: string;
   readonly password?: string;
-  /** Present: TLS, with Sentinels and nodes too. `rediss://` needs none for the system's trust. */
+  /**
+   * Enables TLS, also to Sentinels and nodes. Not needed for `rediss://` with trusted
+   * certificates.
+   */
   readonly tls?: RedisTls;
   readonly clientName: string;
   /** Longest wait for one answer. */
@@ -42,21 +46,21 @@ const PORT = 6379;
 const RECONNECT_MS_STEP = 100;
 const RECONNECT_MS_MAX = 2_000;
 const REDIRECTIONS_MAX = 5;
-/** What the client, or we, say of a command without an answer. */
+/** Messages of a command that got no answer, ioredis' and ours. */
 const STUCK = /^(Command timed out|no answer within)/;
 
 /**
- * One connection, or one for each node. What cannot be sent now fails now: nothing is queued while there
- * is no server, and nothing is sent twice.
+ * A connection to Redis, or one to each node. A command that cannot be sent fails at once: nothing
+ * is queued while the server is away, and nothing is sent twice.
  */
 export class RedisClient {
   readonly #client: Redis | Cluster;
   readonly #logger: Logger;
   readonly #options: RedisOptions;
-  /** Why there is no connection, once that is known. */
+  /** Why no connection is available; null: it is, or the first attempt is still running. */
   #problem: string | null = null;
   #isClosed = false;
-  /** Who waits for the first connection, or for the news that there is none. */
+  /** Callers that wait for the result of the first attempt to connect. */
   #waiting: ((error: Error | null) => void)[] = [];
 
   constructor(options: RedisOptions, logger: Logger) {
@@ -66,35 +70,37 @@ export class RedisClient {
     this.#client.on("ready", () => this.#updateProblem(null));
     this.#client.on("error", (error: Error) => {
       this.#updateProblem(error);
-      // The client would go on in database 0, which may be somebody else's.
-      if (isOfSelect(error)) this.#client.disconnect(true);
+      // After a failed SELECT ioredis would go on in database 0, which may belong to another
+      // program.
+      if (isSelectError(error)) this.#client.disconnect(true);
     });
     this.#client.on("close", () => this.#updateProblem(new Error("the connection was closed")));
     this.#client.on("end", () => this.#connectLater());
   }
 
   /**
-   * The answer to what `ask` sends. It waits for a connection while the first attempt is made, and not
-   * once the server is known to be gone.
+   * Runs a command. The first attempt to connect is awaited; once the server is known to be away,
+   * the command fails at once.
    * @throws RetryableError `checkpoint_unavailable`
    */
   async ask<T>(ask: (client: Redis | Cluster) => Promise<T>): Promise<T> {
     const { server, commandTimeoutMs, connectTimeoutMs } = this.#options;
     try {
-      if (this.#client.status !== "ready") await within(this.#ready(), connectTimeoutMs);
-      return await within(ask(this.#client), commandTimeoutMs);
+      if (this.#client.status !== "ready") await withTimeout(this.#ready(), connectTimeoutMs);
+      return await withTimeout(ask(this.#client), commandTimeoutMs);
     } catch (error) {
-      // A master that is stuck is no master any more: the Sentinels know another.
+      // Behind Sentinels, a master that hangs has probably been replaced, so a new one is
+      // looked up.
       const isStuck = error instanceof Error && STUCK.test(error.message);
       if (isStuck && server.type === "sentinel") this.#client.disconnect(true);
       throw new RetryableError(
         "checkpoint_unavailable",
-        `Redis (${addressOf(server)}) did not answer as it should: ${hintedTextOf(error)}`,
+        `Redis (${addressOf(server)}) failed: ${describeError(error)}`,
       );
     }
   }
 
-  /** The client gives up for good where a Sentinel's answer comes at the wrong moment. */
+  /** ioredis stops reconnecting where a Sentinel's answer comes during a failover. */
   #connectLater(): void {
     setTimeout(() => {
       if (!this.#isClosed && this.#client.status === "end")
@@ -118,15 +124,15 @@ export class RedisClient {
     });
   }
 
-  /** Says once that the server is gone, and once that it is there again. */
+  /** Logs once that the server is away, and once that it is back. */
   #updateProblem(error: Error | null): void {
     for (const wake of this.#waiting.splice(0)) wake(error);
     const before = this.#problem;
     this.#problem = error === null ? null : (before ?? textOf(error));
     const server = addressOf(this.#options.server);
-    if (error === null && before !== null) this.#logger.info("redis answers again", { server });
+    if (error === null && before !== null) this.#logger.info("Redis answers again", { server });
     if (error !== null && before === null) {
-      this.#logger.warn("redis is not reachable, decisions go on without checkpoints", {
+      this.#logger.warn("Redis is not reachable; decisions go on without checkpoints", {
         server,
         problem: textOf(error),
       });
@@ -134,7 +140,7 @@ export class RedisClient {
   }
 }
 
-function isOfSelect(error: Error): boolean {
+function isSelectError(error: Error): boolean {
   const command: unknown = Reflect.get(error, "command");
   return (
     typeof command === "object" && command !== null && Reflect.get(command, "name") === "select"
@@ -157,7 +163,7 @@ function createClient(options: RedisOptions): Redis | Cluster {
     ...common,
     enableOfflineQueue: false,
     retryStrategy,
-    // After a failover the old master may answer on as a replica.
+    // After a failover the old master may still answer, as a replica.
     reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
   };
   if (server.type === "single") return new Redis(server.url, alone);
@@ -198,7 +204,7 @@ function hostAndPort(address: string): { readonly host: string; readonly port: n
   return { host, port: at < 0 ? PORT : Number(address.slice(at + 1)) };
 }
 
-/** For people: without a login. */
+/** The server's address for messages, without credentials. */
 function addressOf(server: RedisServer): string {
   switch (server.type) {
     case "single":
@@ -210,7 +216,7 @@ function addressOf(server: RedisServer): string {
   }
 }
 
-/** The server's words alone: the client's errors carry the command, and with it what was sent. */
+/** The message alone: errors of ioredis carry the command with its arguments. */
 function textOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : "no reason was given";
 }
@@ -220,23 +226,11 @@ const NOT_LET_IN = /NOAUTH|WRONGPASS|NOPERM/;
 
 const NO_DATABASE = /DB index is out of range|invalid DB index/;
 
-function hintedTextOf(error: unknown): string {
+function describeError(error: unknown): string {
   const text = textOf(error);
   if (NO_DATABASE.test(text))
-    return `${text}; it has no such database, see the number in \`redis.url\``;
-  if (NOBODY_THERE.test(text)) return `${text}; is it running there? see \`redis\``;
+    return `${text}; the server has no such database, see the number in \`redis.url\``;
+  if (NOBODY_THERE.test(text)) return `${text}; is Redis running there? see \`redis\``;
   if (NOT_LET_IN.test(text)) return `${text}; see \`redis.username\` and \`redis.password\``;
   return text;
-}
-
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -14,7 +14,7 @@ export type RedisHeadsOptions = {
   readonly log: Pick<Log, "clusterId" | "topicId">;
   /** Consumer group of the gate. */
   readonly group: string;
-  /** What the journal's topic is called on the cluster: it keeps its name when it is made anew. */
+  /** The journal topic's name on the cluster, which stays when the topic is created anew. */
   readonly topic: string;
 };
 
@@ -23,8 +23,8 @@ const REMEDY =
   "`callgate recover`, accept it with `callgate recover --accept-loss`, and start the gate again";
 
 /**
- * An owner that was replaced may still write, what it knew before: a head of the same topic never goes back.
- * An acceptance is dropped by whoever wrote it into the journal.
+ * Never moves a head of the same topic back, since a replaced owner may still write an old one. The
+ * owner that wrote an acceptance into the journal removes it.
  */
 const SAVE_SCRIPT = `
 local held = redis.call('GET', KEYS[1])
@@ -38,8 +38,8 @@ return 1
 `;
 
 /**
- * Heads on a Redis server: one text `cg:head:{<group>.<partition>}:<cluster>:<topic>`. Beside it the header of
- * the partition's checkpoint tells how far the same topic had come.
+ * Heads on a Redis server, each in one text `cg:head:{<group>.<partition>}:<cluster>:<topic>`. In
+ * addition, the header of the partition's checkpoint shows how far the same topic had come.
  */
 export class RedisHeads implements HeadStore {
   readonly remedy = REMEDY;
@@ -68,16 +68,19 @@ export class RedisHeads implements HeadStore {
     );
   }
 
-  /** The next gate runs the partition, and writes into its journal what was accepted. */
+  /** The next gate runs the partition, and records the acceptance in its journal. */
   async accept(partition: number, head: JournalHead, acceptance: Acceptance): Promise<void> {
     const text = JSON.stringify({ ...head, acceptance });
     const { client } = this.#options;
     await client.ask((redis) => redis.set(this.#key(partition), text));
-    // It knows of what is lost, and would tell of it again.
+    // The checkpoint's header is beyond the journal's end, and would report the loss again.
     await client.ask((redis) => redis.unlink(this.#checkpointKey(partition)));
   }
 
-  /** Of the checkpoint, where that is of this very topic; of any other it is no more than a cache. */
+  /**
+   * The head of the checkpoint if it is of this very topic; a checkpoint of another is only a
+   * cache.
+   */
   async #checkpointHead(partition: number): Promise<StoredHead | null> {
     const { client, log } = this.#options;
     const key = this.#checkpointKey(partition);

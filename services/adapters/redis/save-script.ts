@@ -1,21 +1,24 @@
 /**
- * One step of a save, run by the server as a whole. A checkpoint is one hash, there or lost as a whole:
+ * One step of a save, which the server runs atomically. A checkpoint is one hash:
  *
- * | field         | what it holds                                                              |
+ * | field         | content                                                                    |
  * |---------------|----------------------------------------------------------------------------|
  * | `c:<key>`     | a conversation: digest, state hash, seq, snapshot                          |
- * | `n`, `s`      | how many there are, and the sum of their digests: of what is there now     |
+ * | `n`, `s`      | number of the stored conversations, and the sum of their digests           |
  * | `h`           | the header, JSON                                                           |
- * | `m`           | the mark: token of the save that finished last                             |
+ * | `m`           | the mark: token of the latest finished save                                |
  * | `t`, `o`      | the journal's topic id and offset in the header                            |
- * | `w`, `i`      | token of a save under way, and its last step                               |
- * | `wt`, `wo`    | topic id and offset that it goes to                                        |
- * | `u`           | there until the save ends: what is there is no checkpoint                  |
+ * | `w`, `i`      | token of a save in progress, and its latest step                           |
+ * | `wt`, `wo`    | topic id and offset of the save in progress                                |
+ * | `u`           | exists during a save that leaves no valid checkpoint until it ends         |
  *
- * S1 a save begins only on what its caller knows to be there (its mark, or what came of saves of its own
- *    whose outcome it never heard), and goes on only where no other began and nothing was undone between.
- * S2 a save to an older offset of the same journal does not begin while one to a newer is under way.
- * S3 an older checkpoint than this caller has saved is a server that was rolled back: it is removed.
+ * SAVE-1 A save begins only on a state that its caller knows: its mark, or the result of its own
+ *    saves with an unknown outcome. It goes on only if no other save began and no step was undone
+ *    meanwhile.
+ * SAVE-2 A save of an older offset of the same journal does not begin while a newer one is in
+ *    progress.
+ * SAVE-3 A checkpoint that is older than one that this caller has saved shows that the server was
+ *    rolled back; it is removed.
  */
 export const SAVE_SCRIPT = `
 local key = KEYS[1]

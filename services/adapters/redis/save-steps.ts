@@ -1,26 +1,27 @@
 import type { CheckpointBlob, CheckpointUpdate } from "../../runtime/ports.ts";
 
-/** What one call of the script does. */
+/** The work of one call of the script. */
 export type SaveStep = {
   readonly index: number;
   readonly blobs: readonly CheckpointBlob[];
   readonly removals: readonly string[];
-  /** The header comes with it. */
+  /** True for the step that writes the header. */
   readonly last: boolean;
-  /** Until the last step, what the server holds is no checkpoint. */
+  /** True where the server has no valid checkpoint until the last step. */
   readonly partial: boolean;
-  /** Time that it took to make the blobs. */
+  /** Time that encoding the blobs took. */
   readonly workedMs: number;
 };
 
-/** The server does nothing else while it runs a step: so many take it a few milliseconds. */
+/** Limits of a step, which blocks the server for a few milliseconds. */
 const STEP_KEYS = 500;
 const STEP_BYTES = 512 * 1024;
 
 /**
- * A save in steps: first the conversations that are there, which leaves the earlier header with newer
- * blobs, then those that are not any more, with the header. Where these are more than one step takes,
- * the earlier header is wrong until the last step, and says so.
+ * Splits a save into steps. The first steps write conversations, which leaves the earlier header
+ * valid with newer blobs; the last removes conversations and writes the header. Where the removals
+ * need more than one step, the earlier header is invalid until the last step, and is marked as
+ * such.
  */
 export function* stepsOf(update: CheckpointUpdate): Generator<SaveStep> {
   const blobs = update.upserts[Symbol.iterator]();

@@ -1,6 +1,6 @@
 /**
- * Schemas by id, fetched when a record names one. What is known stays known; that an id is not there is
- * believed for a while; a registry that does not answer is asked again after a growing pause.
+ * Schemas by id, fetched when a record names one. A schema is cached for ever, a missing id for a
+ * while; after a failure the registry is asked again with growing pauses.
  */
 import { RetryableError } from "../../runtime/errors.ts";
 import type { Clock } from "../../runtime/ports.ts";
@@ -16,17 +16,20 @@ type Failed = { readonly error: Error; readonly pauseMs: number; readonly untilM
 export type FetchedSchemasOptions = {
   readonly client: RegistryClient;
   readonly clock: Clock;
-  /** A subject that the registry had at start: while it has it, its word about an id counts. */
+  /**
+   * A subject that the registry had at start. While it has it, its answer "no such id" is
+   * trusted.
+   */
   readonly registeredSubject: string;
   /** Ids of our own schemas, which need no fetching. */
   readonly own: ReadonlyMap<number, unknown>;
 };
 
-/** How long it is believed that an id is not there. */
+/** How long a missing id is cached. */
 const MISSING_MS = 60_000;
 const PAUSE_MS_MIN = 250;
 const PAUSE_MS_MAX = 5_000;
-/** Ids that are not there: whoever writes records may name as many as they like. */
+/** Most cached missing ids, since writers of records may use any number of ids. */
 const MISSING_MAX = 10_000;
 
 export class FetchedSchemas {
@@ -63,7 +66,7 @@ export class FetchedSchemas {
     const failed = this.#failed.get(id);
     const isEarly = failed !== undefined && this.#options.clock.nowMs() < failed.untilMs;
     const asking = isEarly ? Promise.reject(failed.error) : this.#ask(id);
-    // Whoever only looks ahead does not wait for it.
+    // A caller that only prefetches does not handle the rejection.
     asking.catch(() => undefined);
     return asking;
   }
@@ -79,25 +82,25 @@ export class FetchedSchemas {
   async #find(id: number): Promise<void> {
     const { client, registeredSubject } = this.#options;
     const registered = await client.schemaOf(id);
-    // Anything on the way may say that it knows no such page.
+    // A proxy may answer 404 as well, so a subject that must exist is checked.
     if (registered === null && (await client.latest(registeredSubject)) === null) {
       throw new RetryableError(
         "schema_unavailable",
-        `the schema registry has lost the subject ${registeredSubject}: what it says of schema ids is not ` +
-          "believed; look whether its data are there and whether the address is right",
+        `the schema registry has lost the subject ${registeredSubject}, so its answers on schema ids are not ` +
+          "trusted: check its data and its address",
       );
     }
     this.#failed.delete(id);
     if (registered === null) {
       this.#miss(
         id,
-        "the schema registry has no such schema: register it, or write with one it has",
+        "the schema registry has no such schema: register it, or write with a registered one",
       );
       return;
     }
     const { schema, schemaType = "AVRO" } = registered;
-    const parsed = schemaType.toUpperCase() === "AVRO" ? parsedSchema(schema) : undefined;
-    if (parsed === undefined) this.#miss(id, `it is no Avro schema but ${schemaType}`);
+    const parsed = schemaType.toUpperCase() === "AVRO" ? parseSchema(schema) : undefined;
+    if (parsed === undefined) this.#miss(id, `it is not an Avro schema but ${schemaType}`);
     else {
       this.#missing.delete(id);
       this.#schemas.set(id, { type: "schema", schema: parsed });
@@ -124,11 +127,11 @@ export class FetchedSchemas {
   }
 }
 
-function parsedSchema(text: string): unknown {
+function parseSchema(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A name alone is a schema too, as some registries write it.
+    // Some registries store a schema that is a type name without quotes.
     return text;
   }
 }

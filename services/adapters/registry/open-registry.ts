@@ -15,27 +15,28 @@ export type OpenRegistryOptions = {
   readonly schemas: readonly SubjectSchema[];
   readonly readProblem: ReadProblem;
   readonly clock: Clock;
-  /** Whether what is not registered is registered; else it must be there. */
+  /** True: missing schemas are registered; false: they are an error. */
   readonly register: boolean;
 };
 
 export type OpenedRegistry = {
   /** Ids to write with, by the schemas' names. */
   readonly ids: Readonly<Record<string, number>>;
-  /** What others wrote with. */
+  /** The schemas of other writers. */
   readonly schemas: FetchedSchemas;
 };
 
-/** Statuses that no waiting mends: the login, or an address that is no registry's. */
+/**
+ * HTTP statuses that a retry cannot change: wrong credentials, or the address of another service.
+ */
 const REFUSED_STATUSES = [401, 403, 404];
 const ADVICE =
-  "callgate schemas check says what is wrong, callgate schemas register adds what is missing";
+  "`callgate schemas check` shows the problems, `callgate schemas register` adds missing schemas";
 
 /**
- * Looks up, or registers, every schema. From then on the registry is asked about nothing but ids that
- * no record had before.
+ * Looks up, or registers, every schema. After that the registry is only asked for ids that are new.
  *
- * @throws RetryableError `schema_unavailable` where the registry does not answer: to be tried again;
+ * @throws RetryableError `schema_unavailable` where the registry does not answer;
  *   FatalError `registry_refused` or `schema_incompatible`, with every problem.
  */
 export async function openRegistry(options: OpenRegistryOptions): Promise<OpenedRegistry> {
@@ -45,7 +46,7 @@ export async function openRegistry(options: OpenRegistryOptions): Promise<Opened
   if (problems.length > 0) {
     throw new FatalError(
       "schema_incompatible",
-      `the schema registry does not fit: ${problems.join("; ")}. ${ADVICE}`,
+      `the schema registry does not match: ${problems.join("; ")}. ${ADVICE}`,
     );
   }
   const idsOf = new Map(reports.map(({ name, id }) => [name, id ?? 0]));
@@ -68,8 +69,8 @@ async function readReports(options: OpenRegistryOptions): Promise<readonly Subje
     const text = error instanceof Error ? error.message : String(error);
     const advice =
       status === 404
-        ? "look whether its address is that of the API"
-        : "look at the name and password it is given";
+        ? "check that the address is that of the API"
+        : "check the user name and the password";
     throw new FatalError("registry_refused", `${text} (status ${status}): ${advice}`);
   }
 }

@@ -1,15 +1,17 @@
 /**
- * The registry's HTTP API, as far as the gate needs it. The client's own class compiles and encodes,
- * which the codec does better, and hides what a check must know; so its request layer is used alone.
+ * A client of the registry's HTTP API. It uses only the request layer of Confluent's client: that
+ * client's class also compiles and encodes, which our codec does, and hides details that checks
+ * need.
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import registryApi from "@kafkajs/confluent-schema-registry/dist/api/index.js";
 import { RetryableError } from "../../runtime/errors.ts";
+import { withTimeout } from "../system/with-timeout.ts";
 
-/** Texts, not paths: whoever reads files has read them. */
+/** PEM texts, not paths. */
 export type RegistryTls = {
-  /** Certificates to trust instead of the system's, PEM. */
+  /** Certificates to trust instead of the system's. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -17,16 +19,16 @@ export type RegistryTls = {
 };
 
 export type RegistryOptions = {
-  /** Base of the API, `http` or `https`; a login in it counts where none is given beside it. */
+  /** Base address of the API, `http` or `https`; `credentials` override those in it. */
   readonly url: string;
-  readonly login?: { readonly username: string; readonly password: string };
+  readonly credentials?: { readonly username: string; readonly password: string };
   readonly tls?: RegistryTls;
   readonly clientId: string;
   /** Longest wait for one answer. */
   readonly timeoutMs: number;
 };
 
-/** A version of a subject, as the registry has it. */
+/** A registered version of a subject. */
 export type RegisteredVersion = {
   readonly id: number;
   readonly version: number;
@@ -36,25 +38,25 @@ export type RegisteredVersion = {
 
 export type RegisteredSchema = { readonly schema: string; readonly schemaType?: string };
 
-/** `reason`: what the registry says, where it says anything. */
+/** `reason`: the registry's messages; empty where it gives none. */
 export type Compatibility = { readonly compatible: boolean; readonly reason: string };
 
-/** Calls are tried once. @throws RetryableError `schema_unavailable`, with the HTTP status. */
+/** Calls are not retried. @throws RetryableError `schema_unavailable`, with the HTTP status. */
 export interface RegistryClient {
-  /** That it is a registry, and answers. */
+  /** Resolves where the address is a registry that answers. */
   reach(): Promise<void>;
-  /** Null where the registry says that it has no such schema. */
+  /** Null where the registry has no such schema. */
   schemaOf(id: number): Promise<RegisteredSchema | null>;
-  /** Id of this very schema under the subject, or null. */
+  /** The id of this very schema under the subject, or null. */
   idOf(subject: string, schema: string): Promise<number | null>;
   latest(subject: string): Promise<RegisteredVersion | null>;
   version(subject: string, version: number): Promise<RegisteredVersion | null>;
-  /** The subject's own compatibility, or else the registry's; null where neither is told. */
+  /** The subject's compatibility level, or else the registry's; null where neither is set. */
   level(subject: string): Promise<string | null>;
   setLevel(subject: string, level: string): Promise<void>;
-  /** Whether the registry would take the schema as the next version. */
+  /** Whether the registry would accept the schema as the next version. */
   compatible(subject: string, schema: string): Promise<Compatibility>;
-  /** The id, or why the registry refused the schema. */
+  /** Returns the id, or why the registry refused the schema. */
   register(subject: string, schema: string): Promise<{ readonly id: number } | Refusal>;
   close(): void;
 }
@@ -78,7 +80,7 @@ type Api = {
   };
 };
 
-/** Loaders differ in whether they unwrap the default of this module. */
+/** Some module loaders unwrap the default export of this module, others do not. */
 const createApi = ("default" in registryApi
   ? registryApi.default
   : registryApi) as unknown as typeof registryApi.default;
@@ -87,18 +89,24 @@ const MISSING_STATUS = 404;
 const REFUSED_STATUSES = [409, 422];
 
 export function createRegistryClient(options: RegistryOptions): RegistryClient {
-  const { url, login } = withoutLogin(options);
+  const { url, credentials } = splitCredentials(options);
   const agent = createAgent(url, options.tls);
   const { Schema, Subject } = createApi({
     host: url,
     clientId: options.clientId,
     agent,
-    // Whoever asks says when to ask again.
+    // The callers decide when to retry.
     retry: { retries: 0 },
-    ...(login === undefined ? {} : { auth: login }),
+    ...(credentials === undefined ? {} : { auth: credentials }),
   }) as unknown as Api;
-  const ask = async (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
-    (await bounded(call({ ...parameters, timeout: options.timeoutMs }), options.timeoutMs)).data();
+  const ask = async (
+    call: Call,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<unknown> => {
+    // The client's own time-out does not cover an answer that breaks off in the middle.
+    const answer = call({ ...parameters, timeout: options.timeoutMs });
+    return (await withTimeout(answer, options.timeoutMs)).data();
+  };
   const get = (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
     ask(call, parameters).catch(orNull([MISSING_STATUS], url));
   return {
@@ -137,9 +145,9 @@ export function createRegistryClient(options: RegistryOptions): RegistryClient {
   };
 }
 
-function withoutLogin(options: RegistryOptions): {
+function splitCredentials(options: RegistryOptions): {
   readonly url: string;
-  readonly login: RegistryOptions["login"];
+  readonly credentials: RegistryOptions["credentials"];
 } {
   const url = new URL(options.url);
   const inUrl =
@@ -151,7 +159,7 @@ function withoutLogin(options: RegistryOptions): {
         };
   url.username = "";
   url.password = "";
-  return { url: url.href.replace(/\/+$/, ""), login: options.login ?? inUrl };
+  return { url: url.href.replace(/\/+$/, ""), credentials: options.credentials ?? inUrl };
 }
 
 function createAgent(url: string, tls: RegistryTls = {}): HttpAgent {
@@ -159,19 +167,6 @@ function createAgent(url: string, tls: RegistryTls = {}): HttpAgent {
   return url.startsWith("https:")
     ? new HttpsAgent({ ...agentOptions, ...tls })
     : new HttpAgent(agentOptions);
-}
-
-/** The client waits for ever where an answer breaks off in its middle. */
-async function bounded<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function orNull(statuses: readonly number[], url: string) {
@@ -192,24 +187,30 @@ function statusOf(error: unknown): number {
   return typeof status === "number" ? status : 0;
 }
 
-/** Without what the client sets before it, its own name and a status that no server may have given. */
+/**
+ * The registry's message, without the client's prefix: its name, and a status that the server may
+ * not have sent.
+ */
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const said = text.replace(/^.*? - (Error, status \d+: )?/, "");
-  // Somebody else's answer, whose `error` is no text.
-  return said === String({}) ? "it does not speak as a registry" : said;
+  // Another server answered with an `error` that is not text.
+  return said === String({}) ? "it does not answer as a schema registry does" : said;
 }
 
 const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/;
 
-/** The address is told without a login; no cause is kept, since it holds the request's headers. */
+/**
+ * The address in the message has no credentials. The error has no cause, since that contains the
+ * headers of the request.
+ */
 function unavailable(error: unknown, url: string): RetryableError {
   const status = statusOf(error);
   const text = textOf(error);
-  const hint = NOBODY_THERE.test(text) ? "; is it running there? see `registry.url`" : "";
+  const hint = NOBODY_THERE.test(text) ? "; is the registry running there? see `registry.url`" : "";
   return new RetryableError(
     "schema_unavailable",
-    `the schema registry at ${url} did not answer as it should: ${text}${hint}`,
+    `the schema registry at ${url} failed: ${text}${hint}`,
     { context: { status } },
   );
 }
@@ -217,7 +218,7 @@ function unavailable(error: unknown, url: string): RetryableError {
 function idIn(data: unknown, url: string): number {
   const id = (data as { readonly id?: unknown } | null)?.id;
   if (typeof id === "number") return id;
-  throw unavailable(new Error("it gave no schema id"), url);
+  throw unavailable(new Error("the answer has no schema id"), url);
 }
 
 function levelIn(data: unknown): string | null {

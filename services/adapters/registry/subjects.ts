@@ -1,5 +1,5 @@
 /**
- * Our schemas against a registry's: checked, and registered. A subject is `<topic>-value`
+ * Checks our schemas against a registry's, and registers them. A subject is `<topic>-value`
  * (TopicNameStrategy).
  */
 import type { RegisteredVersion, RegistryClient } from "./registry-client.ts";
@@ -7,35 +7,38 @@ import type { RegisteredVersion, RegistryClient } from "./registry-client.ts";
 export type SubjectSchema = {
   /** `<topic>-value` */
   readonly subject: string;
-  /** Name of the schema, for people. */
+  /** Name of the schema for messages. */
   readonly name: string;
   readonly schema: unknown;
 };
 
-/** Why a reader of the schema cannot read what was written with that of the text, or undefined. */
+/** Returns why a reader's schema cannot read records of a writer's schema; undefined: it can. */
 export type ReadProblem = (reader: unknown, writerText: string) => string | undefined;
 
 export type SubjectReport = {
   readonly subject: string;
   readonly name: string;
   /**
-   * `registered`: the registry has this very schema. `new`: it has none under the subject. `changed`: it
-   * has others, and takes this one. `refused`: see `problems`.
+   * `registered`: the registry has this very schema. `new`: it has none under the subject.
+   * `changed`: it has other versions, and accepts this one. `refused`: see `problems`.
    */
   readonly state: "registered" | "new" | "changed" | "refused";
-  /** Under which id records are written; null where it is not registered. */
+  /** The id that records are written with; null where the schema is not registered. */
   readonly id: number | null;
-  /** Compatibility that the registry keeps the subject to; null where it is told nowhere. */
+  /** The subject's compatibility level; null where none is set. */
   readonly level: string | null;
-  /** What is wrong, each with what to do; empty where nothing is. */
+  /** The problems, each with a remedy. */
   readonly problems: readonly string[];
 };
 
-/** What a subject is set to where it has none of the good ones: journals are read for ever. */
+/**
+ * The level for a subject whose level is not one of the good ones, since journals are read for
+ * ever.
+ */
 const LEVEL = "BACKWARD_TRANSITIVE";
 const GOOD_LEVELS: readonly string[] = ["BACKWARD", LEVEL, "FULL", "FULL_TRANSITIVE"];
 
-/** What a schema's text is: the registry compares texts, so it is made in one place. */
+/** The text of a schema. The registry compares texts, so all are made here. */
 export function schemaText(schema: unknown): string {
   return JSON.stringify(schema);
 }
@@ -45,8 +48,8 @@ export function subjectOf(topicName: string): string {
 }
 
 /**
- * What the registry says of each schema, and whether every version that it has can be read with ours.
- * Changes nothing.
+ * Checks each schema: whether it is registered, and whether it can read records of every registered
+ * version. Changes nothing.
  *
  * @throws RetryableError `schema_unavailable`
  */
@@ -60,8 +63,8 @@ export async function checkSubjects(
 }
 
 /**
- * Registers what is not registered and can be, and sets the compatibility of a subject whose own, or the
- * registry's, would let writers register what cannot be read.
+ * Registers missing schemas, and sets the compatibility level of subjects whose level would let
+ * writers register schemas that the gate cannot read.
  *
  * @throws RetryableError `schema_unavailable`
  */
@@ -74,13 +77,15 @@ export async function registerSubjects(
   const reports: SubjectReport[] = [];
   for (const each of schemas) {
     const report = await checkSubject(client, each, readProblem, true);
-    reports.push(report.problems.length > 0 ? report : await registered(client, each, report));
+    reports.push(report.problems.length > 0 ? report : await register(client, each, report));
   }
   return reports;
 }
 
-/** What is refused is looked at again: another process that starts at the same time may have been faster. */
-async function registered(
+/**
+ * A refusal is checked again, since a process that starts at the same time may have registered it.
+ */
+async function register(
   client: RegistryClient,
   { subject, schema }: SubjectSchema,
   report: SubjectReport,
@@ -146,7 +151,7 @@ async function checkSubject(
   return { ...about, state: problems.length > 0 ? "refused" : state, id, problems };
 }
 
-/** Versions that were deleted are not there to be read. */
+/** Lists the versions that have not been deleted. */
 async function versionsUpTo(
   client: RegistryClient,
   subject: string,

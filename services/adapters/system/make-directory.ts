@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a directory and those above it that are not there; does nothing where it is there. Node's own `recursive` never
- * returns where the system knows no file of that name below a directory that is there, as in `/proc` (seen on Node 20.20).
+ * Creates a directory and its missing parents; does nothing where it exists. Node's own `recursive`
+ * never returns where the system cannot create the directory below an existing one, as in `/proc`
+ * (seen on Node 20.20).
  *
- * @throws the system's error, of the directory that could not be made.
+ * @throws the system's error of the directory that could not be created.
  */
 export function makeDirectory(path: string, mode?: number): void {
   if (isDirectory(path)) return;
@@ -14,7 +15,7 @@ export function makeDirectory(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!isDirectory(path)) throw error;
   }
 }

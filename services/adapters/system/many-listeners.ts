@@ -1,10 +1,13 @@
 import { setMaxListeners } from "node:events";
 
-/** For a signal that every call under way listens to: hundreds at once are no leak, of which Node would warn. */
+/**
+ * Disables Node's warning of a leak for a signal that all running calls listen to, since hundreds
+ * of listeners are normal there.
+ */
 export function allowManyListeners(signal: AbortSignal): void {
   try {
     setMaxListeners(0, signal);
   } catch {
-    // Not one of Node's (a test environment brings its own): nobody warns of it.
+    // A test environment may have its own kind of signal, without such warnings.
   }
 }

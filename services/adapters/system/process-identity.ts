@@ -1,8 +1,8 @@
 /**
- * Which process has something, told to others by a file or a store, and whether it still runs.
+ * Identifies a process in a file or a store, and checks whether it still runs.
  *
- * A number of a process means nothing by itself: it is used again, differs between hosts, and between containers
- * of one host.
+ * A process id alone identifies nothing: it is reused, and differs between hosts and between
+ * containers of a host.
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
@@ -10,9 +10,9 @@ import { hostname } from "node:os";
 export type ProcessIdentity = {
   readonly pid: number;
   readonly host: string;
-  /** Where the number is one: containers of one host may share its name. Absent: not known. */
+  /** The pid namespace, since containers may share the host's name. Absent: unknown. */
   readonly space?: string;
-  /** When the process began, in the system's own unit: a number may be used again. Absent: not known. */
+  /** The start time in the system's unit, since a process id may be reused. Absent: unknown. */
   readonly begun?: string;
 };
 
@@ -26,12 +26,12 @@ export function thisProcess(): ProcessIdentity {
   };
 }
 
-/** False: nothing can be said of it from here but by the signs that it gives. */
+/** False where only the process's heartbeat can show whether it runs. */
 export function isInSight({ host, space }: ProcessIdentity): boolean {
   return host === hostname() && space === processSpace();
 }
 
-/** Of a process in sight. */
+/** For a process in sight. */
 export function isRunning({ pid, begun }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
@@ -42,14 +42,14 @@ export function isRunning({ pid, begun }: ProcessIdentity): boolean {
   return begun === undefined || currentBegin === undefined || currentBegin === begun;
 }
 
-/** For a message: the process, and its host where that is another. */
+/** Names the process for a message, with its host where that is another. */
 export function nameOf({ pid, host }: ProcessIdentity): string {
   return host === hostname() ? `process ${pid}` : `process ${pid} on host ${host}`;
 }
 
 /**
- * Fields 3 and 22 of Linux' stat line, which follow the command's name in parentheses; elsewhere
- * unknown. A process that has ended and waits for its parent to notice began at no time.
+ * Reads the start time from Linux' stat line: fields 3 and 22, counted after the command's name in
+ * parentheses. Undefined on other systems; `ended` for a zombie process.
  */
 function processBegin(pid: number): string | undefined {
   try {
@@ -61,7 +61,7 @@ function processBegin(pid: number): string | undefined {
   }
 }
 
-/** Linux' name for what gives out the numbers of processes; elsewhere unknown. */
+/** The name of the pid namespace on Linux; undefined on other systems. */
 function processSpace(): string | undefined {
   try {
     return readlinkSync("/proc/self/ns/pid");

@@ -1,11 +1,11 @@
-/** Texts that people wrote into files: UTF-8 or nothing, as a letter that was replaced is one that no rule matches. */
+/** Decodes files of people as strict UTF-8, since no rule would match a replacement character. */
 import { decodeUtf8, firstInvalidByte } from "../../core/canonical/utf8.ts";
 
 const LINE_FEED = 0x0a;
 
 /** The bytes of a text are not UTF-8. */
 export class NotUtf8Error extends Error {
-  /** Of the first byte that is wrong, from 1. */
+  /** Line of the first invalid byte, from 1. */
   readonly line: number;
 
   constructor(bytes: Uint8Array) {

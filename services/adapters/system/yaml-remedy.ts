@@ -1,4 +1,4 @@
-/** What its author can do about a text that is no YAML. */
+/** Remedies for the errors of a text that is not YAML. */
 
 const REMEDIES = {
   ALIAS_PROPS: "write `*name` alone, without a tag or an anchor",
@@ -16,20 +16,20 @@ const REMEDIES = {
   DUPLICATE_KEY: "keep one of the two",
   IMPOSSIBLE: "write the value in another way",
   KEY_OVER_1024_CHARS: "shorten the key",
-  MISSING_CHAR: "add what is missing; an open quote or bracket may stand lines above",
+  MISSING_CHAR: "add the missing character; an open quote or bracket may be some lines above",
   MULTILINE_IMPLICIT_KEY: "write key and colon on one line; a colon may be missing",
   MULTIPLE_ANCHORS: "keep one anchor",
   MULTIPLE_DOCS: "split the file where a line is `---`",
   MULTIPLE_TAGS: "keep one tag",
   NON_STRING_KEY: "put the key in quotes",
-  RESOURCE_EXHAUSTION: "write out less by anchors",
+  RESOURCE_EXHAUSTION: "use fewer anchors",
   TAB_AS_INDENT: "indent by spaces",
   TAG_RESOLVE_FAILED: "remove the tag; put a text that begins with ! in quotes",
   UNEXPECTED_TOKEN:
     "put a text with : # , & * or brackets in quotes, and look for an indentation or a bracket above that does not fit",
 } as const;
 
-/** `code`: of an error or a warning of the `yaml` package; that none is left out is checked where its errors are handed over. */
+/** @param code of an error or a warning of the `yaml` package; the type covers all of them. */
 export function yamlRemedy(code: keyof typeof REMEDIES): string {
   return REMEDIES[code];
 }

@@ -1,9 +1,10 @@
 /**
- * Proposals whose record carries a token: what only the platform may say is taken from it.
+ * Authenticates proposals by the token in their record's header: members that only the platform may
+ * set are taken from the token.
  *
- * AUTH-1 tenant, conversation, agent, turn, confirmation and estimated cost of a proposal are the token's,
- *   or the proposal is refused.
- * AUTH-2 what a proposal's record says is compared with gate time alone, never with this host's clock.
+ * AUTH-1 Tenant, conversation, agent, turn, confirmation and estimated cost of a proposal are the
+ *    token's, or the proposal is refused.
+ * AUTH-2 Expiry is compared with gate time alone, never with this host's clock.
  */
 import type { EnvelopeRejection, Money, ProposalInput } from "../../core/inputs.ts";
 import type { LogRecord, ProposalAuthority } from "../../runtime/ports.ts";
@@ -13,7 +14,7 @@ import { TOKEN_CHARACTERS_MAX, type VerifiedToken, verifyToken } from "./verify-
 
 export const TOKEN_HEADER = "callgate-token";
 
-/** Tokens whose check is remembered: a turn's calls share one. */
+/** Most tokens whose verification is cached; the calls of a turn share a token. */
 const TOKENS_MAX = 4_096;
 
 const NO_TOKEN = failed(`the record has no header \`${TOKEN_HEADER}\``);
@@ -24,7 +25,7 @@ type Refused = { readonly ok: false; readonly message: string };
 
 export class TokenAuthority implements ProposalAuthority {
   #keys: TokenKeys;
-  /** By text, the longest unused first. */
+  /** By text, oldest first. */
   #checked = new Map<string, VerifiedToken>();
   readonly #underWay = new Map<string, Promise<void>>();
 
@@ -32,12 +33,12 @@ export class TokenAuthority implements ProposalAuthority {
     this.#keys = keys;
   }
 
-  /** Ids of the keys that verify tokens now. */
+  /** Ids of the current keys. */
   get keyIds(): readonly string[] {
     return [...this.#keys.keys()];
   }
 
-  /** Verifies by these keys from now on; a key that is not among them counts no more. */
+  /** Replaces all keys; tokens of other keys are refused from now on. */
   setKeys(keys: TokenKeys): void {
     this.#keys = keys;
     this.#checked = new Map();
@@ -55,7 +56,7 @@ export class TokenAuthority implements ProposalAuthority {
   async #check(token: string): Promise<void> {
     const keys = this.#keys;
     const verified = await verifyToken(token, keys);
-    // Verified by keys that were taken away meanwhile: it is asked for again.
+    // The keys were replaced meanwhile, so the token must be verified again.
     if (keys !== this.#keys) return;
     this.#underWay.delete(token);
     const [oldest] = this.#checked.keys();
@@ -67,11 +68,11 @@ export class TokenAuthority implements ProposalAuthority {
     const token = tokenOf(record);
     if (typeof token !== "string") return refused(proposal, token.message);
     const verified = this.#checked.get(token);
-    if (verified === undefined) throw new Error("a token was not waited for before it was needed");
+    if (verified === undefined) throw new Error("the token was used before it was verified");
     if (!verified.ok) return refused(proposal, `the token ${verified.message}`);
     const { claims, keyId } = verified;
     if (nowMs >= claims.expiresAtMs) return refused(proposal, "the token has expired");
-    const other = contradicted(proposal, claims);
+    const other = findContradiction(proposal, claims);
     if (other !== undefined) return refused(proposal, `the token is for another \`${other}\``);
     return vouchedFor(proposal, claims, keyId);
   }
@@ -88,8 +89,8 @@ function tokenOf({ headers }: LogRecord): string | Refused {
   return token.length > TOKEN_CHARACTERS_MAX ? TOO_LONG : token;
 }
 
-/** What the payload says otherwise. What it leaves out is the token's. */
-function contradicted(proposal: ProposalInput, claims: TokenClaims): string | undefined {
+/** Finds a member of the payload that contradicts the token. Absent members are the token's. */
+function findContradiction(proposal: ProposalInput, claims: TokenClaims): string | undefined {
   if (proposal.tenantId !== claims.tenantId) return "tenantId";
   if (proposal.conversationId !== claims.conversationId) return "conversationId";
   const differs = (said: string | null, vouched: string | null) =>
@@ -98,7 +99,8 @@ function contradicted(proposal: ProposalInput, claims: TokenClaims): string | un
   if (differs(proposal.turn, claims.turn)) return "turn";
   if (differs(proposal.confirmation, claims.confirmation?.id ?? null)) return "confirmation";
   const { estimatedCost: vouched } = claims;
-  // An estimate of the agent's own is left out; one that the platform made is not overruled.
+  // The agent's estimate is ignored where the platform made none, and must not differ from its
+  // one.
   const isOther = vouched !== null && !isSame(proposal.estimatedCost ?? vouched, vouched);
   return isOther ? "estimatedCost" : undefined;
 }
@@ -117,7 +119,7 @@ function vouchedFor(proposal: ProposalInput, claims: TokenClaims, keyId: string)
   };
 }
 
-/** Nothing that only the platform may say is left of it. */
+/** Refuses the proposal, without the members that only the platform may set. */
 function refused(proposal: ProposalInput, message: string): ProposalInput {
   const rejected: EnvelopeRejection = { reason: "unauthenticated", message };
   const unsaid = { agentId: null, turn: null, estimatedCost: null, confirmation: null };

@@ -1,4 +1,4 @@
-/** What a token says: the members that only the platform may say. */
+/** The claims of a token: the members of a proposal that only the platform may set. */
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import type { ConfirmedCall, Money } from "../../core/inputs.ts";
@@ -24,14 +24,14 @@ export type ClaimsResult =
 type Members = { readonly [name: string]: JsonValue | undefined };
 
 const CLAIMS = ["tenantId", "conversationId", "agentId", "turn", "exp", "jti"];
-/** `iat` and `iss` say nothing that is looked at; libraries add them by themselves. */
+/** `iat` and `iss` are ignored; libraries add them by default. */
 const OPTIONAL = ["confirmation", "estimatedCost", "iat", "iss"];
 const CONFIRMATION = ["id", "tool", "callId", "argumentsDigest"];
 const MONEY = ["microUnits", "currency"];
 const LIMITS_OF_CLAIMS = { maxBytes: 8 * 1024, maxDepth: 3, maxKeys: 32 };
 const EXP_MAX = 253_402_300_799;
 
-/** Claims out of the payload's bytes, or what is wrong with them. Quotes nothing of them. */
+/** Reads the claims from a payload, or returns their problem. The message quotes no claim. */
 export function readClaims(payload: Uint8Array): ClaimsResult {
   const parsed = parseCanonical(payload, LIMITS_OF_CLAIMS);
   if (!parsed.ok) return failed("its claims are not strict JSON");

@@ -1,15 +1,15 @@
-/** The keys that verify and make tokens: a JWKS whose keys are told apart by `kid`. */
+/** Reads and creates the keys that verify and sign tokens: a JWKS whose keys have a `kid`. */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { type CryptoKey, importJWK, type JWK } from "jose";
 
-/** What a token may be signed with, and the one form of key for each. */
+/** The signature algorithms of tokens; each has one form of key. */
 export type TokenAlgorithm = "EdDSA" | "HS256";
 
 export type TokenKey = {
   readonly keyId: string;
   readonly algorithm: TokenAlgorithm;
   readonly key: CryptoKey | Uint8Array;
-  /** False: a public key, which verifies alone. */
+  /** False for a public key, which can only verify. */
   readonly canSign: boolean;
 };
 
@@ -21,10 +21,10 @@ export type TokenKeysResult =
 
 const KEYS_MAX = 100;
 const TEXT_CHARACTERS_MAX = 256 * 1024;
-/** RFC 7518, 3.2: a key of HS256 is at least as long as its hash. */
+/** RFC 7518, 3.2: an HS256 key is at least as long as its hash. */
 const SECRET_BYTES_MIN = 32;
 
-/** Keys out of the text of a JWKS file, or what is wrong with it; the message holds no key. */
+/** Reads keys from the text of a JWKS file, or returns its problem; the message quotes no key. */
 export async function readTokenKeys(text: string): Promise<TokenKeysResult> {
   if (text.length > TEXT_CHARACTERS_MAX) return failed("the file is too large for a set of keys");
   try {
@@ -78,13 +78,13 @@ function algorithmOf(kty: unknown, crv: unknown): TokenAlgorithm | undefined {
   return kty === "OKP" && crv === "Ed25519" ? "EdDSA" : undefined;
 }
 
-/** The members of a JWK that may be shown. */
+/** A JWK as plain members. */
 export type PlainJwk = Readonly<Record<string, string>>;
 
 export type MadeKey = {
-  /** Signs tokens; for the platform alone. */
+  /** The key for the platform, which signs tokens. */
   readonly signing: PlainJwk;
-  /** Verifies them; for the gate. The same where the algorithm knows one key only. */
+  /** The key for the gate, which verifies tokens; the same one for HS256. */
   readonly verifying: PlainJwk;
 };
 

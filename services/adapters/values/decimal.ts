@@ -1,20 +1,21 @@
 import { Big } from "big.js";
 
-/** Longest plain notation, in characters; beyond it an exponent would spell out pages of zeros. */
+/** Most characters of the plain notation, since an exponent could produce pages of zeros. */
 const MAX_LENGTH = 100;
 
-/** Exponents with more digits than this are out of bounds whatever stands before them. */
+/** Exponents with more digits are out of bounds, whatever the number. */
 const MAX_EXPONENT_DIGITS = 4;
 
-/** No exponent and no zeros in front, so nothing is to be done but to drop zeros at the end. Most amounts are so. */
+/** No exponent and no leading zeros, so only trailing zeros are dropped. Most amounts match. */
 const PLAIN = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
 
 const DIGIT_ZERO = 0x30;
 const POINT = 0x2e;
 
 /**
- * Exact decimal in plain notation: `1e2` and `100.00` give `100`, `0.10` gives `0.1`, `-0` gives `0`. Null for what is
- * no decimal number, and for what would take more than 100 characters.
+ * Normalizes a decimal to exact plain notation: `1e2` and `100.00` become `100`, `0.10` becomes
+ * `0.1`, `-0` becomes `0`. Null for text that is no decimal number, or whose result exceeds 100
+ * characters.
  */
 export function decimal(text: string): string | null {
   if (text.length > MAX_LENGTH) return null;

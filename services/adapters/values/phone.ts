@@ -3,7 +3,7 @@ import type * as PhoneLibrary from "libphonenumber-js/max";
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first policy that names `e164`: its tables take longer to read than all the rest. */
+/** Loaded with the first policy that uses `e164`, since its tables take long to load. */
 let loaded: typeof PhoneLibrary | null = null;
 
 function library(): typeof PhoneLibrary {
@@ -16,8 +16,9 @@ export function isPhoneRegion(region: string): boolean {
 }
 
 /**
- * A telephone number as `+` and digits. Null where the text holds anything else, where it has an extension (which these
- * digits cannot carry), or where `valid` is asked for and no such number exists.
+ * Normalizes a telephone number to `+` and digits. Null where the text has anything else, where it
+ * has an extension, which the digits cannot express, or where `valid` is set and no such number
+ * exists.
  */
 export function phone(
   text: string,

@@ -4,5 +4,5 @@ import { email } from "./email.ts";
 import { isPhoneRegion, phone } from "./phone.ts";
 import { url } from "./url.ts";
 
-/** The value forms of the normalizers, from libraries. */
+/** The value normalizers that need libraries, for the core. */
 export const valueCapabilities: ValueCapabilities = { url, decimal, email, phone, isPhoneRegion };

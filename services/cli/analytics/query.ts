@@ -1,4 +1,4 @@
-/** `callgate analytics query` and `report`: SQL over what the analytics have kept. */
+/** `callgate analytics query` and `report`: SQL over the files that the analytics have written. */
 import { join } from "node:path";
 import { segmentFiles } from "../../adapters/duckdb/parquet-segments.ts";
 import { querySegments } from "../../adapters/duckdb/query-segments.ts";
@@ -6,9 +6,9 @@ import { DECISIONS_FOLDER } from "../../analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../analytics/decision-row.ts";
 import { EXIT_OK, type ExitCode, environmentError, usageError } from "../../process/exit-error.ts";
 import { PipelineError } from "../../runtime/errors.ts";
-import { printable } from "../output/printable.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { printable } from "../output/text.ts";
 import { REPORTS } from "./reports.ts";
 
 export const QUERY_FORMATS = ["table", "jsonl", "json", "csv"] as const;
@@ -24,9 +24,9 @@ type Rows = Awaited<ReturnType<typeof querySegments>>;
 
 const CELL_CHARACTERS = 60;
 const NO_FILES =
-  "callgate: no decision is in a file yet: `callgate analytics run` writes what it has read after `analytics.segmentMs` (a minute where nothing else is set) and when it ends\n";
+  "callgate: no decision is in a file yet: `callgate analytics run` writes a file every `analytics.segmentMs` (default: one minute) and when it ends\n";
 const NO_CSV =
-  "a report is several tables, and CSV holds one: take --format json or jsonl, or `callgate analytics query` with --format csv";
+  "a report has several tables, and CSV can hold only one: use --format json or jsonl, or `callgate analytics query` with --format csv";
 
 export async function runQuery(
   sql: string,
@@ -40,8 +40,8 @@ export async function runQuery(
 }
 
 /**
- * `table`: the reports one below the other; `json`: one object, the rows of each by its name; `jsonl`: a line
- * for each row, with the name as `report`.
+ * `table`: the reports one below the other; `json`: one object with the rows of each report by its
+ * name; `jsonl`: one line per row, with the report's name as `report`.
  */
 export async function runReport(options: QueryOptions, terminal: Terminal): Promise<ExitCode> {
   const { directory, format } = options;
@@ -68,7 +68,9 @@ export async function runReport(options: QueryOptions, terminal: Terminal): Prom
   return EXIT_OK;
 }
 
-/** Empty is not the same as nothing decided: what was read stays in memory at first. */
+/**
+ * An empty result does not mean that nothing was decided: recent decisions stay in memory at first.
+ */
 async function tellNoFiles(directory: string, { err }: Terminal): Promise<void> {
   if (segmentFiles(join(directory, DECISIONS_FOLDER)).length === 0) await err.write(NO_FILES);
 }
@@ -118,7 +120,7 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** As RFC 4180 has it; nothing stands for NULL, and `""` for an empty text. */
+/** As in RFC 4180; nothing stands for NULL, and `""` for an empty text. */
 function csvCell(value: unknown): string {
   const cell = text(value);
   return value === "" || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

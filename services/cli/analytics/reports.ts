@@ -1,7 +1,7 @@
-/** What an operator asks first: what to tune ceilings, limits and policies by. */
+/** What an operator asks first, to tune ceilings, limits and policies. */
 export type Report = { readonly name: string; readonly title: string; readonly sql: string };
 
-/** A held call has one more row once it is over: only what is decided for good is a whole. */
+/** A held call gets a second row once it is decided, so only terminal decisions are counted. */
 const DECIDED = "kind IN ('allowed', 'refused')";
 const HELD_TOO = "kind IN ('allowed', 'refused', 'held')";
 
@@ -21,7 +21,7 @@ export const REPORTS: readonly Report[] = [
       GROUP BY tool ORDER BY refused DESC, decisions DESC, tool LIMIT 20`,
   },
   {
-    // A tier that has given calls by a grant holds a call only where the grant does not cover it.
+    // A tier with a grant holds a call only if the grant does not cover it.
     name: "grants",
     title: "Grants: calls of a conversation, and how often the ceiling was hit",
     sql: `

@@ -1,9 +1,9 @@
-/** What two calls of one tool have not in common, argument by argument. */
+/** How two calls of one tool differ, argument by argument. */
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
 import { isObject } from "../../core/policy/argument-path.ts";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
 
-/** `before`, `now`: JSON text; null where the argument is absent. */
+/** `before` and `now` are JSON text; null if the argument is absent. */
 export type Difference = {
   readonly path: string;
   readonly before: string | null;
@@ -33,7 +33,7 @@ function compare(
   }
 }
 
-/** Its own alone: every object has a `constructor`. */
+/** Own members only: every object inherits a `constructor`. */
 function memberOf(value: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }

@@ -1,17 +1,17 @@
-/** The journal, read by somebody who is no gate: which calls wait for a person. */
-import type { GateEvent } from "../../core/events.ts";
+/** Reads the journal from outside a gate, to find the calls that wait for a person. */
+import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import { conversationKey } from "../../runtime/partitioner.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { journalFrom } from "../cluster/journal-records.ts";
+import { journalFrom, journalOf } from "../cluster/journal-records.ts";
 import { recordsFrom, type Source } from "../cluster/open-source.ts";
 import type { ConversationId } from "../conversations/conversation-name.ts";
-import type { Hold } from "./hold.ts";
-import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
+import { type Hold, isDecided, whyIgnored } from "./hold.ts";
+import { shownSpeaker } from "./shown-names.ts";
 
-/** Holds that no gate has decided yet, oldest first. */
+/** Holds that no gate has decided yet, the oldest first. */
 export async function findHolds(source: Source): Promise<readonly Hold[]> {
-  const { log, codec, passedBy } = source;
+  const { log, codec, skipped } = source;
   const scan: HoldScan = { holds: new Map(), ended: new Set() };
   for (let partition = 0; partition < log.partitions; partition += 1) {
     let taken = await log.startOffset("verdicts", partition);
@@ -19,7 +19,7 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
       taken = Math.max(taken, record.next.verdicts);
       applyEvents(record.events, partition, scan);
     }
-    if (passedBy.isWithin(JOURNAL_TOPIC, partition)) await passedBy.note(incomplete(partition));
+    if (skipped.isWithin(JOURNAL_TOPIC, partition)) await skipped.note(incomplete(partition));
     for await (const record of recordsFrom(source, "verdicts", partition, taken)) {
       const { value, appendTimeMs } = record;
       applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, scan);
@@ -32,10 +32,10 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
   return holds.sort((a, b) => a.held.times.atMs - b.held.times.atMs);
 }
 
-/** A verdict on what is shown does no harm: the gate knows what the call's state is. */
+/** A verdict on an outdated list does no harm, because the gate checks the call's state. */
 function incomplete(partition: number): string {
   return (
-    `approvals of partition ${partition}: calls that wait may be missing, and some that are shown may be ` +
+    `approvals of partition ${partition}: waiting calls may be missing, and some that are listed may be ` +
     "decided already; see callgate verify"
   );
 }
@@ -68,7 +68,10 @@ function applyEvents(
   }
 }
 
-/** A conversation ends by a person's word or by the ladder, and goes on by a person's word, or as a new one. */
+/**
+ * A conversation ends by a person's verdict or by escalation, and continues by a verdict or as a
+ * new one.
+ */
 function applyEnd(event: GateEvent, conversations: Set<string>): void {
   if (event.type === "ruled") {
     if (event.kind === "end") conversations.add(keyOf(event));
@@ -101,7 +104,7 @@ function applyVerdict(decoded: DecodedInput, atMs: number, { holds, ended }: Hol
   holds.set(hold.held.holdId, { ...hold, waiting: [...hold.waiting, { kind, by }] });
 }
 
-/** The hold that a decision ends; a call that is held anew has a new one. */
+/** The hold that a decision ends; a call that is held anew has a new hold. */
 function endedHold(event: GateEvent): string | null {
   switch (event.type) {
     case "allowed":
@@ -110,5 +113,35 @@ function endedHold(event: GateEvent): string | null {
       return event.approval.approvalId;
     default:
       return null;
+  }
+}
+
+/** The decisions that ended the holds whose ids begin with `id`, the earliest first. */
+export async function findDecided(id: string, source: Source): Promise<readonly DecisionEvent[]> {
+  const decisions: DecisionEvent[] = [];
+  for await (const { record } of journalOf(source)) {
+    decisions.push(...record.events.filter((event) => isEnd(event, id)));
+  }
+  return decisions;
+}
+
+function isEnd(event: GateEvent, id: string): event is DecisionEvent {
+  const isDecision = event.type === "allowed" || event.type === "refused" || event.type === "held";
+  return isDecision && event.approval.approvalId?.startsWith(id) === true;
+}
+
+/** How, when and by whom the hold was decided, as the end of a sentence. */
+export function decidedSentence(event: DecisionEvent): string {
+  const by = event.approval.approvedBy.map(shownSpeaker).join(" and ");
+  const at = `at ${new Date(event.times.atMs).toISOString()}`;
+  const said = event.type === "refused" && event.refusal.reason === "approval_denied";
+  const who = by === "" ? "" : `, ${said ? "denied or cancelled" : "approved"} by ${by}`;
+  switch (event.type) {
+    case "allowed":
+      return `allowed ${at}${who}`;
+    case "refused":
+      return `refused (${event.refusal.reason}) ${at}${who}`;
+    case "held":
+      return `held anew ${at} under ${event.holdId}, because the rule had changed${who}`;
   }
 }

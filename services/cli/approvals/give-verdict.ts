@@ -1,6 +1,6 @@
 /**
- * `callgate approvals approve|deny|cancel`: appends the verdict to the log. The gate that runs there
- * takes it; where none runs, the next one does.
+ * `callgate approvals approve|deny|cancel`: appends the verdict to the log. The running gate
+ * processes it; if none runs, the next one does.
  */
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
@@ -10,32 +10,39 @@ import { speakerProblem } from "../../core/speaker.ts";
 import type { ExitCode } from "../../process/exit-error.ts";
 import { usageError } from "../../process/exit-error.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
-import { revealed } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { decidedSentence, findDecided } from "./find-decided.ts";
-import { findHolds } from "./find-holds.ts";
+import { revealed } from "../output/text.ts";
+import { decidedSentence, findDecided, findHolds } from "./find-holds.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
+import { isDecided, whyIgnored } from "./hold.ts";
 import { sendVerdict, verdictFrom } from "./send-verdict.ts";
-import { shownSpeaker } from "./shown-speaker.ts";
+import { shownSpeaker } from "./shown-names.ts";
 import { outcomeOf, reopening, tellVerdict } from "./tell-verdict.ts";
-import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 const TEXT_CHARACTERS = 80;
 
-/** As much of an id as tells it from others; an empty one, of a script, would be that of any call. */
+/**
+ * Enough of an id to be unambiguous. An empty id, from a script's empty variable, would match every
+ * call.
+ */
 const ID_CHARACTERS_MIN = 6;
 
 export interface VerdictCommand extends SourceOptions {
   readonly kind: HoldVerdict;
-  /** The approval id, or the beginning of one. */
+  /** The approval id, or its beginning. */
   readonly id: string;
   readonly by: string | undefined;
   readonly reason: string | undefined;
-  /** approve: so many further calls of the tool in the conversation; undefined: of this call alone. */
+  /**
+   * With approve: how many further calls of the tool to grant in the conversation; undefined: none.
+   */
   readonly calls: number | "any" | undefined;
-  /** For so long. */
+  /** How long the grant lasts. */
   readonly forMs: number | undefined;
-  /** What was looked at: of another call, action or rule nothing is sent. Digests may be cut. */
+  /**
+   * What the person has reviewed: if the call, action or rule is another one, no verdict is sent.
+   * Digests may be shortened.
+   */
   readonly about: Readonly<Partial<VerdictSubject>>;
   readonly json: boolean;
 }
@@ -83,7 +90,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   }
 }
 
-/** @throws ExitError where the name is empty, or has characters that nobody sees: no gate would take it. */
+/** @throws ExitError if the name is empty or has invisible characters: no gate would accept it. */
 export function speakerOf({ by }: { readonly by: string | undefined }): string {
   if (by !== undefined && by.trim() === "") throw usageError("--by: give the approver's name");
   const name = by ?? userInfo().username;
@@ -93,12 +100,12 @@ export function speakerOf({ by }: { readonly by: string | undefined }): string {
 }
 
 /**
- * A script whose variable is empty would bind to nothing.
+ * Rejects short values, because an empty variable of a script would match everything.
  *
- * @throws ExitError where what was looked at is named by too few characters.
+ * @throws ExitError if a value that identifies the reviewed call is too short.
  */
 function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["about"]): void {
-  if (callId === "") throw usageError("--call: give the id of the call that was looked at");
+  if (callId === "") throw usageError("--call: give the id of the call that you reviewed");
   const digests = [
     ["--action", actionKey],
     ["--rule", ruleDigest],
@@ -110,7 +117,10 @@ function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["abo
   }
 }
 
-/** @throws ExitError where no hold, or several, begin so; where it is decided, how and by whom. */
+/**
+ * @throws ExitError if no hold, or several, match the id; if the hold was decided, the error says
+ *   how and by whom.
+ */
 export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (id.length < ID_CHARACTERS_MIN) {
     throw usageError(`\`${id}\`: give at least ${ID_CHARACTERS_MIN} characters of the approval id`);
@@ -125,14 +135,14 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
     end !== undefined &&
     new Set(decided.map(({ approval: { approvalId } }) => approvalId)).size === 1
   ) {
-    throw usageError(`${id}: no call waits under this id: it is decided, ${decidedSentence(end)}`);
+    throw usageError(`${id}: no call waits under this id: it was decided, ${decidedSentence(end)}`);
   }
   const what =
-    matches.length === 0 ? "no call waits under this id" : `fits ${matches.length} calls`;
+    matches.length === 0 ? "no call waits under this id" : `matches ${matches.length} calls`;
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
 
-/** @throws ExitError that says what differs from what was looked at. */
+/** @throws ExitError that says how the call differs from the reviewed one. */
 function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
   const {
     call: { callId },
@@ -150,8 +160,8 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
 }
 
 /**
- * What came after a verdict that decides, or after the hold's end, would be recorded and change nothing; an approval
- * of a call whose conversation has ended would let it be refused for good.
+ * After a terminal verdict, or after the hold's end, a further verdict would be recorded and change
+ * nothing; approving a call of an ended conversation would refuse it for good.
  *
  * @throws ExitError that says what decides instead.
  */
@@ -159,8 +169,9 @@ function assertUndecided(hold: Hold, kind: HoldVerdict, nowMs: number): void {
   const { holdId, expiresAtMs } = hold.held;
   if (isDecided(hold)) {
     const said = hold.waiting.map(({ kind, by }) => `${kind} by ${shownSpeaker(by)}`);
-    const is = said.length === 1 ? "is recorded, decides and" : "are recorded, decide and";
-    const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate takes`;
+    const is =
+      said.length === 1 ? "is recorded, ends the hold and" : "are recorded, end the hold and";
+    const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate applies`;
     throw usageError(
       `${holdId}: not recorded, because ${what} ${said.length === 1 ? "it" : "them"}`,
     );
@@ -181,7 +192,7 @@ function differs(what: string, seen: string | null | undefined, is: string, begi
   return `the ${what} that waits is ${revealed(is, TEXT_CHARACTERS)}, not ${revealed(seen, TEXT_CHARACTERS)}`;
 }
 
-/** Where the policy wants one and a person is there, it is asked for. */
+/** Prompts for a reason if the policy requires one and a person is at the terminal. */
 async function reasonOf(
   { kind, reason }: VerdictCommand,
   { held }: Hold,
@@ -191,7 +202,7 @@ async function reasonOf(
   if (kind !== "approve" || !held.requireReason) return null;
   const asked = terminal.isInteractive ? await askReason(held.call.tool, terminal) : "";
   if (asked !== "") return asked;
-  throw usageError(`${held.holdId}: the policy wants a reason; give it with --reason`);
+  throw usageError(`${held.holdId}: the policy requires a reason; give it with --reason`);
 }
 
 async function askReason(tool: string, { input, err }: Terminal): Promise<string> {

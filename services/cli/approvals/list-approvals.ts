@@ -1,15 +1,14 @@
 /** `callgate approvals list`. */
-
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { revealed, revealedJson } from "../output/revealed.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { revealed, revealedJson } from "../output/text.ts";
 import { findHolds } from "./find-holds.ts";
 import type { Hold } from "./hold.ts";
-import { shownSpeaker } from "./shown-speaker.ts";
+import { shownSpeaker } from "./shown-names.ts";
 
 const TEXT_CHARACTERS = 40;
 const MS_PER_MINUTE = 60_000;
@@ -63,7 +62,7 @@ export function approvalOf({ held, waiting, approvedBy, isOfEnded }: Hold): obje
 }
 
 function render(holds: readonly Hold[], nowMs: number, style: Style): string {
-  if (holds.length === 0) return "nothing waits for a person\n";
+  if (holds.length === 0) return "no call waits for a person\n";
   const rows = holds.map(({ held, waiting, isOfEnded }) => [
     held.holdId,
     revealed(conversationName(held), TEXT_CHARACTERS),
@@ -79,13 +78,13 @@ function render(holds: readonly Hold[], nowMs: number, style: Style): string {
     "tool",
     "arguments",
     "expires",
-    "reason needed",
+    "reason required",
     "waits for a gate",
   ];
   return textTable(titles, rows, style);
 }
 
 function expiry(leftMs: number): string {
-  if (leftMs <= 0) return "over, not applied yet";
+  if (leftMs <= 0) return "expired, not yet applied";
   return `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
 }

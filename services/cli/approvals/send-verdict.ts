@@ -1,23 +1,24 @@
-/** Appends a verdict and waits for what the gate journals of it. */
-import type { GateEvent } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+/** Appends a verdict and waits until the gate journals its effect. */
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { conversationKey, partitionOf } from "../../runtime/partitioner.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { readJournaled } from "../cluster/journal-records.ts";
 import type { Source } from "../cluster/open-source.ts";
 
-/** How long to wait for a gate to take the verdict. */
+/** How long to wait for a gate to process the verdict. */
 const WAIT_MS = 3_000;
 
-/** What is known of a verdict without an answer: a gate may run and be slow, or own other partitions. */
-export const NOT_TAKEN = `no gate has taken it within ${WAIT_MS / 1_000} s; the gate of its partition does, once it runs`;
+/**
+ * The message for a verdict without an answer: a gate may run and be slow, or own other partitions.
+ */
+export const NOT_TAKEN = `no gate has processed it within ${WAIT_MS / 1_000} s; the gate of its partition will, once it runs`;
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 16 * 1024 * 1024 };
 
 export type VerdictFields = Pick<VerdictInput, "kind" | "tenantId" | "conversationId" | "by"> &
   Partial<VerdictInput>;
 
-/** What the gate made of it; null where none took it in time: the next one does. */
+/** The events that the verdict caused; null if no gate processed it in time: the next one does. */
 export async function sendVerdict(
   fields: VerdictFields,
   source: Source,
@@ -63,20 +64,21 @@ export function verdictFrom(fields: VerdictFields): VerdictInput {
 export const IGNORED_SENTENCES: Readonly<Record<IgnoredWhy, string>> = {
   unknown_call: "no call with this decision is open in the conversation; see callgate explain",
   unknown_approval: "no call waits under this id any more; see callgate approvals list",
-  already_decided: "this person has said so before; somebody else must",
-  already_reported: "its result is known already; see callgate explain",
-  reason_required: "the policy wants a reason; give it with --reason",
+  already_decided: "this person has already approved; somebody else must",
+  already_reported: "its result is already recorded; see callgate explain",
+  reason_required: "the policy requires a reason; give it with --reason",
   approvals_required:
-    "the tier asks for several approvals, so that each call is approved by itself; leave out --calls and --for",
+    "the tier requires several approvals, and each call needs its own; leave out --calls and --for",
   self_approval: "the agent that proposed the call cannot approve it; somebody else must",
-  not_unknown: "the outcome of the call is known, or still awaited; see callgate explain",
-  wrong_call: "another call waits than the one that was looked at; see callgate approvals show",
+  not_unknown:
+    "the outcome of the call is already recorded, or still pending; see callgate explain",
+  wrong_call: "the waiting call is not the one that was reviewed; see callgate approvals show",
   wrong_action:
-    "the call that waits has other arguments than the one that was looked at; see callgate approvals show",
+    "the waiting call has other arguments than the one that was reviewed; see callgate approvals show",
   wrong_rule:
-    "the call waits for another rule than the one that was looked at; see callgate approvals show",
-  unknown_conversation: "the gate knows no such conversation; see callgate tail",
+    "the call waits under another rule than the one that was reviewed; see callgate approvals show",
+  unknown_conversation: "the gate has no such conversation; see callgate tail",
   unknown_grant:
-    "the policy has no such tier or tool, the arguments of the tool choose its rule (name the tier), the grant is over, or there is no room for it; see the policy",
-  not_supported: "this gate does not know such verdicts; update it",
+    "the policy has no such tier or tool, the tool's rule depends on its arguments (name the tier), the grant has ended, or the conversation has too many grants; see the policy",
+  not_supported: "this gate does not support such verdicts; update it",
 };

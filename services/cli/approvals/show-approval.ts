@@ -2,19 +2,18 @@
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { journalFrom } from "../cluster/journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { revealed, revealedJson, revealedLines } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { revealed, revealedJson, revealedLines } from "../output/text.ts";
 import { type Difference, differences } from "./differences.ts";
 import { holdOf } from "./give-verdict.ts";
 import type { Hold } from "./hold.ts";
 import { approvalOf } from "./list-approvals.ts";
-import { shownScope } from "./shown-scope.ts";
-import { shownSpeaker } from "./shown-speaker.ts";
+import { shownScope, shownSpeaker } from "./shown-names.ts";
 import { reopening } from "./tell-verdict.ts";
 
 export type ShowOptions = SourceOptions & {
@@ -83,7 +82,7 @@ function isDecision(event: GateEvent): event is DecisionEvent {
   return event.type === "allowed" || event.type === "refused" || event.type === "held";
 }
 
-/** An earlier call of the same tool in the same conversation. */
+/** Whether the decision is on an earlier call of the same tool in the same conversation. */
 function isBefore(event: DecisionEvent, held: CallHeld): boolean {
   return (
     event.call.tool === held.call.tool &&
@@ -94,7 +93,7 @@ function isBefore(event: DecisionEvent, held: CallHeld): boolean {
   );
 }
 
-/** Arguments that did not parse are kept as no text at all. */
+/** The journal has no text for arguments that could not be parsed. */
 function parsed(text: string): JsonValue {
   return text === "" ? null : (JSON.parse(text) as JsonValue);
 }
@@ -117,7 +116,7 @@ function render(hold: Hold, earlier: readonly Earlier[], location: string | null
     ["tool", revealed(held.call.tool, TEXT_CHARACTERS)],
     ["conversation", `${revealed(conversationName(held), TEXT_CHARACTERS)}${ended}`],
     ["call", `${revealed(held.call.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
-    ["agent", revealed(held.call.agentId ?? "not told", TEXT_CHARACTERS)],
+    ["agent", revealed(held.call.agentId ?? "not stated", TEXT_CHARACTERS)],
     ["held since", new Date(held.times.atMs).toISOString()],
     ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
     ["rule", `${held.rule}: ${location ?? "give the policy with --policy to see the line"}`],
@@ -127,7 +126,7 @@ function render(hold: Hold, earlier: readonly Earlier[], location: string | null
     ["why held", whyHeld(held)],
   ];
   for (const { kind, by } of waiting) {
-    rows.push(["said", `${kind} by ${shownSpeaker(by)}; no gate took it yet`]);
+    rows.push(["said", `${kind} by ${shownSpeaker(by)}; no gate has processed it yet`]);
   }
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
@@ -142,7 +141,10 @@ function render(hold: Hold, earlier: readonly Earlier[], location: string | null
   ].join("\n");
 }
 
-/** Line by line: text from outside must not move the cursor. All of it: what is cut off would be approved unseen. */
+/**
+ * Line by line, because text from outside must not move the cursor. Never cut: the approver would
+ * approve the rest unseen.
+ */
 function prettyLines(text: string): readonly string[] {
   const lines = JSON.stringify(parsed(text), null, 2).split("\n");
   return lines.flatMap((line) => revealedLines(line, TEXT_CHARACTERS).map((part) => `  ${part}`));
@@ -160,28 +162,28 @@ function earlierLines({ callId, outcome, atMs, differences: diffs }: Earlier): r
   return [head, ...rows];
 }
 
-/** Each is cut by itself: a long one would hide the other. */
+/** Each value is cut separately, so that a long one does not hide the other. */
 function valueText(json: string | null): string {
   return json === null ? "absent" : revealedJson(json, VALUE_CHARACTERS);
 }
 
 function expiry(leftMs: number): string {
-  return leftMs <= 0 ? "over, not applied yet" : `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
+  return leftMs <= 0 ? "expired, not yet applied" : `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
 }
 
-/** The message of the hold is for the model; of it an approver needs what comes after the common words. */
+/** The hold's message is for the model; an approver needs only what follows its standard words. */
 function whyHeld({ policy: { tier }, message }: CallHeld): string {
-  const { model } = REASONS.approval_required;
+  const { modelText } = REASONS.approval_required;
   const of = tier === null ? "its tier" : `the tier ${shownSpeaker(tier)}`;
-  const detail = message.startsWith(model) ? message.slice(model.length).trim() : "";
+  const detail = message.startsWith(modelText) ? message.slice(modelText.length).trim() : "";
   const asks = `${of} asks for a person's approval before the call may run`;
   return detail === "" ? asks : `${asks}. ${revealed(detail, TEXT_CHARACTERS)}`;
 }
 
-/** What an approval of further calls would be of. */
+/** What an approval of further calls would grant. */
 function furtherCalls({ scope, approvals }: CallHeld): string {
-  if (approvals > 1) return "none: each call is approved by itself";
-  return `--calls gives calls ${shownScope(scope)}`;
+  if (approvals > 1) return "none: each call needs its own approval";
+  return `--calls grants calls ${shownScope(scope)}`;
 }
 
 function whoMay({ held, approvedBy }: Hold): string {
@@ -194,6 +196,6 @@ function whoMay({ held, approvedBy }: Hold): string {
     approvedBy.length === 0
       ? ""
       : `, approved so far by ${approvedBy.map(shownSpeaker).join(", ")}`;
-  const reason = held.requireReason ? "; a reason is needed" : "";
+  const reason = held.requireReason ? "; a reason is required" : "";
   return `${agent}${count}${done}${reason}`;
 }

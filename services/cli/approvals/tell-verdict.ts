@@ -1,17 +1,17 @@
-/** What the gate made of a verdict on a hold, for whoever gave it. */
+/** Tells the person who gave a verdict what the gate made of it. */
 import type { GateEvent } from "../../core/events.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { counted } from "../output/counted.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";
-import { shownScope } from "./shown-scope.ts";
+import { shownScope } from "./shown-names.ts";
 
 export interface VerdictOutcome {
   readonly outcome?: "allowed" | "refused" | "held" | "counted";
   readonly reason?: string;
-  /** held: the id under which the call waits now. */
+  /** If still held: the id under which the call waits now. */
   readonly heldAs?: string;
   /** Why the verdict changed nothing. */
   readonly ignored?: keyof typeof IGNORED_SENTENCES;
@@ -21,7 +21,7 @@ type VerdictReport = {
   readonly kind: HoldVerdict;
   readonly json: boolean;
   readonly hold: Hold;
-  /** Null: no gate has taken it. */
+  /** Null: no gate has processed it. */
   readonly events: readonly GateEvent[] | null;
   readonly outcome: VerdictOutcome;
 };
@@ -87,18 +87,18 @@ function sentence({
   if (more.ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[more.ignored]}`;
   if (events === null) return `${kind} is recorded; ${NOT_TAKEN}`;
   if (outcome === "held") {
-    return `held anew under ${more.heldAs}: the rule has changed, and what was said before is void`;
+    return `held anew under ${more.heldAs}: the rule has changed, and earlier verdicts are void`;
   }
   if (outcome === "counted") {
     return `approved by ${approvedBy.length + 1} of ${held.approvals} who must; it waits for the others`;
   }
   if (reason === undefined) return `${outcome}`;
   if (kind !== "approve") return `${outcome} (${reason})`;
-  const why = `${outcome} (${reason}) all the same: it was checked again and does not run`;
+  const why = `${outcome} (${reason}) despite the approval: it was checked again and does not run`;
   return reason === "conversation_ended" ? `${why}; ${reopening(hold)}` : why;
 }
 
-/** How a call of a conversation that has ended can run after all. */
+/** How a call of an ended conversation can still run. */
 export function reopening({ held }: Hold): string {
   const name = JSON.stringify(conversationName(held));
   return `callgate conversations reopen ${name} lets its calls be decided again`;

@@ -1,4 +1,4 @@
-/** Recorded conversations through two policies, one conversation at a time. */
+/** Runs recorded conversations through two policies, one conversation at a time. */
 import { nameOfInput, readLines } from "../input/read-lines.ts";
 import { parseRecording } from "../replay/recording.ts";
 import {
@@ -15,7 +15,7 @@ export type BacktestPolicies = {
 
 const OPTIONS: ReplayOptions = { feedRefused: false, applyStops: false, heldAllow: false };
 
-/** How many lines were no recorded conversation; each is told. */
+/** Returns how many lines were no recorded conversation; each is reported. */
 export async function backtestFiles(
   paths: readonly string[],
   { current, candidate }: BacktestPolicies,
@@ -29,7 +29,7 @@ export async function backtestFiles(
       const parsed = parseRecording(text);
       if (!parsed.ok) {
         broken += 1;
-        onBrokenLine(`${location}: ${parsed.problem}; correct the line or take it out`);
+        onBrokenLine(`${location}: ${parsed.problem}; correct the line or remove it`);
         continue;
       }
       const before = replayConversation(parsed.conversation, current, OPTIONS);

@@ -1,4 +1,4 @@
-/** A recorded journal, decided again by one policy or by two, and what that changes. */
+/** Decides a recorded journal again, by one policy or by two, and compares the decisions. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import type { JournalRecord } from "../../runtime/journal.ts";
@@ -8,7 +8,7 @@ import type { Source } from "../cluster/open-source.ts";
 import type { Changes } from "./changes.ts";
 import { DecideAgain } from "./decide-again.ts";
 
-/** `current` null: the candidate is compared with what was recorded. */
+/** With `current` null, the candidate is compared with the recorded decisions. */
 export async function backtestJournal(
   source: Source,
   current: CompiledPolicy | null,
@@ -24,7 +24,7 @@ export async function backtestJournal(
   }
 }
 
-/** What is remembered of a conversation until it is over. */
+/** The state of a conversation until it is over. */
 type Seen = { changed: boolean; dropAtMs: number };
 
 const SWEEP_EVERY = 1_000;
@@ -34,7 +34,7 @@ class PartitionBacktest {
   readonly #candidate: DecideAgain;
   readonly #changes: Changes;
   readonly #seen = new Map<string, Seen>();
-  /** Recorded holds that are open: hold to decision. */
+  /** Open recorded holds, from hold id to decision id. */
   readonly #holds = new Map<string, string>();
 
   constructor(current: CompiledPolicy | null, candidate: CompiledPolicy, changes: Changes) {
@@ -51,7 +51,7 @@ class PartitionBacktest {
     for (const event of before) {
       if (!isDecision(event)) continue;
       const other = byId.get(event.decisionId);
-      // A call that the other policy does not hold has had its decision already.
+      // A call that the other policy does not hold already has its decision.
       if (other !== undefined) this.#compare(event, other, location);
     }
     if (record.seq % SWEEP_EVERY === 0) this.#sweep(record.clocks.proposals);

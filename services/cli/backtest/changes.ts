@@ -1,21 +1,23 @@
-/** Calls that two policies decide differently, counted by rule and tool. Bounded, whatever is fed. */
+/** Calls that two policies decide differently, counted by rule and tool. Memory is bounded. */
 import type { DecisionEvent } from "../../core/events.ts";
 
 export type Example = {
   readonly location: string;
   readonly callId: string;
-  /** First characters of the canonical arguments. */
+  /** The beginning of the canonical arguments. */
   readonly arguments: string;
 };
 
 export type Change = {
-  /** Path in the policy that refuses or holds the call: the candidate, else the other one. */
+  /**
+   * Path of the rule that refuses or holds the call: in the candidate policy, else in the other.
+   */
   readonly rule: string;
   readonly tool: string;
   readonly before: string;
   readonly after: string;
   readonly calls: number;
-  /** Of these, calls before which their conversation was decided as it had been. */
+  /** How many of these calls are the first difference in their conversation. */
   readonly first: number;
   readonly examples: readonly Example[];
 };
@@ -38,7 +40,9 @@ export class Changes {
     this.#conversations += 1;
   }
 
-  /** `earlier`: something changed in the conversation before. True where the decisions differ. */
+  /**
+   * `earlier`: the conversation had changed before this call. Returns true if the decisions differ.
+   */
   add(before: DecisionEvent, after: DecisionEvent, location: string, earlier: boolean): boolean {
     this.#decisions += 1;
     const [was, is] = [decisionText(before), decisionText(after)];
@@ -53,7 +57,7 @@ export class Changes {
     );
     counted.calls += 1;
     if (!earlier) counted.first += 1;
-    // Changes that follow from others explain little.
+    // Changes that follow from earlier changes explain little.
     if (counted.examples.length < EXAMPLES_MAX && (!earlier || counted.first === 0)) {
       const {
         call: { callId },

@@ -1,10 +1,12 @@
 /**
- * A partition's inputs decided again under another policy, in the order in which they were decided.
- * States follow from this policy's own events, never from the recorded ones.
+ * Decides a partition's inputs again under another policy, in their original order. The state
+ * follows from this policy's own events, never from the recorded ones.
  *
- * A1 memory holds the conversations that the gate would hold: what has lapsed is dropped.
- * A2 sensitive values are digests in the journal, and stay them: what was wrong with one was found then.
- * A3 a verdict answers the hold of the same call, whatever id, action and rule the other policy gave it.
+ * BACKTEST-1 memory contains the conversations that the gate would have: expired ones are dropped.
+ * BACKTEST-2 sensitive values stay the digests that the journal has; problems with the values were detected
+ *   at the time.
+ * BACKTEST-3 a verdict answers the hold of the same call, whatever id, action and rule the other policy
+ *   gave it.
  */
 
 import { trieGet } from "../../collections/trie.ts";
@@ -21,7 +23,7 @@ import { DeadlineIndex } from "../../runtime/deadline-index.ts";
 import type { DecidedInput, JournalRecord } from "../../runtime/journal.ts";
 import { conversationKey } from "../../runtime/partitioner.ts";
 
-/** Conversations that one tick looks at, as the gate does. */
+/** How many conversations one tick checks, as in the gate. */
 const TICK_CONVERSATIONS_MAX = 100;
 const SWEEP_EVERY = 1_000;
 
@@ -34,7 +36,7 @@ export class DecideAgain {
     this.#policy = overRecorded(policy);
   }
 
-  /** `holds`: of the recorded decisions, the decision that each open hold is of. */
+  /** `holds` maps each open recorded hold to its decision. */
   decide(record: JournalRecord, holds: ReadonlyMap<string, string>): readonly GateEvent[] {
     if (record.seq % SWEEP_EVERY === 0) this.#sweep(record.clocks.proposals);
     if (record.input.type !== "decided") return [];
@@ -111,7 +113,7 @@ export class DecideAgain {
   }
 }
 
-/** The verdict was said of another hold than the one that waited, and stays so. */
+/** The verdict answered another hold than the waiting one, in the record as well. */
 function isOfAnother(event: GateEvent): boolean {
   return event.type === "ignored" && event.why.startsWith("wrong_");
 }

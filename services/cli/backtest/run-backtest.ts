@@ -1,6 +1,6 @@
-/** `callgate backtest`: what another policy would have decided differently. */
+/** `callgate backtest`: what another policy would decide differently. */
 import type { PolicySource } from "../../core/policy/source.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import {
   EXIT_FINDINGS,
   EXIT_OK,
@@ -9,18 +9,17 @@ import {
   usageError,
 } from "../../process/exit-error.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
-import { counted } from "../output/counted.ts";
-import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { replayPolicy } from "../replay/replay-policy.ts";
+import { counted, printable } from "../output/text.ts";
+import { replayPolicy } from "../replay/replay-conversation.ts";
 import { backtestFiles } from "./backtest-files.ts";
 import { backtestJournal } from "./backtest-journal.ts";
 import { type Change, Changes } from "./changes.ts";
 
 export type BacktestOptions = SourceOptions & {
-  /** Recordings; none: a journal. */
+  /** Recordings; empty: read a journal. */
   readonly files: readonly string[];
   readonly policy: readonly string[];
   readonly candidate: readonly string[];
@@ -30,7 +29,7 @@ export type BacktestOptions = SourceOptions & {
 
 type Policy = Awaited<ReturnType<typeof openPolicy>>;
 
-/** @throws ExitError, PipelineError: a policy is wrong, or something cannot be read. */
+/** @throws ExitError, PipelineError: a policy is invalid, or a source cannot be read. */
 export async function runBacktest(options: BacktestOptions, terminal: Terminal): Promise<ExitCode> {
   const current = options.policy.length === 0 ? null : await openPolicy(options.policy);
   const candidate = await openPolicy(options.candidate);
@@ -56,10 +55,12 @@ async function compare(
 ): Promise<number> {
   if (files.length > 0) {
     if (config !== undefined || dataDir !== undefined) {
-      throw usageError("recordings and a journal at once: leave out the files, or the journal");
+      throw usageError(
+        "both recordings and a journal were given: leave out the files, or the journal",
+      );
     }
     if (current === null) {
-      throw usageError("recordings hold no decisions: give the policy of today with --policy");
+      throw usageError("recordings contain no decisions: give the current policy with --policy");
     }
     const policies = { current: replayPolicy(current), candidate: replayPolicy(candidate) };
     const tell = (message: string) =>
@@ -80,7 +81,7 @@ async function compare(
 
 type PlacedChange = Change & { readonly location: string };
 
-/** The line of the rule: of the policy that refuses or holds the call. */
+/** Adds the line of the rule, in the policy that refuses or holds the call. */
 function placed(change: Change, candidate: Policy, current: Policy | null): PlacedChange {
   const policy = change.after === "allowed" ? current : candidate;
   const location = policy === null ? "" : locateRule(policy.loaded.source, change.rule);

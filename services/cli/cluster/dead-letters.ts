@@ -1,12 +1,10 @@
 /** `callgate dlq`: lists dead letters (inputs that could not be decided) and replays them. */
-
 import { EXIT_OK, type ExitCode, environmentError, usageError } from "../../process/exit-error.ts";
 import { PoisonRecordError } from "../../runtime/errors.ts";
 import type { DeadLetter, LogRecord, OutgoingRecord } from "../../runtime/ports.ts";
-import { counted } from "../output/counted.ts";
-import { printable } from "../output/printable.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted, printable } from "../output/text.ts";
 import { openSource, recordsOf, type Source, type SourceOptions } from "./open-source.ts";
 
 export type DlqOptions = SourceOptions & { readonly json: boolean };
@@ -56,8 +54,9 @@ export async function showDeadLetter(
 }
 
 /**
- * Appends the inputs again, as they were, to their topic and partition: they are decided as new inputs.
- * Where a letter and the log have no input any more, the others are appended, and a ExitError names it.
+ * Appends the inputs again, unchanged, to their topic and partition, where they are decided as new
+ * inputs. If neither a letter nor the log has an input any more, the others are still appended, and
+ * an ExitError lists the missing one.
  * @param names empty: all of them.
  */
 export async function replayDeadLetters(
@@ -103,22 +102,22 @@ async function withLetters(
   return EXIT_OK;
 }
 
-/** Null: it is no dead letter, which was told. */
+/** Null: the record is no dead letter, which was reported. */
 async function letterOf(
-  { codec, passedBy }: Source,
+  { codec, skipped }: Source,
   partition: number,
   { offset, value }: LogRecord,
 ): Promise<DeadLetter | null> {
   const position = { topic: "deadLetters", partition, offset } as const;
   if (value === null) {
-    await passedBy.tell(position, "it is empty");
+    await skipped.tell(position, "it is empty");
     return null;
   }
   try {
     return codec.decodeDeadLetter(value);
   } catch (error) {
     if (!(error instanceof PoisonRecordError)) throw error;
-    await passedBy.tell(position, error.message);
+    await skipped.tell(position, error.message);
     return null;
   }
 }
@@ -126,10 +125,10 @@ async function letterOf(
 function pick(letters: readonly Letter[], name: string): Letter {
   const match = letters.find((letter) => letter.name === name);
   if (match !== undefined) return match;
-  throw usageError(`${name}: there is no such dead letter; callgate dlq list names them`);
+  throw usageError(`${name}: there is no such dead letter; callgate dlq list shows them`);
 }
 
-/** Of the letters whose input is still somewhere, by name. */
+/** Inputs by letter name, for letters whose input still exists. */
 async function inputsOf(letters: readonly Letter[], source: Source) {
   const inputs = new Map<string, OutgoingRecord>();
   for (const letter of letters) {
@@ -139,14 +138,17 @@ async function inputsOf(letters: readonly Letter[], source: Source) {
   return inputs;
 }
 
-/** A letter without it names where it lies: what is sensitive, or too large, is not written twice. */
+/**
+ * A letter without its input gives the input's offset: sensitive or large inputs are not written
+ * twice.
+ */
 async function inputOf({ letter }: Letter, { log }: Source): Promise<OutgoingRecord | null> {
   const { topic, partition, offset, appendTimeMs } = letter.at;
   if (letter.value !== null) return { topic, partition, key: letter.key, value: letter.value };
   if (offset < (await log.startOffset(topic, partition))) return null;
   if (offset >= (await log.endOffset(topic, partition))) return null;
   const [record] = (await log.read(topic, partition, offset, ONE_RECORD)).records;
-  // Another life of the topic has something else there.
+  // The topic was deleted and created again, so the offset has another record.
   if (record?.offset !== offset || record.appendTimeMs !== appendTimeMs) return null;
   return { topic, partition, key: record.key, value: record.value };
 }

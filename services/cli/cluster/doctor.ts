@@ -1,14 +1,15 @@
 /** `callgate doctor`: checks the environment and prints each problem with its fix. */
+
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
+import { readRange } from "../../adapters/kafka/records/read-range.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
 import {
   describeOpen,
   findOpenTransactions,
 } from "../../adapters/kafka/transactions/unfinished-transactions.ts";
-import type { GatePolicy } from "../../gate/gate-policy.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { type GatePolicy, openPolicy } from "../../gate/gate-policy.ts";
 import { WatchedKeys } from "../../gate/watched-keys.ts";
 import { EXIT_OK, type ExitCode, ExitError, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
@@ -18,25 +19,28 @@ import { openSecrets } from "../../process/open-secrets.ts";
 import { asPipelineError } from "../../runtime/errors.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { counted } from "../output/counted.ts";
+import { WIRE_FORMAT } from "../../wire/framing.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import { voidableRules } from "../policy/trusted-proposals.ts";
-import { needsRegistry } from "./journal-format.ts";
-import { neededKeepMs } from "./journal-keep.ts";
-import { findClusterLosses } from "./recover-cluster.ts";
+import { neededKeepMs } from "./plan-topics.ts";
+import { findClusterLosses } from "./recover.ts";
 import { askRegistry } from "./schemas.ts";
 import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
 type Finding = {
   readonly part: string;
-  /** `warning`: all runs, and something may be lost. `skipped`: not configured, or what it needs is wrong itself. */
+  /**
+   * `warning`: everything runs, but data may be lost. `skipped`: not configured, or a prerequisite
+   * failed.
+   */
   readonly state: "ok" | "warning" | "wrong" | "skipped";
-  /** What was found, or what is wrong with its mend. */
+  /** What was checked, or the problem with its fix. */
   readonly lines: readonly string[];
 };
 
 const NODE_MIN = [20, 20] as const;
-/** Longer than a transaction of ours takes, whatever happens to its writer. */
+/** Longer than any transaction of ours takes, whatever happens to its writer. */
 const OPEN_MS_MAX = 60_000;
 
 export async function runDoctor(
@@ -59,7 +63,7 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
   findings.push(
     await finding("configuration", () => {
       config = openConfig(file, []);
-      return ["every key is as it should be"];
+      return ["every key is valid"];
     }),
   );
   if (config === undefined) return findings;
@@ -102,7 +106,7 @@ function nodeFinding(): Finding {
       };
 }
 
-/** Null: there is nothing to look at. */
+/** Null: there is nothing to check. */
 type PartResult = readonly string[] | { readonly warnings: readonly string[] } | null;
 
 async function finding(
@@ -120,7 +124,7 @@ async function finding(
   }
 }
 
-/** What a writer of `proposals` can void, and whether tokens keep it from that. */
+/** Which rules a writer of `proposals` can bypass, and whether tokens prevent that. */
 async function proposalLines(config: Config, policy: GatePolicy | undefined): Promise<PartResult> {
   if (config.gate.proposals === "signed") {
     const keys = await WatchedKeys.open(config.gate, quietLogger);
@@ -130,7 +134,7 @@ async function proposalLines(config: Config, policy: GatePolicy | undefined): Pr
   if (rules.length === 0) return ["trusted: only the platform may write them"];
   return {
     warnings: [
-      "trusted: whoever may write them can void the following; let the platform alone write them, or set `gate.proposals: signed`",
+      "trusted: anybody who can write them can bypass the following; let only the platform write them, or set `gate.proposals: signed`",
       ...rules.map(({ what }) => what),
     ],
   };
@@ -175,7 +179,7 @@ async function registryLines(config: Config, hasTopics: boolean): Promise<PartRe
   return [`${reports.length - missing.length} of ${reports.length} schemas are registered`];
 }
 
-/** A gate without the registry would take every partition for one whose journal is broken. */
+/** A gate without the registry would treat the journal of every partition as broken. */
 async function assertNeedsNone(config: Config): Promise<void> {
   const name = topicNamesOf(config)[JOURNAL_TOPIC];
   const kafka = createKafka(kafkaSettings(config), quietLogger);
@@ -198,20 +202,20 @@ async function redisLines(config: Config) {
   if (redis === null) return null;
   try {
     const { mark } = await redis.checkpoints.load(0);
-    const none = "no checkpoint of partition 0 yet: they come as the journal grows";
+    const none = "no checkpoint of partition 0 yet: they are written as the journal grows";
     return [mark === null ? `it answers; ${none}, and when a gate ends` : "it answers"];
   } finally {
     redis.close();
   }
 }
 
-/** Whether the journal has all that Redis knows of. Reads no more than its ends. */
+/** Whether the journal has everything that Redis recorded. Reads only the journal's ends. */
 async function journalLines(config: Config): Promise<PartResult> {
   if (config.redis === undefined) return null;
   const partitionLosses = await findClusterLosses(config, null);
   const losses = partitionLosses.flatMap((one) => one.losses);
-  if (losses.length === 0) return ["nothing of it is known to be lost"];
-  throw environmentError([...losses, "bring it back, or accept the loss: `callgate recover`"]);
+  if (losses.length === 0) return ["no loss is known"];
+  throw environmentError([...losses, "restore it, or accept the loss: `callgate recover`"]);
 }
 
 const SIGNS = { ok: "ok", warning: "warn", wrong: "wrong", skipped: "-" } as const;
@@ -224,4 +228,27 @@ function render({ part, state, lines }: Finding, style: Terminal["out"]["style"]
       return `${sign}  ${(index === 0 ? part : "").padEnd("configuration".length)}  ${line}\n`;
     })
     .join("");
+}
+
+/** Transaction markers take offsets between the records. */
+const LOOK_AT_OFFSETS = 10;
+
+/**
+ * Whether the journal's first remaining record can only be read with a schema registry.
+ * @param link connected.
+ */
+async function needsRegistry(
+  link: ClusterLink,
+  journal: { readonly name: string; readonly partitions: number },
+): Promise<boolean> {
+  const { name, partitions } = journal;
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const from = await link.offset(name, partition, "earliest");
+    const end = await link.offset(name, partition, "stable");
+    const to = Math.min(end, from + LOOK_AT_OFFSETS);
+    const { records } = await readRange(link, { name, partition, from, to, committed: true });
+    const value = records.find((one) => one.value !== null)?.value ?? null;
+    if (value !== null) return WIRE_FORMAT.matches(Buffer.from(value));
+  }
+  return false;
 }

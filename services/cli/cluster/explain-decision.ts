@@ -1,19 +1,27 @@
-/** `callgate explain`: one journaled decision, and what it rests on. */
+/** `callgate explain`: one journaled decision, and the facts behind it. */
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { type CallResult, resultJson, resultOf, resultText } from "./call-result.ts";
-import { grantedBy } from "./granted-by.ts";
+import { printable } from "../output/text.ts";
+import {
+  type CallResult,
+  earlierVerdict,
+  grantedBy,
+  resultJson,
+  resultOf,
+  resultText,
+  type SaidVerdict,
+  verdictRows,
+  verdictsOn,
+} from "./decision-facts.ts";
 import { journalOf } from "./journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "./open-source.ts";
-import { earlierVerdict, type SaidVerdict, verdictRows, verdictsOn } from "./verdicts-on.ts";
 
 export type ExplainDecisionOptions = SourceOptions & {
-  /** The id, or enough of its beginning. */
+  /** The decision id, or its beginning. */
   readonly id: string;
   readonly policy: readonly string[];
   readonly json: boolean;
@@ -24,7 +32,7 @@ type JournaledDecision = {
   readonly offset: number;
   readonly seq: number;
   readonly event: DecisionEvent;
-  /** What people said that led to it. */
+  /** The verdicts that led to it. */
   readonly verdicts: readonly SaidVerdict[];
 };
 
@@ -47,7 +55,9 @@ export async function runExplainDecision(
     }
     const ids = new Set(decisions.map(({ event }) => event.decisionId));
     if (ids.size > 1) {
-      throw usageError(`${options.id}: begins ${ids.size} ids: ${[...ids].join(", ")}`);
+      throw usageError(
+        `${options.id}: is the beginning of ${ids.size} ids: ${[...ids].join(", ")}`,
+      );
     }
     await terminal.out.write(await textOf(source, decisions, options));
   } finally {
@@ -71,7 +81,7 @@ async function textOf(
     grants.push(allowed === null ? null : await grantedBy(source, allowed, one));
     results.push(allowed === null ? null : await resultOf(source, allowed, one));
   }
-  // The line that the call came under: what it was held for, where a person let it run.
+  // The line of the rule that decided; for a call that a person allowed, the rule that held it.
   const ruled = decisions.findLastIndex(({ event }) => ruleOf(event) !== null);
   if (json) {
     const grantedBy = grants.at(-1) ?? null;
@@ -86,7 +96,7 @@ async function textOf(
     .join("\n");
 }
 
-/** Everything journaled under the id: held first and decided later are two. */
+/** Every decision with this id: a call that was held first and decided later has two. */
 export async function findDecision(
   source: Source,
   id: string,
@@ -96,7 +106,7 @@ export async function findDecision(
   for await (const { partition, offset, record } of journalOf(source)) {
     for (const event of record.events) {
       if (!isAbout(event, id)) continue;
-      // A call that is held anew waits under another id: what was said under the one before is void.
+      // A call that is held anew has another approval id, which voids earlier verdicts.
       const { approvalId } = event.type === "ruled" ? event : event.approval;
       const held = `${event.decisionId} ${approvalId}`;
       const earlier = said.get(held) ?? [];
@@ -113,14 +123,14 @@ export async function findDecision(
 
 type OfDecision = DecisionEvent | (VerdictRuled & { readonly decisionId: string });
 
-/** A decision under the id, or one of several approvals that it waited for. */
+/** Whether the event is a decision with this id, or one of several approvals that it needed. */
 function isAbout(event: GateEvent, id: string): event is OfDecision {
   const { type } = event;
   if (type !== "allowed" && type !== "refused" && type !== "held" && type !== "ruled") return false;
   return event.decisionId?.startsWith(id) ?? false;
 }
 
-/** The line of the rule, where the policy that decided is at hand. */
+/** The line of the rule, if the policy that decided is at hand. */
 async function locateRule(event: DecisionEvent, files: readonly string[]): Promise<string> {
   const rule = ruleOf(event);
   if (rule === null) return "no rule was against it";
@@ -130,7 +140,7 @@ async function locateRule(event: DecisionEvent, files: readonly string[]): Promi
     compiled.revision === event.policy.revision ? "" : " (of another revision of the policy)";
   if (rule === "gate") return "always: no policy can change it";
   const at = loaded.source.locate(rule);
-  if (at === null || at.path === "") return `of the preset${other}`;
+  if (at === null || at.path === "") return `from the preset${other}`;
   return `${at.file}:${at.line}:${at.column}${other}`;
 }
 
@@ -167,7 +177,7 @@ function render(
     ["journal", `partition ${partition}, offset ${offset}, seq ${seq}`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  // Names and texts of agents and people are in most rows, and none may begin a line of its own.
+  // Most rows have names and texts of agents and people, none of which may start a new line.
   return rows
     .map(([name, value]) => `${name.padEnd(width)}  ${printable(value, ROW_CHARACTERS)}\n`)
     .join("");
@@ -175,7 +185,7 @@ function render(
 
 type Row = readonly [name: string, value: string];
 
-/** Why the call may run, where nothing was against it. */
+/** Why the call may run, if no rule was against it. */
 function tierRows({ policy: { tier, tierRule } }: DecisionEvent): readonly Row[] {
   return tierRule === null ? [] : [["tier", `${tier ?? "none"}, by ${tierRule}`]];
 }
@@ -199,7 +209,7 @@ function refusalRows(event: CallRefused, verdicts: readonly SaidVerdict[]): read
       `${refusal.reason}: ${REASONS[refusal.reason].cause} ${REASONS[refusal.reason].remedy}`,
     ],
     ...verdictRows(event, verdicts),
-    ["told", printable(refusal.message, TEXT_CHARACTERS)],
+    ["message", printable(refusal.message, TEXT_CHARACTERS)],
   ];
   const { previousCall: earlier, conflict } = refusal;
   if (earlier !== null) {

@@ -1,5 +1,4 @@
-/** The journal as commands read it: a record that is none is told and passed by. */
-
+/** Reads the journal for commands: an invalid record is reported and skipped. */
 import { StateCorruptError } from "../../runtime/errors.ts";
 import type { JournalRecord } from "../../runtime/journal.ts";
 import type { LogRecord } from "../../runtime/ports.ts";
@@ -7,20 +6,20 @@ import { journalRecordOf, needsRegistry } from "../../runtime/read-journal.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { recordsFrom, type Source } from "./open-source.ts";
 
-export type Journaled = {
+type Journaled = {
   readonly partition: number;
   readonly offset: number;
   readonly record: JournalRecord;
 };
 
-/** Of which it is known that they lack no schema registry. */
+/** Sources that were checked and need no schema registry. */
 const readable = new WeakSet<Source>();
 
 /**
- * Without a registry that was not named nothing can be read, and all may be right: so it is where no partition begins with
- * a record that can be read.
+ * If no partition begins with a readable record, the likely cause is a registry that was not
+ * configured, and not a damaged journal.
  *
- * @throws StateCorruptError, and PipelineError where the log or a schema cannot be had now.
+ * @throws StateCorruptError, and PipelineError if the log or a schema is unavailable.
  */
 export async function assertReadable(source: Source): Promise<void> {
   let needed: StateCorruptError | undefined;
@@ -35,7 +34,7 @@ export async function assertReadable(source: Source): Promise<void> {
   if (needed !== undefined) throw needed;
 }
 
-/** Null: its first record can be read; undefined: there is none. */
+/** Null: its first record can be read; undefined: it has no records. */
 async function beginningOf(
   source: Source,
   partition: number,
@@ -53,7 +52,7 @@ async function beginningOf(
 }
 
 /**
- * Null: it is no journal record, which was told.
+ * Null: the record is no journal record, which was reported.
  * @throws as `assertReadable`.
  */
 export async function readJournaled(
@@ -67,12 +66,12 @@ export async function readJournaled(
     if (!(error instanceof StateCorruptError)) throw error;
     if (needsRegistry(error) && !readable.has(source)) await assertReadable(source);
     const { offset } = record;
-    await source.passedBy.tell({ topic: JOURNAL_TOPIC, partition, offset }, error.message);
+    await source.skipped.tell({ topic: JOURNAL_TOPIC, partition, offset }, error.message);
     return null;
   }
 }
 
-/** The journal of one partition, from an offset or the first there is, up to what is there now. */
+/** The journal of one partition, from an offset or its beginning to its current end. */
 export async function* journalFrom(
   source: Source,
   partition: number,
@@ -84,7 +83,7 @@ export async function* journalFrom(
   }
 }
 
-/** What the journal holds now, partition after partition. */
+/** The whole journal up to its current end, partition after partition. */
 export async function* journalOf(source: Source): AsyncGenerator<Journaled> {
   for (let partition = 0; partition < source.log.partitions; partition += 1) {
     yield* journalFrom(source, partition);

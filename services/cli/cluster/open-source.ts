@@ -1,5 +1,4 @@
-/** The log that a command reads: of the brokers in the configuration, or of an embedded gate. */
-
+/** Opens the log that a command reads: of the configured brokers, or of an embedded gate. */
 import { openLog } from "../../process/directory/open-log.ts";
 import { openCluster } from "../../process/open-cluster.ts";
 import { namesCluster, openConfig } from "../../process/open-config.ts";
@@ -7,34 +6,33 @@ import type { Log, LogRecord } from "../../runtime/ports.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import type { Topic } from "../../runtime/topics.ts";
 import type { AvroCodec } from "../../wire/codec.ts";
-import type { Terminal } from "../output/terminal.ts";
-import { PassedBy } from "./passed-by.ts";
+import type { Output, Terminal } from "../output/terminal.ts";
 
 export type SourceOptions = {
   readonly config: string | undefined;
   /** Undefined: the brokers. */
   readonly dataDir: string | undefined;
-  /** In place of the brokers where nothing names any. */
+  /** The data directory to use if no brokers are configured. */
   readonly dataDirElse?: string;
 };
 
 export type Source = {
   readonly log: Log;
   readonly codec: AvroCodec;
-  /** What a topic is called there. */
+  /** The name of a topic in this log. */
   readonly nameOf: (topic: Topic) => string;
-  readonly passedBy: PassedBy;
+  readonly skipped: SkippedRecords;
   close(): Promise<void>;
 };
 
 type Opened = Pick<Source, "log" | "codec" | "close"> & {
-  /** Undefined: topics have no names of their own. */
+  /** Undefined: the log has no topic names of its own. */
   readonly names?: { readonly [topic in Topic]: string };
 };
 
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 8 * 1024 * 1024 };
 
-/** @throws ExitError, PipelineError where there is no such log, or it cannot be reached. */
+/** @throws ExitError, PipelineError if there is no such log, or it cannot be reached. */
 export async function openSource(
   options: SourceOptions,
   { err }: Pick<Terminal, "err">,
@@ -42,11 +40,11 @@ export async function openSource(
   const opened = await open(options);
   const { log, codec, names } = opened;
   const nameOf = (topic: Topic): string => names?.[topic] ?? topic;
-  const passedBy = new PassedBy(err, nameOf);
-  return { log, codec, nameOf, passedBy, close: () => opened.close() };
+  const skipped = new SkippedRecords(err, nameOf);
+  return { log, codec, nameOf, skipped, close: () => opened.close() };
 }
 
-/** The data directory that is meant; undefined: the brokers. */
+/** The data directory to read; undefined: the brokers. */
 export function dataDirOf({ config, dataDir, dataDirElse }: SourceOptions): string | undefined {
   if (dataDir !== undefined) return dataDir;
   return namesCluster(config) ? undefined : dataDirElse;
@@ -58,7 +56,7 @@ async function open(options: SourceOptions): Promise<Opened> {
   return await openCluster(openConfig(options.config, []), new Map(), quietLogger);
 }
 
-/** The records of one partition, from an offset or the first there is, up to what is there now. */
+/** The records of one partition, from an offset or its beginning to its current end. */
 export async function* recordsFrom(
   { log, codec }: Source,
   topic: Topic,
@@ -78,12 +76,52 @@ export async function* recordsFrom(
   }
 }
 
-/** What a topic holds now, partition after partition. */
+/** All records of a topic up to its current end, partition after partition. */
 export async function* recordsOf(
   source: Source,
   topic: Topic,
 ): AsyncGenerator<{ readonly partition: number; readonly record: LogRecord }> {
   for (let partition = 0; partition < source.log.partitions; partition += 1) {
     for await (const record of recordsFrom(source, topic, partition)) yield { partition, record };
+  }
+}
+
+/** Position of a record. */
+type RecordPosition = {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly offset: number;
+};
+
+/** Skips records that cannot be read; reports each of them once. */
+class SkippedRecords {
+  readonly #err: Output;
+  readonly #nameOf: (topic: Topic) => string;
+  readonly #notes = new Set<string>();
+  /** Topics and partitions with skipped records. */
+  readonly #within = new Set<string>();
+
+  constructor(err: Output, nameOf: (topic: Topic) => string) {
+    this.#err = err;
+    this.#nameOf = nameOf;
+  }
+
+  /** @param why without a full stop. */
+  async tell({ topic, partition, offset }: RecordPosition, why: string): Promise<void> {
+    this.#within.add(`${topic}/${partition}`);
+    const position = `${this.#nameOf(topic)}, partition ${partition}, offset ${offset}`;
+    await this.note(`${position}: the record is skipped, and its content is missing here: ${why}`);
+  }
+
+  /** Whether a record of this partition was skipped. */
+  isWithin(topic: Topic, partition: number): boolean {
+    return this.#within.has(`${topic}/${partition}`);
+  }
+
+  /** Prints once on stderr what the skipped records mean for the output. */
+  async note(text: string): Promise<void> {
+    if (this.#notes.has(text)) return;
+    this.#notes.add(text);
+    await this.#err.write(`callgate: ${text}\n`);
   }
 }

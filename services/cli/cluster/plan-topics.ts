@@ -1,16 +1,20 @@
-/** What the topics should be like, and what it takes to get there. */
-import type { TopicFacts } from "../../runtime/topic-facts.ts";
+/** Plans the changes that bring the topics to their intended settings. */
+import { journalKeepMs } from "../../gate/gate-engine.ts";
+import type { GatePolicy } from "../../gate/gate-policy.ts";
+import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
-import { counted } from "../output/counted.ts";
-import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
+import { counted } from "../output/text.ts";
 
-export type TopicWishes = {
-  /** Undefined: as many as the topics of the gate have that are there. */
+type TopicWishes = {
+  /** Undefined: as many as the existing topics of the gate have. */
   readonly partitions: number | undefined;
   readonly replicationFactor: number;
-  /** Somebody asked for that number: topics with another one are not as they should be. */
+  /** The operator set the number: topics with another one conflict. */
   readonly isReplicationAsked?: boolean;
-  /** How long the journal must be kept at least, ms; null: nobody says. One that is made is kept for the default, too. */
+  /**
+   * Minimum retention of the journal in ms; null: no policy says. A new journal gets at least the
+   * default.
+   */
   readonly journalKeepMs: number | null;
 };
 
@@ -28,10 +32,10 @@ export type TopicAction =
       readonly topic: Topic;
       readonly name: string;
       readonly settings: Readonly<Record<string, string>>;
-      /** What is set now, of the same keys. */
+      /** The current values of the same keys. */
       readonly before: Readonly<Record<string, string>>;
     }
-  /** Only a person can mend it. */
+  /** Only a person can resolve it. */
   | {
       readonly type: "conflict";
       readonly topic: Topic;
@@ -39,28 +43,28 @@ export type TopicAction =
       readonly message: string;
     };
 
-/** What differs from our default, and is left to those who run the topics. */
+/** A deviation from the default that is left to the operator. */
 export type TopicNote = {
   readonly topic: Topic;
   readonly name: string;
   readonly message: string;
 };
 
-/** The gate does without it, and nothing that it has is decided by. */
+/** The gate works without it, and no decision depends on it. */
 export const ALERTS_TOPIC = "alerts" satisfies Topic;
 const DAY_MS = 86_400_000;
-/** Inputs are needed until they are decided, outputs until they are taken. */
+/** Inputs are needed until they are decided, outputs until they are consumed. */
 const KEEP_MS = 7 * DAY_MS;
 const REPLICATED = 3;
-/** Of topics where none is there yet; the help of `topics plan` says so. */
+/** For new topics; the help of `topics plan` states it. */
 const PARTITIONS_DEFAULT = 4;
 
-/** In the order of the topics; empty: they are as they should be. */
+/** Changes in the order of the topics; empty: no change is needed. */
 export function planTopics(
   facts: readonly TopicFacts[],
   wishes: TopicWishes,
 ): readonly TopicAction[] {
-  // Not those of the alerts: it is made anew where it differs, and can be there alone.
+  // The alerts topic does not count: it is recreated if it differs, and may exist alone.
   const present = facts.filter(({ topic, partitions }) => partitions > 0 && topic !== ALERTS_TOPIC);
   const journal = present.find(({ topic }) => topic === JOURNAL_TOPIC) ?? present[0];
   const partitions = journal?.partitions ?? wishes.partitions ?? PARTITIONS_DEFAULT;
@@ -83,17 +87,17 @@ export function planTopics(
   return [...unequal, ...actions];
 }
 
-/** A number was asked for that the topics do not have. */
+/** The operator asked for a number that the topics do not have. */
 function otherwise({ topic, name, partitions }: TopicFacts, wished: number): TopicAction {
   const message =
-    `has ${partitions} partitions, not ${wished}: the number cannot be changed, as conversations would ` +
-    "be looked for elsewhere; leave out --partitions, or begin under a new prefix";
+    `has ${partitions} partitions, not ${wished}: the number cannot be changed, because conversations would ` +
+    "move to other partitions; leave out --partitions, or begin under a new prefix";
   return { type: "conflict", topic, name, message };
 }
 
 /**
- * Topics that are kept for less than our default: hours are asked for where arguments are sensitive. The
- * journal among them where no policy says what it needs.
+ * Topics with a shorter retention than the default: hours may be intended if arguments are
+ * sensitive. Includes the journal if no policy says what it needs.
  */
 export function topicNotes(
   facts: readonly TopicFacts[],
@@ -106,7 +110,7 @@ export function topicNotes(
   const left = shorter.filter(({ topic }) => topic !== JOURNAL_TOPIC || journalKeepMs === null);
   return left.map(({ topic, name, retentionMs }) => {
     const message =
-      `retention.ms=${retentionMs} is left as it is (${defaultKeepMs(topic)} where we make the topic): ` +
+      `retention.ms=${retentionMs} is left as it is (${defaultKeepMs(topic)} for a topic that we create): ` +
       whatIsLost(topic);
     return { topic, name, message };
   });
@@ -142,13 +146,13 @@ function conflicts(facts: TopicFacts, partitions: number): readonly TopicAction[
   if (facts.partitions === partitions) return [];
   const remedy =
     facts.topic === ALERTS_TOPIC
-      ? "delete it, and make it anew with `callgate topics apply`"
+      ? "delete it, and create it again with `callgate topics apply`"
       : "a conversation has one partition in all topics; stop the gates and begin under a new prefix";
   const message = `has ${facts.partitions} partitions, the others ${partitions}: ${remedy}`;
   return [{ type: "conflict", topic: facts.topic, name: facts.name, message }];
 }
 
-/** A number of replicas was asked for that the topic does not have. */
+/** The operator asked for a number of replicas that the topic does not have. */
 function copies(
   { topic, name, replicationFactor: now }: TopicFacts,
   { replicationFactor: wished, isReplicationAsked }: TopicWishes,
@@ -185,7 +189,10 @@ function changes(facts: TopicFacts, wishes: TopicWishes): readonly TopicAction[]
   ];
 }
 
-/** The settings of a topic that is there: its journal is kept no longer than it must be, whatever the default. */
+/**
+ * Settings of an existing topic: its journal needs only the required retention, whatever the
+ * default.
+ */
 function wantedOf(
   { topic, replicationFactor }: TopicFacts,
   wishes: TopicWishes,
@@ -197,8 +204,8 @@ function wantedOf(
 }
 
 /**
- * How long a topic is kept that is there is somebody's choice, and not ours to undo at each start. Only a journal
- * that is cut off before the policy lets go of it keeps the gate from its work.
+ * The retention of an existing topic is the operator's choice, which a start must not undo. Only a
+ * journal whose retention is shorter than the policy requires stops the gate.
  */
 function isRetentionEnough(
   { topic, retentionMs }: TopicFacts,
@@ -210,4 +217,15 @@ function isRetentionEnough(
 function isEnough(key: string, now: string, wanted: string): boolean {
   if (now === wanted) return true;
   return key === "min.insync.replicas" && Number(now) >= Number(wanted);
+}
+
+/** Retention of the journal, unless a policy requires more. */
+export const JOURNAL_KEEP_MS = 9 * 86_400_000;
+
+/**
+ * The minimum retention of the journal that a gate with this policy requires; null without a
+ * policy.
+ */
+export function neededKeepMs(policy: GatePolicy | undefined): number | null {
+  return policy === undefined ? null : journalKeepMs(policy.compiled);
 }

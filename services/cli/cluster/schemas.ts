@@ -1,5 +1,4 @@
-/** `callgate schemas check` and `register`: ours against the registry's. */
-
+/** `callgate schemas check` and `register`: compares our schemas with the registry's. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import {
   checkSubjects,
@@ -11,9 +10,9 @@ import { topicNamesOf } from "../../process/kafka-settings.ts";
 import { openRegistryClient, subjectSchemas } from "../../process/open-codec.ts";
 import { readSchemaFiles } from "../../wire/schema-files.ts";
 import { readProblem } from "../../wire/writer-schemas.ts";
-import { counted } from "../output/counted.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 
 export type SchemaOptions = { readonly register: boolean; readonly json: boolean };
 
@@ -36,7 +35,7 @@ export async function runSchemas(
     }
   }
   if (refused.length === 0) return EXIT_OK;
-  throw environmentError(`the registry and ${counted(refused.length, "schema")} do not fit`);
+  throw environmentError(`${counted(refused.length, "schema")} cannot be used with this registry`);
 }
 
 /** @throws RetryableError `schema_unavailable` */

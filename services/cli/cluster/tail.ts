@@ -1,11 +1,11 @@
-/** `callgate tail`: decisions as they come; those that are there already by their time. */
+/** `callgate tail`: prints decisions as they are made; existing ones in order of time. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { onStop } from "../../process/stop-signals.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { printable } from "../output/text.ts";
 import { readJournaled } from "./journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "./open-source.ts";
 
@@ -18,11 +18,11 @@ export type TailFilter = {
 
 export type TailOptions = SourceOptions &
   TailFilter & {
-    /** From the first record that is still there; else what comes from now on. */
+    /** Start at the first remaining record, rather than with new ones. */
     readonly fromBeginning: boolean;
-    /** Ends after so many; undefined: when it is stopped. */
+    /** Stop after so many decisions; undefined: run until stopped. */
     readonly limit: number | undefined;
-    /** Ends when everything that is there was read. */
+    /** Stop at the current end of the journal. */
     readonly once: boolean;
     readonly json: boolean;
   };
@@ -32,7 +32,7 @@ type Line = { readonly event: DecisionEvent; readonly offset: number };
 type Position = {
   readonly partition: number;
   offset: number;
-  /** What was read and is not printed yet. */
+  /** Read and not yet printed. */
   lines: Line[];
 };
 
@@ -92,7 +92,7 @@ class Tail {
     return limit !== undefined && this.#printed >= limit;
   }
 
-  /** Until there is something to print of a position, or nothing more to read. */
+  /** Reads on until there is a line to print, or nothing more to read. */
   async readOn(position: Position, signal: AbortSignal): Promise<void> {
     const { log } = this.#source;
     const { partition } = position;
@@ -111,7 +111,7 @@ class Tail {
     }
   }
 
-  /** Until one of them must be read on; whether there was anything. */
+  /** Prints until a position needs further reading; returns whether anything was printed. */
   async printOldest(positions: readonly Position[]): Promise<boolean> {
     const left = positions.filter(({ lines }) => lines.length > 0);
     while (left.length > 0 && left.every(({ lines }) => lines.length > 0) && !this.isDone) {

@@ -1,10 +1,10 @@
-/** What `callgate doctor` says of the topics: what keeps a process from its work, and what may lose something. */
+/** What `callgate doctor` reports about topics: what stops a process, and what may lose data. */
 import { checkTopics } from "../../gate/start-checks.ts";
-import type { TopicFacts } from "../../runtime/topic-facts.ts";
+import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
-import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
+import { JOURNAL_KEEP_MS } from "./plan-topics.ts";
 
-/** What the gate refuses to start on, and what the other processes do. @param keepMs see `neededKeepMs`. */
+/** What the gate and the other processes refuse to start on. @param keepMs see `neededKeepMs`. */
 export function topicProblems(
   facts: readonly TopicFacts[],
   keepMs: number | null,
@@ -16,26 +16,26 @@ export function topicProblems(
   ];
 }
 
-/** The gate has no use for the alerts; executors, analytics and clients open all topics. */
+/** The gate does not use the alerts topic, but executors, analytics and clients open all topics. */
 function alertsProblem(
   { topic, name, partitions }: TopicFacts,
   facts: readonly TopicFacts[],
 ): readonly string[] {
   const wanted = facts.find((one) => one.topic === JOURNAL_TOPIC)?.partitions ?? 0;
   if (topic !== "alerts" || partitions === wanted) return [];
-  const who = "the gate does without it, executors, analytics and clients do not";
+  const who = "the gate works without it; executors, analytics and clients do not";
   if (partitions === 0) {
     return [`\`${name}\` does not exist: make it with \`callgate topics apply\`; ${who}`];
   }
   return [
-    `\`${name}\` has ${partitions} partitions, the others ${wanted}: delete it, and make it anew with ` +
+    `\`${name}\` has ${partitions} partitions, the others ${wanted}: delete it, and create it again with ` +
       `\`callgate topics apply\`; ${who}`,
   ];
 }
 
 /**
- * A journal that is cut off by size is no matter of a warning: the gate does not start on it. @param keepMs see
- * `neededKeepMs`.
+ * A journal that is limited by size is not a warning: the gate refuses to start on it. @param
+ * keepMs see `neededKeepMs`.
  */
 export function topicWarnings(
   facts: readonly TopicFacts[],
@@ -52,8 +52,8 @@ function describeShortRetention(facts: readonly TopicFacts[]): readonly string[]
     )
     .map(
       ({ name, retentionMs }) =>
-        `\`${name}\` is kept for ${retentionMs} ms, where we make it for ${JOURNAL_KEEP_MS}: the gate's policy ` +
-        "says what is needed, name it in `policy.files` to have it compared",
+        `\`${name}\` is kept for ${retentionMs} ms, and we create it with ${JOURNAL_KEEP_MS}: the gate's policy ` +
+        "says what is needed; add it to `policy.files` to have it compared",
     );
 }
 
@@ -64,7 +64,7 @@ function cutOff(facts: readonly TopicFacts[]): readonly string[] {
       const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
       const lost = isInput ? "what is not decided yet" : "what its readers have not taken yet";
       return (
-        `\`${name}\` is cut off at ${retentionBytes} bytes, however young its records are, and ${lost} ` +
+        `\`${name}\` is limited to ${retentionBytes} bytes, whatever the age of its records, and ${lost} ` +
         "is lost: set its retention.bytes to -1 (`callgate topics apply` does)"
       );
     });

@@ -3,15 +3,15 @@ import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { KafkaTopicAdmin } from "../../adapters/kafka/topics/topic-admin.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
-import { counted } from "../output/counted.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { neededKeepMs } from "./journal-keep.ts";
+import { counted } from "../output/text.ts";
 import {
   ALERTS_TOPIC,
+  neededKeepMs,
   planTopics,
   type TopicAction,
   type TopicNote,
@@ -19,7 +19,7 @@ import {
 } from "./plan-topics.ts";
 
 export type TopicOptions = {
-  /** Undefined: as the topics have that are there, or the default. */
+  /** Undefined: as the existing topics have, or the default. */
   readonly partitions: number | undefined;
   /** Undefined: three, or as many as there are brokers. */
   readonly replication: number | undefined;
@@ -45,7 +45,7 @@ export async function runTopics(
     isReplicationAsked: options.replication !== undefined,
   });
   const conflict = actions.some(({ type }) => type === "conflict");
-  // The alerts are made anew by hand, beside the rest; no number of theirs keeps the gate's topics from being made.
+  // The alerts topic is recreated by hand, so a conflict there does not stop the other topics.
   const isStopped = actions.some((one) => one.type === "conflict" && one.topic !== ALERTS_TOPIC);
   const apply = options.apply && !isStopped;
   if (apply) {
@@ -65,7 +65,7 @@ async function keepMsOf({ policy }: Config): Promise<number | null> {
 type Plan = {
   readonly actions: readonly TopicAction[];
   readonly notes: readonly TopicNote[];
-  /** Of the topics as they are. */
+  /** Partitions of the existing topics. */
   readonly partitions: number;
 };
 
@@ -84,7 +84,7 @@ async function tell(
   if (changes.length < actions.length && !apply) return;
   const what = counted(changes.length, "change");
   const each = counted(partitions, "partition");
-  if (actions.length === 0) await out.write(`the topics are as they should be, of ${each} each\n`);
+  if (actions.length === 0) await out.write(`the topics need no change; they have ${each} each\n`);
   else if (apply) await out.write(`${what} made\n`);
   else await out.write(`${what} to make: callgate topics apply\n`);
 }

@@ -1,5 +1,4 @@
-/** `callgate verify`: whether the journal is what it must be. */
-
+/** `callgate verify`: checks the integrity of the journal. */
 import { findDirectoryLosses } from "../../process/directory/recover-directory.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { openConfig } from "../../process/open-config.ts";
@@ -7,16 +6,19 @@ import { coreFold } from "../../runtime/core-engine.ts";
 import { PipelineError } from "../../runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
-import { counted } from "../output/counted.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import { assertReadable } from "./journal-records.ts";
 import { dataDirOf, openSource, type SourceOptions } from "./open-source.ts";
-import { findClusterLosses } from "./recover-cluster.ts";
+import { findClusterLosses } from "./recover.ts";
 
 export type VerifyOptions = SourceOptions & { readonly json: boolean };
 
-/** Longest life of a conversation and a hold, by default, and a day (docs/runtime.md); of longer ones the journal tells. */
+/**
+ * Longest default life of a conversation and of a hold, plus a day (docs/runtime.md); the journal
+ * itself says if one is longer.
+ */
 const JOURNAL_SPAN_MS = 9 * 86_400_000;
 
 export async function runVerify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
@@ -45,7 +47,7 @@ export async function runVerify(options: VerifyOptions, terminal: Terminal): Pro
   return isOk ? EXIT_OK : EXIT_FINDINGS;
 }
 
-/** What a journal cannot tell of itself: its end is missing, or what belongs to it. */
+/** What a journal cannot show by itself: a missing end, or missing files beside it. */
 async function findLosses(
   options: VerifyOptions,
   { err }: Pick<Terminal, "err">,
@@ -99,5 +101,5 @@ function ofInputs(reports: readonly VerifyReport[]): string {
   const said = `one record for each of ${counted(compared, "input")} that ${compared === 1 ? "is" : "are"} still there`;
   return problem === undefined || problem === null
     ? said
-    : `${said} (not all were looked at: ${problem})`;
+    : `${said} (not all were checked: ${problem})`;
 }

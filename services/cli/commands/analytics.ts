@@ -18,7 +18,7 @@ export function addAnalytics(program: Command, cli: Cli): void {
     .description("numbers, alerts and SQL over the decisions");
   analytics
     .command("run", { isDefault: true })
-    .description("fold decisions into metrics, alerts and tables until stopped")
+    .description("turn decisions into metrics, alerts and tables until stopped")
     .option("-c, --config <file>", "configuration (default: $CALLGATE_CONFIG)")
     .option(
       "-d, --data-dir <directory>",
@@ -29,8 +29,8 @@ export function addAnalytics(program: Command, cli: Cli): void {
       cli.end(await runAnalytics(config, dataDir, cli.terminal.out));
     });
   addReading(
-    analytics.command("query").argument("<sql>", "what to ask of the view `decisions`"),
-    "ask in SQL (DuckDB); `describe decisions` names the columns",
+    analytics.command("query").argument("<sql>", "the query, over the view `decisions`"),
+    "query the decisions in SQL (DuckDB); `describe decisions` lists the columns",
   ).action(async (sql: string, options: ReadOptions) => {
     const { runQuery } = await import("../analytics/query.ts");
     cli.end(await runQuery(sql, await readOf(options), cli.terminal));
@@ -48,7 +48,7 @@ function addReading(command: Command, description: string): Command {
   return addConfigOption(command)
     .description(description)
     .option("--dir <directory>", "directory of the analytics; default: the configured one")
-    .addOption(new Option("--format <format>", "how to print").choices(FORMATS).default("table"))
+    .addOption(new Option("--format <format>", "output format").choices(FORMATS).default("table"))
     .option("--json", "the same as --format json");
 }
 

@@ -40,7 +40,7 @@ export function addApprovals(program: Command, cli: Cli): void {
   const approvals = program
     .command("approvals")
     .description("list and answer held calls, also while a gate runs");
-  const list = approvals.command("list").description("calls that wait");
+  const list = approvals.command("list").description("list the calls that wait");
   addLog(list).action(async (options: LogOptions) => {
     const { listApprovals } = await import("../approvals/list-approvals.ts");
     cli.end(await listApprovals(sourceOf(options), options.json === true, cli.terminal));
@@ -77,7 +77,7 @@ export function addCalls(program: Command, cli: Cli): void {
   const command = calls
     .command("reconcile")
     .description(
-      "report the outcome of a call that is unknown, or that failed and may have taken effect",
+      "report how a call ended whose outcome is unknown, or that failed and may have taken effect",
     )
     .argument("<decision>", "id of the decision that allowed it, or a unique prefix")
     .addOption(choiceOption("--outcome <outcome>", "the outcome", OUTCOMES).makeOptionMandatory());
@@ -109,9 +109,9 @@ function addVerdict(
       .option("--for <time>", "how long further calls are approved: 30min, 2h", duration);
   }
   command
-    .option("--call <id>", "approve only if the call id is this one (see: approvals show)")
-    .option("--action <digest>", "only if the action digest begins so")
-    .option("--rule <digest>", "only if the rule digest begins so");
+    .option("--call <id>", "answer only if the call id is this one (see: approvals show)")
+    .option("--action <digest>", "answer only if the action digest begins with this")
+    .option("--rule <digest>", "answer only if the rule digest begins with this");
   addLog(addSaid(command)).action(async (id: string, options: AnswerOptions) => {
     const { giveVerdict } = await import("../approvals/give-verdict.ts");
     const { call = null, action = null, rule = null } = options;
@@ -130,14 +130,18 @@ function addRuling(
   const command = parent
     .command(name)
     .description(description)
-    .argument("<conversation>", "its id, or tenant/conversation");
+    .argument("<conversation>", "conversation id, or tenant/conversation");
   if (name === "grant" || name === "revoke") {
     command.option("--tier <name>", "a tier of the policy").option("--tool <name>", "a tool");
   }
   if (name === "grant") {
     command
       .option("--calls <number>", "how many calls, or any; default 1", callCount)
-      .option("--for <time>", "for how long: 30min, 2h; default: as long as it lasts", duration);
+      .option(
+        "--for <time>",
+        "for how long: 30min, 2h; default: until the conversation ends",
+        duration,
+      );
   }
   addLog(addSaid(command)).action(async (conversation: string, options: GrantOptions) => {
     const { giveRuling } = await import("../conversations/rule.ts");

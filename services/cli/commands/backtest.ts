@@ -18,15 +18,15 @@ interface Options {
 }
 
 const HELP = `
-Without FILE a journal is decided again, in its order: of the brokers in the configuration, or of an
-embedded gate (--data-dir; ${DATA_DIR_ELSE} where no brokers are configured). Its decisions are compared with
-the candidate's, or with those of --policy where that is given. With FILE, recordings as \`replay\`
-reads them go through both policies.
+Without FILE, a recorded journal is decided again in its order: that of the brokers in the
+configuration, or of an embedded gate (--data-dir; ${DATA_DIR_ELSE} if no brokers are configured). The
+candidate's decisions are compared with the recorded ones, or with those of --policy. With FILE,
+recordings as for \`replay\` go through both policies.
 
-A call that only the candidate allows has no recorded result; what follows from it in the same
-conversation is counted, and \`first\` counts without it.
+A call that only the candidate allows has no recorded result. Changes that follow from it in the same
+conversation are counted; \`first\` counts only the first change of each conversation.
 
-Exit codes: 0 nothing changed (or --allow-changes), 1 decisions changed, 2 a policy or a line is wrong.`;
+Exit codes: 0 nothing changed (or --allow-changes), 1 decisions changed, 2 invalid policy or line.`;
 
 export function addBacktest(program: Command, cli: Cli): void {
   const command = program

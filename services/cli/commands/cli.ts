@@ -1,11 +1,11 @@
-/** What every command is given, and what they have in common. */
+/** What every command receives, and options that commands share. */
 import { type Command, Option } from "commander";
 import type { ExitCode } from "../../process/exit-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export interface Cli {
   readonly terminal: Terminal;
-  /** Sets the exit code of a command that ran to its end. */
+  /** Sets the exit code of a command that completed. */
   readonly end: (code: ExitCode) => void;
 }
 
@@ -25,13 +25,13 @@ export function addConfigOption(command: Command): Command {
   return command.option("-c, --config <file>", "configuration, YAML or JSON; or CALLGATE_CONFIG");
 }
 
-/** The data directory of an embedded gate, where a command names neither another nor a cluster. */
+/** The embedded data directory for commands without a configured one and without a cluster. */
 export const DATA_DIR_ELSE = ".callgate";
 
 export function addDataDirOption(command: Command): Command {
   return command.option(
     "-d, --data-dir <directory>",
-    `data directory of an embedded gate; default where no brokers are configured: ${DATA_DIR_ELSE}`,
+    `data directory of an embedded gate; default if no brokers are configured: ${DATA_DIR_ELSE}`,
   );
 }
 

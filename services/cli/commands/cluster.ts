@@ -1,4 +1,4 @@
-/** Commands for who runs the gate: topics, schemas, the journal, the dead letters. */
+/** Commands for operators: topics, schemas, the journal, the dead letters. */
 import { type Command, InvalidArgumentError } from "commander";
 import { usageError } from "../../process/exit-error.ts";
 import type { TailOptions } from "../cluster/tail.ts";
@@ -46,7 +46,11 @@ function addTopics(program: Command, cli: Cli): void {
         "partitions of new topics; default: as existing topics, or 4",
         count,
       )
-      .option("--replication <number>", "copies of each; default: 3, or all brokers", count);
+      .option(
+        "--replication <number>",
+        "replicas of each topic; default: 3, or one per broker",
+        count,
+      );
     addJsonOption(addConfigOption(command)).action(async (options: Options) => {
       const { openConfig } = await import("../../process/open-config.ts");
       const { runTopics } = await import("../cluster/topics.ts");
@@ -56,8 +60,8 @@ function addTopics(program: Command, cli: Cli): void {
       cli.end(await runTopics(config, wishes, cli.terminal));
     });
   };
-  add("plan", "what it takes to have them as they should be; changes nothing");
-  add("apply", "make them, and set what is configured wrongly");
+  add("plan", "show the changes that the topics need; changes nothing");
+  add("apply", "create missing topics and correct wrong settings");
 }
 
 function addSchemas(program: Command, cli: Cli): void {
@@ -74,8 +78,8 @@ function addSchemas(program: Command, cli: Cli): void {
       },
     );
   };
-  add("check", "whether they fit what the registry has; changes nothing");
-  add("register", "register what is not there, with a compatibility that keeps them readable");
+  add("check", "check whether they are compatible with the registry; changes nothing");
+  add("register", "register the missing ones, with a compatibility level that keeps them readable");
 }
 
 function addTail(program: Command, cli: Cli): void {
@@ -90,10 +94,10 @@ function addTail(program: Command, cli: Cli): void {
     .option("--conversation <id>", "only this conversation (or tenant/conversation)")
     .option("--tool <name>", "only this tool")
     .option("--reason <code>", "only this reason")
-    .addOption(choiceOption("--outcome <outcome>", "of one kind alone", OUTCOMES))
+    .addOption(choiceOption("--outcome <outcome>", "only decisions of this kind", OUTCOMES))
     .option("--from-beginning", "begin with the oldest decision")
-    .option("--once", "end at the newest decision")
-    .option("--limit <number>", "end after this many", count);
+    .option("--once", "stop at the newest decision")
+    .option("--limit <number>", "stop after this many decisions", count);
   addSource(command).action(async (options: Options) => {
     const { runTail } = await import("../cluster/tail.ts");
     const { conversation, tool, reason, outcome, limit } = options;
@@ -129,7 +133,10 @@ function addDeadLetters(program: Command, cli: Cli): void {
     },
   );
   addSource(
-    dlq.command("show").description("one of them").argument("<letter>", "as `dlq list` names it"),
+    dlq
+      .command("show")
+      .description("one of them")
+      .argument("<letter>", "its id, as `dlq list` prints it"),
   ).action(async (name: string, options: Common) => {
     const { showDeadLetter } = await import("../cluster/dead-letters.ts");
     cli.end(await showDeadLetter(name, sourceOf(options), cli.terminal));
@@ -138,7 +145,7 @@ function addDeadLetters(program: Command, cli: Cli): void {
     dlq
       .command("replay")
       .description("append inputs again, unchanged, once their cause is fixed")
-      .argument("[letters...]", "as `dlq list` names them")
+      .argument("[letters...]", "their ids, as `dlq list` prints them")
       .option("--all", "all of them")
       .option("--dry-run", "print what would be replayed"),
   ).action(

@@ -1,7 +1,6 @@
 import { Argument, type Command } from "commander";
 import type { ImportFormat } from "../policy/import/import-tools.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
-import { addPolicyTest } from "./policy-test.ts";
 
 const FORMATS = [
   "tools",
@@ -79,11 +78,11 @@ function addGraph(policy: Command, cli: Cli): void {
   const format = choiceOption("-f, --format <format>", "default: text", GRAPH_FORMATS);
   const command = policy
     .command("graph")
-    .description("show which tools do what to which resources")
+    .description("show which tools affect which resources")
     .addOption(format.default("text", "text"))
     .option("-o, --out <file>", "write it to a file");
   addPolicyOption(command).action(async ({ policy: paths, format: as, out }: GraphOptions) => {
-    const { runGraph } = await import("../policy/run-graph.ts");
+    const { runGraph } = await import("../policy/graph.ts");
     cli.end(await runGraph(paths, as, out, cli.terminal));
   });
 }
@@ -97,7 +96,7 @@ function addImport(policy: Command, cli: Cli): void {
       choiceOption("-f, --format <format>", "format of the files", FORMATS).makeOptionMandatory(),
     )
     .option("-o, --out <file>", "write to a new file")
-    .option("--trusted", "mcp: believe the server's `readOnlyHint`");
+    .option("--trusted", "mcp: trust the server's `readOnlyHint`");
   addJsonOption(command).action(async (files: string[], options: ImportOptions) => {
     const { runImport } = await import("../policy/run-import.ts");
     const { format, out } = options;
@@ -129,7 +128,7 @@ function addExplain(policy: Command, cli: Cli): void {
     .option("-c, --call <json>", 'the call, {"tool": "…", "args": {…}}; - reads it from stdin')
     .option(
       "--conversation <file>",
-      "recording of the one conversation that came before, - for stdin; without --call its last call is explained",
+      "recording of the conversation before the call; - is stdin; without --call its last call is explained",
     );
   addJsonOption(addPolicyOption(command)).action(async (options: ExplainOptions) => {
     const { call, conversation, policy: paths } = options;
@@ -139,5 +138,37 @@ function addExplain(policy: Command, cli: Cli): void {
     const { runExplain } = await import("../explain/run-explain.ts");
     const json = options.json === true;
     cli.end(await runExplain({ policy: paths, call, conversation, json }, cli.terminal));
+  });
+}
+
+interface Options {
+  readonly policy: readonly string[];
+  readonly requireCoverage?: true;
+  readonly json?: true;
+}
+
+const HELP = `
+Without FILE: the cases beside the policy, payments.test.yaml for payments.yaml. A file contains
+
+  cases:
+    - name: an order is charged once
+      calls:
+        - { tool: charge_card, args: { order_id: 7 }, result: paid }
+        - { tool: charge_card, args: { order_id: "7" }, after: 10s, expect: duplicate_call }
+
+docs/policy-testing.md lists the keys. Exit codes: 0 all cases passed, 1 a case failed, 2 invalid file.`;
+
+function addPolicyTest(policy: Command, cli: Cli): void {
+  const command = policy
+    .command("test")
+    .description("run the test cases of a policy, and list rules that no case reaches")
+    .argument("[file...]", "case files")
+    .option("--require-coverage", "fail if no case reaches a rule")
+    .addHelpText("after", HELP);
+  addJsonOption(addPolicyOption(command)).action(async (files: string[], options: Options) => {
+    const { runTest } = await import("../policy/test/run-test.ts");
+    const { policy: paths, requireCoverage, json } = options;
+    const wishes = { requireCoverage: requireCoverage === true, json: json === true };
+    cli.end(await runTest({ policy: paths, files, ...wishes }, cli.terminal));
   });
 }

@@ -1,4 +1,4 @@
-/** Commands for state that may get lost: copies of it, and going on without it. */
+/** Commands that back up state, and that continue after losing it. */
 import type { Command } from "commander";
 import {
   addConfigOption,
@@ -19,16 +19,16 @@ interface RecoverArguments {
 }
 
 const HELP = `
-Reports what is lost of the journal, its head and its secret, and changes nothing. With --accept-loss it goes on
-without it, and writes into the journal what was accepted, by whom and why.
+Reports what the journal, its head and its secret have lost, and changes nothing. With --accept-loss,
+the gate continues without the lost state, and the journal records what was accepted, by whom and why.
 
-Exit codes: 0 nothing is lost, or it was accepted; 1 something is lost; 2 wrong options; 3 it cannot be read.`;
+Exit codes: 0 nothing is lost, or the loss was accepted; 1 something is lost; 2 wrong options; 3 it cannot be read.`;
 
 export function addRecover(program: Command, cli: Cli): void {
   const command = program
     .command("recover")
-    .description("report lost state, and go on without it if a person accepts the loss")
-    .option("--accept-loss", "go on without what is lost")
+    .description("report lost state, and continue without it if a person accepts the loss")
+    .option("--accept-loss", "continue without the lost state")
     .option("--by <name>", "name of the person who accepts it; default: your user name")
     .option("--reason <text>", "why")
     .option("--secret-file <file>", "secret of a data directory that has none of its own");
@@ -53,7 +53,7 @@ export function addBackup(program: Command, cli: Cli): void {
     .argument("<target>", "a new or empty directory")
     .option("-d, --data-dir <directory>", "what to copy", DATA_DIR_ELSE)
     .action(async (target: string, { dataDir }: { readonly dataDir: string }) => {
-      const { runBackup } = await import("../cluster/backup.ts");
+      const { runBackup } = await import("../cluster/recover.ts");
       cli.end(await runBackup(dataDir, target, cli.terminal));
     });
 }

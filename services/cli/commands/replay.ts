@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { usageError } from "../../process/exit-error.ts";
-import { REPLAY_FORMATS, type ReplayFormat } from "../replay/formats.ts";
+import { REPLAY_FORMATS, type ReplayFormat } from "../replay/run-replay.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
 interface Options {
@@ -15,8 +15,8 @@ interface Options {
 
 const HELP = `
 Each line of a FILE is one conversation: {"id": "…", "calls": [{"tool": "…", "args": {…}}]}.
-Also read, where given: output, output_hash, is_error, turn, step, ts. Plain or gzip; - is stdin.
-Each line starts afresh. Decisions never change the exit code: 0, or 2 if a line was no conversation.`;
+Optional keys of a call: output, output_hash, is_error, turn, step, ts. Plain or gzip; - is stdin. Each
+conversation starts without state. Decisions do not change the exit code: 0, or 2 if a line is invalid.`;
 
 export function addReplay(program: Command, cli: Cli): void {
   const command = program
@@ -26,9 +26,9 @@ export function addReplay(program: Command, cli: Cli): void {
     .addOption(choiceOption("-f, --format <format>", "default: table", REPLAY_FORMATS))
     .option("-o, --out <file>", "write the result to a file")
     .option("--feed-refused", "feed the recorded output of refused calls to the gate, too")
-    .option("--apply-stops", "let the ladder stop conversations, as it does live")
+    .option("--apply-stops", "let escalation stop conversations, as it does live")
     .addOption(
-      choiceOption("--held <what>", "held calls stay held, or go on as if approved", [
+      choiceOption("--held <what>", "held calls stay held, or proceed as if approved", [
         "block",
         "allow",
       ]).default("block"),
@@ -52,7 +52,7 @@ export function addReplay(program: Command, cli: Cli): void {
   });
 }
 
-/** `--json` is `--format json`, and the same as `--format jsonl` in nothing but being JSON. */
+/** `--json` is a short form of `--format json`. */
 function formatOf({ format, json }: Options): ReplayFormat {
   if (json === true && format === "table") {
     throw usageError("--json and --format table contradict each other; leave one of them out");

@@ -4,8 +4,8 @@ import type { MakeOptions } from "../token/make-token.ts";
 import { addJsonOption, type Cli, choiceOption } from "./cli.ts";
 
 const EXAMPLES = `
-A gate with \`gate.proposals: signed\` takes a proposal only with a token in its record's header
-\`callgate-token\`: the platform makes one for each turn of an agent. Any library of JWS makes them, too.
+A gate with \`gate.proposals: signed\` accepts a proposal only with a token in the record header
+\`callgate-token\`. The platform makes one for each turn of an agent; any JWS library can make it, too.
 
   callgate token keygen --kid 2026-1 --out signing.json --public verifying.json
   callgate token make --keys signing.json --conversation c-1 --agent planner --turn 3 --expires 600
@@ -24,16 +24,13 @@ export function addToken(program: Command, cli: Cli): void {
 function addKeygen(token: Command, cli: Cli): void {
   token
     .command("keygen")
-    .description("make a key, as sets of keys (JWKS) for the platform and for the gate")
-    .requiredOption("--kid <id>", "name of the key, which its tokens carry")
+    .description("make a key, as key sets (JWKS) for the platform and for the gate")
+    .requiredOption("--kid <id>", "id of the key, which its tokens carry")
     .addOption(choiceOption("--alg <name>", "algorithm", ["EdDSA", "HS256"]).default("EdDSA"))
-    .requiredOption(
-      "-o, --out <file>",
-      "new file for the key that signs; only its owner can read it",
-    )
+    .requiredOption("-o, --out <file>", "new file for the signing key; only its owner can read it")
     .option(
       "--public <file>",
-      "new file for the key that verifies (`gate.proposalKeys`); EdDSA only",
+      "new file for the verification key (`gate.proposalKeys`); EdDSA only",
     )
     .action(async (options: KeygenOptions) => {
       const { runKeygen } = await import("../token/make-keys.ts");
@@ -45,8 +42,8 @@ function addMake(token: Command, cli: Cli): void {
   const make = token
     .command("make")
     .description("make a token for one turn of an agent, and print it")
-    .requiredOption("--keys <file>", "set of keys (JWKS) with the key that signs")
-    .option("--kid <id>", "which of several keys signs; default: the last that can")
+    .requiredOption("--keys <file>", "key set (JWKS) with the signing key")
+    .option("--kid <id>", "id of the signing key; default: the last key that can sign")
     .option("--tenant <id>", "tenant", "default")
     .requiredOption("--conversation <id>", "conversation")
     .requiredOption("--agent <id>", "agent")

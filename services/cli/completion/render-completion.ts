@@ -1,5 +1,7 @@
-/** Completion scripts. They hold the whole tree, so that completing starts no process. */
-import type { CompletedCommand, CompletedOption } from "./command-tree.ts";
+/**
+ * Completion scripts. Each contains the whole command tree, so that completing starts no process.
+ */
+import type { Command } from "commander";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -17,7 +19,7 @@ export function renderCompletion(tree: readonly CompletedCommand[], shell: Shell
   }
 }
 
-/** Paths that a word may lead to; the program itself is where every line starts. */
+/** All command paths; every line starts at the program itself. */
 function pathsOf(tree: readonly CompletedCommand[]): readonly string[] {
   return tree.map(({ path }) => path).filter((path) => path !== "");
 }
@@ -26,7 +28,7 @@ function spellings({ short, long }: CompletedOption): readonly string[] {
   return short === null ? [long] : [short, long];
 }
 
-/** After such an option comes its value: one of its choices, or whatever the shell completes. */
+/** After such an option comes its value: one of its choices, or what the shell completes. */
 function valueCases(
   tree: readonly CompletedCommand[],
   body: (choices: readonly string[]) => string,
@@ -137,7 +139,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** In single quotes. `quote`: how the shell writes one inside of them. */
+/** Single-quotes the text; `quote` is how the shell writes a quote inside. */
 function quoted(text: string, quote: string): string {
   const safe = quote === "\\'" ? text.replaceAll("\\", "\\\\") : text;
   return `'${safe.replaceAll("'", quote)}'`;
@@ -145,4 +147,45 @@ function quoted(text: string, quote: string): string {
 
 function colons(name: string): string {
   return name.replaceAll(":", "\\:");
+}
+
+type CompletedCommand = {
+  /** The command's path, `/policy/test`; empty for the program itself. */
+  readonly path: string;
+  readonly subcommands: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly CompletedOption[];
+  /** Possible values of the argument; empty: any, perhaps a file. */
+  readonly words: readonly string[];
+};
+
+type CompletedOption = {
+  readonly short: string | null;
+  readonly long: string;
+  readonly description: string;
+  readonly takesValue: boolean;
+  readonly choices: readonly string[];
+};
+
+export function commandTree(program: Command): readonly CompletedCommand[] {
+  return walk(program, "");
+}
+
+function walk(command: Command, path: string): readonly CompletedCommand[] {
+  const { commands, options, registeredArguments } = command;
+  const own: CompletedCommand = {
+    path,
+    subcommands: commands.map((one) => ({ name: one.name(), description: one.description() })),
+    options: options.flatMap((option) => {
+      if (option.long === undefined || option.long === null) return [];
+      return {
+        short: option.short ?? null,
+        long: option.long,
+        description: option.description,
+        takesValue: option.required || option.optional,
+        choices: option.argChoices ?? [],
+      };
+    }),
+    words: registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+  };
+  return [own, ...commands.flatMap((one) => walk(one, `${path}/${one.name()}`))];
 }

@@ -1,19 +1,18 @@
-/** How a person names a conversation, and how one is shown to be named so. */
-
+/** Parses and prints the name of a conversation. */
 import { usageError } from "../../process/exit-error.ts";
 import { conversationProblem } from "../../wire/input-rules.ts";
-import { printable } from "../output/printable.ts";
+import { printable } from "../output/text.ts";
 
 export interface ConversationId {
   readonly tenantId: string;
   readonly conversationId: string;
 }
 
-/** Of whoever names none, as in the library. */
+/** The tenant if none is given, as in the library. */
 const TENANT = "default";
 const TEXT_CHARACTERS = 80;
 
-/** What `parseConversation` reads as this conversation; the tenant stands there where it must. */
+/** The name that `parseConversation` reads as this conversation; includes the tenant if needed. */
 export function conversationName({ tenantId, conversationId }: ConversationId): string {
   const isPlain = tenantId === TENANT && !conversationId.includes("/");
   return isPlain ? conversationId : `${tenantId}/${conversationId}`;
@@ -22,7 +21,7 @@ export function conversationName({ tenantId, conversationId }: ConversationId): 
 /**
  * `conversation`, or `tenant/conversation`: a tenant has no `/`, a conversation may.
  *
- * @throws ExitError where no conversation can have this name: a gate could not read the verdict.
+ * @throws ExitError if no conversation can have this name: a gate could not read the verdict.
  */
 export function parseConversation(name: string): ConversationId {
   const at = name.indexOf("/");

@@ -1,17 +1,16 @@
 /**
- * What a person rules without deciding a held call: grants, the end and reopening of a conversation,
- * the outcome of a call that nobody knows.
+ * Verdicts that answer no held call: grants, ending and reopening a conversation, reconciling an
+ * unknown outcome.
  */
-import type { GateEvent } from "../../core/events.ts";
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
-import { NOT_TAKEN, sendVerdict } from "../approvals/send-verdict.ts";
+import { IGNORED_SENTENCES, NOT_TAKEN, sendVerdict } from "../approvals/send-verdict.ts";
 import { findDecision } from "../cluster/explain-decision.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { parseConversation } from "./conversation-name.ts";
-import { RULING_SENTENCES, type RulingIgnored, whyNotRuled } from "./why-not-ruled.ts";
 
 type Common = SourceOptions & {
   readonly by: string | undefined;
@@ -19,7 +18,7 @@ type Common = SourceOptions & {
   readonly json: boolean;
 };
 
-export type RulingCommand = Common & {
+type RulingCommand = Common & {
   readonly kind: "grant" | "revoke" | "resume" | "end";
   /** `conversation`, or `tenant/conversation`. */
   readonly conversation: string;
@@ -29,7 +28,7 @@ export type RulingCommand = Common & {
   readonly forMs: number | undefined;
 };
 
-export type ReconcileCommand = Common & {
+type ReconcileCommand = Common & {
   /** The decision that allowed the call, or the beginning of its id. */
   readonly decision: string;
   readonly outcome: NonNullable<VerdictInput["outcome"]>;
@@ -39,7 +38,7 @@ export async function giveRuling(command: RulingCommand, terminal: Terminal): Pr
   const { kind, tier, tool, forMs, calls } = command;
   const isGrant = kind === "grant" || kind === "revoke";
   if (isGrant && (tier === undefined) === (tool === undefined)) {
-    throw usageError(`${kind} is of one tier or of one tool: give --tier or --tool`);
+    throw usageError(`${kind} applies to one tier or one tool: give --tier or --tool`);
   }
   const conversation = parseConversation(command.conversation);
   const source = await openSource(command, terminal);
@@ -59,7 +58,7 @@ export async function giveRuling(command: RulingCommand, terminal: Terminal): Pr
   }
 }
 
-/** One call, unless more are asked for: a grant is of no more than is said. */
+/** One call by default: a grant never exceeds what the person asked for. */
 function callsOf(kind: RulingCommand["kind"], calls: RulingCommand["calls"]): number | null {
   if (kind !== "grant" || calls === "any") return null;
   return calls ?? 1;
@@ -96,7 +95,7 @@ async function decisionOf(id: string, source: Source) {
   const ids = new Set(decisions.map(({ event }) => event.decisionId));
   const event = decisions.at(-1)?.event;
   if (event === undefined) throw usageError(`${id}: no decision has this id; see callgate tail`);
-  if (ids.size > 1) throw usageError(`${id}: begins ${ids.size} ids; give more of it`);
+  if (ids.size > 1) throw usageError(`${id}: is the beginning of ${ids.size} ids; give more of it`);
   return event;
 }
 
@@ -128,3 +127,20 @@ function sentence(
   if (events === null) return `it is recorded; ${NOT_TAKEN}`;
   return ignored === undefined ? done : `changed nothing: ${RULING_SENTENCES[ignored]}`;
 }
+
+/** A dead letter is journaled without events. */
+type RulingIgnored = IgnoredWhy | "dead_letter";
+
+/** Undefined: carried out, or not processed by any gate yet (null). */
+export function whyNotRuled(events: readonly GateEvent[] | null): RulingIgnored | undefined {
+  if (events === null) return undefined;
+  if (events.some(({ type }) => type === "ruled" || type === "reconciled")) return undefined;
+  return events.find((event) => event.type === "ignored")?.why ?? "dead_letter";
+}
+
+const RULING_SENTENCES: Readonly<Record<RulingIgnored, string>> = {
+  ...IGNORED_SENTENCES,
+  approvals_required:
+    "the tier requires several approvals, so its calls are approved one by one; see callgate approvals list",
+  dead_letter: "no gate can read it; see callgate dlq list",
+};

@@ -1,7 +1,12 @@
-/** The scripted agent: makes one call after the other and shows what became of each. */
+/** The scripted agent: makes one call after the other and shows each outcome. */
 import { type Callgate, isRefused, type Refused } from "../../library/callgate.ts";
-import { plainWords } from "./plain-words.ts";
-import { type DemoView, type ShownDecision, type ShownKind, shortJson } from "./view.ts";
+import {
+  type DemoView,
+  plainWords,
+  type ShownDecision,
+  type ShownKind,
+  shortJson,
+} from "./view.ts";
 import { createWorld, type World, type WorldTools } from "./world.ts";
 
 type ToolName = keyof WorldTools & string;
@@ -36,7 +41,7 @@ export class DemoAgent {
     this.#step = 0;
   }
 
-  /** Makes one call and shows its decision. Gives the refusal, where it did not run. */
+  /** Makes one call and shows its decision. Returns the refusal, if the call did not run. */
   async call<Name extends ToolName>(
     name: Name,
     args: ArgumentsOf<Name>,
@@ -45,7 +50,7 @@ export class DemoAgent {
     return this.again(name, args);
   }
 
-  /** The same call under the same id: once it is approved, it runs. */
+  /** The same call under the same id: it runs if it was approved in between. */
   async again<Name extends ToolName>(
     name: Name,
     args: ArgumentsOf<Name>,

@@ -1,10 +1,10 @@
-/** What the gate must say to each call of the scenes, whatever it runs on. */
+/** What the gate must decide on each call of the scenes, on every backend. */
 import type { DemoView, ShownDecision } from "./view.ts";
 
 const times = (count: number, text: string): readonly string[] =>
   Array.from({ length: count }, () => text);
 
-/** Of the policy: sooner than this an export may not be asked for again. */
+/** The policy's value: an export must not be polled more often. */
 const POLL_INTERVAL_MS = 300;
 const HASTY_POLL = "refused poll_export";
 
@@ -31,12 +31,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
 };
 
 type TimedDecision = Pick<ShownDecision, "kind" | "tool"> & {
-  /** When it was shown, and when what was shown before it was. */
+  /** When this was shown, and when the decision before it was. */
   readonly atMs: number;
   readonly beforeMs: number;
 };
 
-/** Keeps what a view was told, and judges it. */
+/** Records what a view shows, and checks it. */
 export class DemoRecorder {
   readonly view: DemoView;
   readonly #scenes = new Map<string, TimedDecision[]>();
@@ -62,12 +62,12 @@ export class DemoRecorder {
     };
   }
 
-  /** A person said no to the deletion. */
+  /** The person denied the deletion. */
   denied(): void {
     this.#denied = true;
   }
 
-  /** `count`: of the calls that there should be. `deviations`: what went otherwise, a line each. */
+  /** `count`: how many calls there should be. `deviations`: what differs, a line each. */
   judge(): { readonly count: number; readonly deviations: readonly string[] } {
     const scenes = Object.entries(EXPECTED);
     const deviations = scenes.flatMap(([id, expected]) => {
@@ -96,8 +96,8 @@ function findDeviations(
 }
 
 /**
- * Whether so long a time passed between the two that the agent in a hurry was in none: then the gate was
- * right to let it. Measured from before the earlier call to after the later one.
+ * Whether the two calls were so far apart that the gate was right to allow the second. Measured
+ * from before the earlier call to after the later one.
  */
 function wasSlow(decisions: readonly TimedDecision[], index: number): boolean {
   const one = decisions[index];

@@ -1,17 +1,16 @@
-/** `callgate demo`: the library as its users use it, with a scripted agent that misbehaves. */
+/** `callgate demo`: uses the library as programs do, with a scripted agent that misbehaves. */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
+import { createInterface } from "node:readline/promises";
+import type { Readable } from "node:stream";
 import { CallgateError } from "../../client/api/callgate-error.ts";
 import { type Callgate, openCallgate } from "../../library/callgate.ts";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
-import type { Terminal } from "../output/terminal.ts";
+import type { Output, Terminal } from "../output/terminal.ts";
 import { commandPrefix, packageRoot } from "../package-root.ts";
-import { askPerson } from "./ask-person.ts";
 import { DemoAgent } from "./demo-agent.ts";
-import { jsonView } from "./json-view.ts";
 import { SCENES, type Stage } from "./scenes.ts";
-import { textView } from "./text-view.ts";
-import type { DemoView } from "./view.ts";
+import { type DemoView, jsonView, textView } from "./view.ts";
 
 const DATA_DIR = join(".callgate", "demo");
 
@@ -56,19 +55,19 @@ function whatNext(policy: string, infra: string): readonly string[] {
   ];
 }
 
-/** A demo begins with nothing, but not under the feet of one that is running. */
+/** A demo begins with an empty directory, unless another demo is running on it. */
 async function emptyDataDir(): Promise<void> {
   try {
     const probe = await openCallgate({ policy: {}, dataDir: DATA_DIR });
     await probe.close();
   } catch (error) {
     if (error instanceof CallgateError && error.code === "data_dir_in_use") throw error;
-    // Whatever else is wrong with it goes away with it; what does not is told when it is opened.
+    // Deleting the directory removes any other problem; what remains is reported when it is opened.
   }
   rmSync(DATA_DIR, { recursive: true, force: true });
 }
 
-/** `person`: the terminal that somebody sits at; without one the demo answers itself. */
+/** `person`: the terminal of a person who answers; without one the demo answers itself. */
 export function createStage(gate: Callgate, view: DemoView, person: Terminal | null): Stage {
   return {
     say: view.say,
@@ -86,8 +85,20 @@ export function createStage(gate: Callgate, view: DemoView, person: Terminal | n
   };
 }
 
-/** A path as somebody in this directory would type it. */
+/** A path as a user in this directory would type it. */
 export function typed(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;
+}
+
+/** Asks for y or n; end of input counts as no. */
+async function askPerson(question: string, input: Readable, output: Output): Promise<boolean> {
+  const lines = createInterface({ input, terminal: false });
+  await output.write(`${question} [y/N] `);
+  try {
+    const { value } = await lines[Symbol.asyncIterator]().next();
+    return typeof value === "string" && /^\s*(y|yes)\s*$/i.test(value);
+  } finally {
+    lines.close();
+  }
 }

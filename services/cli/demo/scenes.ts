@@ -1,4 +1,4 @@
-/** What the agent of the demo does, scene by scene. */
+/** What the demo's agent does, scene by scene. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DemoAgent } from "./demo-agent.ts";
 import type { SceneTitle } from "./view.ts";
@@ -7,13 +7,13 @@ export interface Scene extends SceneTitle {
   readonly play: (agent: DemoAgent, stage: Stage) => Promise<void>;
 }
 
-/** What a scene needs of its surroundings. */
+/** What a scene uses. */
 export interface Stage {
   /** Prints a line between two calls. */
   readonly say: (text: string) => Promise<void>;
-  /** Asks a person, or answers in their place, and carries the answer to the gate. */
+  /** Asks a person, or answers for them, and sends the answer to the gate. */
   readonly decide: (question: string, approvalId: string) => Promise<void>;
-  /** Shows what the model is told of a refusal. */
+  /** Shows the message that the model gets for a refusal. */
   readonly showMessage: (message: string) => Promise<void>;
 }
 

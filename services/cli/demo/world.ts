@@ -1,4 +1,4 @@
-/** What the demo's tools change: a company in memory, so that effects can be counted. */
+/** What the demo's tools change: an in-memory company, whose effects can be counted. */
 
 export interface World {
   readonly documents: string[];
@@ -34,7 +34,7 @@ interface Payment {
 
 const EXPORT_STEPS = ["40 %", "80 %", "done"];
 
-/** `ran` is told before a tool does its work: the caller can tell a run from an answer. */
+/** Calls `ran` before a tool acts, so that the caller can tell a run from an answer. */
 export function createWorld(onRun: () => void): {
   readonly world: World;
   readonly tools: WorldTools;
@@ -45,7 +45,7 @@ export function createWorld(onRun: () => void): {
   const tools: WorldTools = {
     create_document: () => {
       onRun();
-      // A new id in each result: comparing outputs would never find the repetition.
+      // Each result has a new id, so comparing outputs could not detect the repetition.
       const id = `doc-${world.documents.length + 1}`;
       world.documents.push(id);
       return { id };

@@ -1,12 +1,10 @@
-/** Lines in, decisions out: each line gives one line of output, also one that cannot be used. */
-
+/** Lines in, decisions out: each line gets one line of output, even if it is invalid. */
 import { CallgateError } from "../../client/api/callgate-error.ts";
 import { decodeUtf8, firstInvalidByte } from "../../core/canonical/utf8.ts";
 import type { Callgate, Decision, ProposedCall } from "../../library/callgate.ts";
-import type { Line } from "../input/split-lines.ts";
+import type { Line } from "../input/read-lines.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { CallNames, nameOf } from "./call-names.ts";
-import { type ParsedLine, parseLine } from "./parse-line.ts";
+import { type CallReference, type ParsedLine, parseLine } from "./parse-line.ts";
 
 const IN_FLIGHT_MAX = 256;
 
@@ -17,12 +15,12 @@ export class DevSession {
   readonly #terminal: Terminal;
   readonly #names = new CallNames();
   readonly #ended = new AbortController();
-  /** The last line of each conversation that is still under way. */
+  /** The latest unfinished line of each conversation. */
   readonly #last = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
-  /** Holds that wait for a person: they need not end before the session does. */
+  /** Waits for held calls, which need not end before the session does. */
   readonly #waiting = new Set<Promise<void>>();
-  /** What kept a line from being answered: the first is thrown when the session ends. */
+  /** Errors that kept a line from being answered: the first is thrown when the session ends. */
   readonly #failures: unknown[] = [];
   #rejected = 0;
 
@@ -31,12 +29,14 @@ export class DevSession {
     this.#terminal = terminal;
   }
 
-  /** How many lines were answered by an error. */
+  /** How many lines were answered with an error. */
   get rejected(): number {
     return this.#rejected;
   }
 
-  /** Resolves when all lines are answered. @throws what reading threw, or an output that is closed. */
+  /**
+   * Resolves when all lines are answered. @throws what reading threw, or an output that is closed.
+   */
   async run(lines: AsyncIterable<Line>): Promise<void> {
     for await (const line of lines) {
       if (this.#failures.length > 0) break;
@@ -47,7 +47,7 @@ export class DevSession {
     if (this.#failures.length > 0) throw this.#failures[0];
   }
 
-  /** Holds are no longer waited for. */
+  /** Stops waiting for held calls. */
   async close(): Promise<void> {
     this.#ended.abort();
     await Promise.all(this.#waiting);
@@ -93,7 +93,7 @@ export class DevSession {
     if (decision.outcome === "held" && decisionId !== undefined) this.#await(decisionId, line);
   }
 
-  /** Prints what a person decides, which may be given in another process. */
+  /** Prints a person's decision, which may come from another process. */
   #await(decisionId: string, line: number): void {
     const { signal } = this.#ended;
     const wait = this.#gate
@@ -127,7 +127,7 @@ export class DevSession {
   }
 }
 
-/** Results by decision id wait for nothing: their decision was printed before they were written. */
+/** A result by decision id waits for nothing: its decision was printed before. */
 function conversationOf(parsed: ParsedLine, line: number): string {
   switch (parsed.type) {
     case "proposal":
@@ -143,7 +143,7 @@ function nameOfConversation(call: Pick<ProposedCall, "tenantId" | "conversationI
   return JSON.stringify([call.tenantId ?? "default", call.conversationId]);
 }
 
-/** Null: an empty line. */
+/** Null: a blank line. */
 function parsedOf(bytes: Buffer | null | undefined): ParsedLine | null {
   if (bytes === undefined || bytes === null) {
     return { type: "problem", message: "the line is longer than 2 MiB; send less", column: null };
@@ -154,4 +154,33 @@ function parsedOf(bytes: Buffer | null | undefined): ParsedLine | null {
     return { type: "problem", message, column: null };
   }
   return text.trim() === "" ? null : parseLine(text);
+}
+
+const REMEMBERED = 100_000;
+
+/**
+ * Decision ids by the names of their calls, so that a result may refer to its call by the names
+ * that it was proposed under.
+ */
+class CallNames {
+  readonly #decisionIds = new Map<string, string>();
+
+  remember(name: string, decisionId: string): void {
+    const oldest = this.#decisionIds.keys().next().value;
+    if (this.#decisionIds.size >= REMEMBERED && oldest !== undefined) {
+      this.#decisionIds.delete(oldest);
+    }
+    this.#decisionIds.set(name, decisionId);
+  }
+
+  find(of: CallReference): string | undefined {
+    return "decisionId" in of ? of.decisionId : this.#decisionIds.get(nameOf(of));
+  }
+}
+
+/** The same for a proposal and for a result that refers to it. */
+function nameOf(call: Exclude<CallReference, { readonly decisionId: string }>): string {
+  const { tenantId, conversationId, turn, step, callId } = call;
+  const text = (count: string | number | undefined) => (count === undefined ? null : String(count));
+  return JSON.stringify([tenantId ?? "default", conversationId, text(turn), text(step), callId]);
 }

@@ -1,10 +1,10 @@
-/** One line of `callgate dev` as what it asks for. Unknown fields are errors, never ignored. */
+/** Parses one line of `callgate dev`. Unknown fields are errors, never ignored. */
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { RESULT_STATUSES } from "../../core/inputs.ts";
 import type { CallReport, ProposedCall } from "../../library/callgate.ts";
-import { locateJsonError } from "../output/json-problem.ts";
+import { locateJsonError } from "../output/read-json.ts";
 
-/** The call that a result tells of: by its decision, or by the names it was proposed under. */
+/** The call that a result refers to: by its decision id, or by the names it was proposed under. */
 export type CallReference =
   | { readonly decisionId: string }
   | Pick<ProposedCall, "conversationId" | "tenantId" | "turn" | "step" | "callId">;
@@ -16,7 +16,7 @@ export type ParsedLine =
 
 type Kind = "string" | "number" | "object" | "count" | "any";
 
-/** Fields of each kind of line. What is `count` may be text or a whole number. */
+/** Fields of each kind of line. A `count` may be text or a whole number. */
 const PROPOSAL_FIELDS: Readonly<Record<string, Kind>> = {
   type: "string",
   tenantId: "string",
@@ -48,15 +48,15 @@ const RESULT_FIELDS: Readonly<Record<string, Kind>> = {
   cost: "object",
 };
 
-/** What of a result's line is the report; the rest names its call. */
+/** The fields of a result line that form the report; the others identify its call. */
 const REPORTED = ["status", "effect", "output", "error", "durationMs", "cost"];
 
-/** Beyond what any call's arguments may have: the gate judges those. */
+/** Larger than any call's arguments may be: the gate checks those. */
 const LINE_LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 200, maxKeys: 100_000 };
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** Total: a line that cannot be used is a `problem` with one sentence. */
+/** Never throws: an invalid line gives a `problem` with one sentence. */
 export function parseLine(text: string): ParsedLine {
   try {
     return lineOf(JSON.parse(text), text);
@@ -100,8 +100,8 @@ function proposalOf(line: JsonMap, text: string): ParsedLine {
 }
 
 /**
- * What reading the line has changed (a key twice, be it the tool's; a number that is no double) must not
- * run as something else: the gate gets the text itself, and refuses it with what is wrong.
+ * If parsing changed the arguments (a duplicate key, a number that no double represents), the gate
+ * gets the original text and refuses it with the problem; the changed form must not run.
  */
 function argumentsOf(line: JsonMap, text: string): unknown {
   return parseCanonical(text, LINE_LIMITS).ok ? line["arguments"] : text;
@@ -134,7 +134,7 @@ function fieldProblem(
   for (const [name, value] of Object.entries(line)) {
     const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (kind === undefined) {
-      return `unknown field \`${name.slice(0, 40)}\`; known are ${Object.keys(fields).join(", ")}`;
+      return `unknown field \`${name.slice(0, 40)}\`; use one of ${Object.keys(fields).join(", ")}`;
     }
     if (!fits(value, kind)) return `\`${name}\` must be ${DESCRIPTIONS[kind]}`;
   }

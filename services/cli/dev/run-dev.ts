@@ -1,16 +1,15 @@
 /**
- * `callgate dev`: the embedded pipeline, fed by JSON lines. Lines of one conversation are handled one
- * after the other, those of different conversations side by side.
+ * `callgate dev`: an embedded gate that reads JSON lines. Lines of one conversation are handled in
+ * order, those of different conversations concurrently.
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallgateError } from "../../client/api/callgate-error.ts";
 import { openCallgate } from "../../library/callgate.ts";
 import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
-import { fileError, isFileError } from "../../process/file-error.ts";
 import { onStop } from "../../process/stop-signals.ts";
-import { STDIN } from "../input/read-lines.ts";
-import { type Line, splitLines } from "../input/split-lines.ts";
+import { fileError, isFileError } from "../../process/text-files.ts";
+import { type Line, STDIN, splitLines } from "../input/read-lines.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { DevSession } from "./dev-session.ts";
 
@@ -19,15 +18,15 @@ export interface DevOptions {
   readonly dataDir: string;
   /** `-` is stdin. */
   readonly input: string;
-  /** Goes on after the end of the input, until it is stopped: for verdicts that are still to come. */
+  /** Continues after the end of the input until stopped, to wait for verdicts. */
   readonly stay: boolean;
 }
 
-/** Fits any proposal, with room for what surrounds it. */
+/** Fits any proposal, with room for the other fields. */
 const LINE_BYTES_MAX = 2 * 1024 * 1024;
 const STAY_MS = 3_600_000;
 
-/** Exit code 2 where a line was answered by an error; a gate that stays has told by its answers. */
+/** Exit code 2 if a line was answered with an error; with `stay`, the answers say so. */
 export async function runDev(options: DevOptions, terminal: Terminal): Promise<ExitCode> {
   const stop = onStop();
   const lost: CallgateError[] = [];
@@ -55,11 +54,11 @@ export async function runDev(options: DevOptions, terminal: Terminal): Promise<E
   return EXIT_ENVIRONMENT;
 }
 
-/** A program that sends lines and reads none of the answers learns of it, too. */
+/** Informs a program that sends lines and ignores the answers. */
 async function tellRejected({ rejected }: DevSession, terminal: Terminal): Promise<ExitCode> {
   if (rejected === 0) return EXIT_OK;
   const lines = rejected === 1 ? "1 line was" : `${rejected} lines were`;
-  await terminal.err.write(`callgate: ${lines} not taken: see the answers of type "error"\n`);
+  await terminal.err.write(`callgate: ${lines} rejected: see the answers of type "error"\n`);
   return EXIT_USAGE;
 }
 

@@ -1,22 +1,30 @@
-/** One call through every check: what each looked at, what it found, and where the policy says so. */
+/** Traces one call through every check: its value, its result, and the line of the policy. */
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
-import type { ExplainedCall } from "../../core/checks/explain-row.ts";
+import type { ExplainedCall, ExplainRow } from "../../core/checks/explain-row.ts";
+import { ENTRY_ROWS } from "../../core/checks/explain-row.ts";
+import { CHECKS } from "../../core/checks/order.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { Notice } from "../../core/decision.ts";
 import type { DecisionEvent } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
 import { isObject } from "../../core/policy/argument-path.ts";
 import type { CompiledTool } from "../../core/policy/compiled.ts";
+import { toolOfCall } from "../../core/policy/compiled.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
-import { toolOfCall } from "../../core/policy/tool-of-call.ts";
-import { isAlwaysEnforced, type Mode, type ReasonCode } from "../../core/reasons/reasons.ts";
+import { ENTRY_ORDER } from "../../core/reasons/gate-reasons.ts";
+import {
+  isAlwaysEnforced,
+  type Mode,
+  REASON_CODES,
+  REASONS,
+  type ReasonCode,
+} from "../../core/reasons/reasons.ts";
 import type { ConversationState } from "../../core/state/state.ts";
 import type { ReplayPolicy } from "../replay/replay-conversation.ts";
-import { CHECK_ROWS, type CheckRow } from "./check-rows.ts";
 
 /**
- * passes: nothing fired. decides: this reason refuses or holds the call. would refuse: it fired as
- * well, after the one that decided. warns, shadow: it fired in that mode. off: nobody looks.
+ * passes: nothing fired. decides: this reason refuses or holds the call. would refuse: it fired
+ * too, after the one that decided. warns, shadow: it fired in that mode. off: not checked.
  */
 export type CheckResult = "passes" | "decides" | "would refuse" | "warns" | "shadow" | "off";
 
@@ -26,7 +34,7 @@ export interface ExplainedCheck {
   readonly result: CheckResult;
   /** The reason that fired, or null. */
   readonly reason: ReasonCode | null;
-  /** What the check looked at. */
+  /** The value that the check tested. */
   readonly value: string;
   /** `file:line:column` of the rule, or why there is none. */
   readonly location: string;
@@ -38,7 +46,7 @@ export interface Explanation {
   readonly isRead: boolean;
   readonly outcome: DecisionEvent["type"];
   readonly reason: string | null;
-  /** What the model is told. */
+  /** The message for the model. */
   readonly message: string | null;
   readonly checks: readonly ExplainedCheck[];
 }
@@ -86,7 +94,7 @@ export function explainCall(
   };
 }
 
-/** As the gate read them; none where it could not. */
+/** The parsed arguments; empty if they could not be parsed. */
 export function argumentsOf({ arguments: { text } }: DecisionEvent): JsonObject {
   const value: JsonValue = text === "" ? {} : (JSON.parse(text) as JsonValue);
   return isObject(value) ? value : {};
@@ -167,10 +175,28 @@ function ruleOf(decision: DecisionEvent): string {
   }
 }
 
-/** What nobody wrote comes from the preset; what no policy can change comes from the gate. */
+/** A rule that nobody wrote comes from the preset; one that no policy can change is the gate's. */
 function locateRule(rule: string, source: PolicySource): string {
   if (rule === "gate") return "always";
   const at = source.locate(rule);
   if (at === null || at.path === "") return "preset";
   return `${at.file}:${at.line}:${at.column}`;
 }
+
+interface CheckRow extends ExplainRow {
+  readonly number: string;
+  readonly name: string;
+  readonly reasons: readonly ReasonCode[];
+}
+
+const ROW_ENTRIES = [
+  ...ENTRY_ORDER.map((name) => ({ name, row: ENTRY_ROWS[name] })),
+  ...CHECKS.flatMap(({ name, row }) => (row === null ? [] : [{ name, row }])),
+];
+
+export const CHECK_ROWS: readonly CheckRow[] = ROW_ENTRIES.map(({ name, row }, at) => ({
+  ...row,
+  number: String(at + 1),
+  name: name.replaceAll("_", " "),
+  reasons: REASON_CODES.filter((code) => REASONS[code].check === name),
+}));

@@ -1,23 +1,24 @@
-/** `callgate policy explain`: one call, every check, the value it looked at and the policy's line. */
+/**
+ * `callgate policy explain`: traces one call through every check, with its value and policy line.
+ */
 import { createInterface } from "node:readline";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { nameOfInput, readLines } from "../input/read-lines.ts";
-import { printable } from "../output/printable.ts";
 import { parseJson } from "../output/read-json.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { gateTimes } from "../replay/gate-times.ts";
+import { printable, wrapped } from "../output/text.ts";
 import {
+  gateTimes,
   parseRecordedCall,
   parseRecording,
   type RecordedCall,
   type RecordedConversation,
 } from "../replay/recording.ts";
-import { ConversationRun, proposalOf } from "../replay/replay-conversation.ts";
-import { replayPolicy } from "../replay/replay-policy.ts";
+import { ConversationRun, proposalOf, replayPolicy } from "../replay/replay-conversation.ts";
 import {
   type CheckResult,
   type ExplainedCheck,
@@ -29,7 +30,7 @@ export interface ExplainCommandOptions {
   readonly policy: readonly string[];
   /** JSON, or `-` for stdin. Undefined: the last call of the conversation. */
   readonly call: string | undefined;
-  /** A recording of the one conversation that came before the call; `-` for stdin. */
+  /** A recording of the one conversation before the call; `-` for stdin. */
   readonly conversation: string | undefined;
   readonly json: boolean;
 }
@@ -75,10 +76,13 @@ async function callsOf(
   return [...before, parsed.call];
 }
 
-/** Beyond what any call may have: the gate's own limits are looked at later. */
+/** Larger than any call may be: the gate's own limits apply later. */
 const LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 200, maxKeys: 100_000 };
 
-/** What parsers read differently the gate refuses: explained as one of them reads it, it would be another call. */
+/**
+ * The gate refuses what parsers read differently; explaining one parser's reading would explain
+ * another call.
+ */
 function parseStrictly(text: string, name: string): unknown {
   const value = parseJson(text, name);
   const strict = parseCanonical(text.replace(/^\ufeff/, ""), LIMITS);
@@ -86,7 +90,7 @@ function parseStrictly(text: string, name: string): unknown {
   throw usageError(`${name}: ${strict.message}; the gate refuses such a call as ${strict.reason}`);
 }
 
-/** A call as the library takes it, `arguments` and all, is one that could have been recorded. */
+/** Accepts a call as the library takes it, with `arguments`, like a recorded one. */
 function asRecorded(call: unknown, name: string): unknown {
   if (typeof call !== "object" || call === null || !("arguments" in call) || "args" in call) {
     return call;
@@ -95,7 +99,9 @@ function asRecorded(call: unknown, name: string): unknown {
   return { ...others, args: typeof args === "string" ? parseStrictly(args, name) : args };
 }
 
-/** Which of several was meant is not for us to guess: the state before the call would be another. */
+/**
+ * A file with several conversations is an error: guessing would give another state before the call.
+ */
 async function onlyOf(path: string): Promise<RecordedConversation> {
   const name = nameOfInput(path);
   let only: RecordedConversation | undefined;
@@ -107,10 +113,10 @@ async function onlyOf(path: string): Promise<RecordedConversation> {
     if (!parsed.ok) throw usageError(`${name}:${number}: ${parsed.problem}; correct the line`);
     only = parsed.conversation;
   }
-  if (only === undefined) throw usageError(`${name}: holds no conversation; name a recording`);
+  if (only === undefined) throw usageError(`${name}: contains no conversation; name a recording`);
   if (count === 1) return only;
   throw usageError(
-    `${name}: holds ${count} conversations, one a line, and a call has one before it; hand that line over alone: sed -n 1p FILE | callgate policy explain --conversation -`,
+    `${name}: contains ${count} conversations, one per line, and a call follows only one; pass that line alone: sed -n 1p FILE | callgate policy explain --conversation -`,
   );
 }
 
@@ -120,7 +126,7 @@ async function allOf(terminal: Terminal): Promise<string> {
   return lines.join("\n");
 }
 
-/** Width of what a check saw; more goes on in the next line. */
+/** Column width of a check's value; the rest wraps. */
 const LINE_CHARACTERS = 60;
 const VALUE_CHARACTERS = 4_000;
 
@@ -132,14 +138,14 @@ function render(explanation: Explanation, style: Style): string {
     check.number,
     check.check,
     resultText(check, style),
-    wrapText(printable(check.value, VALUE_CHARACTERS), LINE_CHARACTERS),
+    wrapped(printable(check.value, VALUE_CHARACTERS), LINE_CHARACTERS),
     check.location,
   ]);
   return [
     `${style.bold(printable(tool, LINE_CHARACTERS))}, a ${isRead ? "read" : "write"}: ${paint(outcome)}${why}\n`,
     message === null ? "" : `${message}\n`,
     "\n",
-    textTable(["", "check", "result", "what it saw", "rule"], rows, style, [0]),
+    textTable(["", "check", "result", "value", "rule"], rows, style, [0]),
   ].join("");
 }
 
@@ -155,15 +161,4 @@ const PAINTS: Readonly<Record<CheckResult, keyof Style>> = {
 function resultText({ result, reason }: ExplainedCheck, style: Style): string {
   const text = style[PAINTS[result]](result);
   return reason === null ? text : `${text} ${reason}`;
-}
-
-/** Breaks at spaces; a word that is longer than a line stays whole. */
-function wrapText(text: string, width: number): string {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1) ?? ""} ${word}`;
-    if (lines.length === 0 || longer.length > width) lines.push(word);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines.join("\n");
 }

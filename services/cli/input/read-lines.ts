@@ -1,24 +1,23 @@
 /**
- * Lines of a file or of stdin, plain or gzip, one after the other: memory holds one line (and what
- * is read ahead), however long the file is.
+ * Reads lines of a file or of stdin, plain or gzip. Memory holds one line and the read-ahead
+ * buffer, however long the file is.
  */
 import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { usageError } from "../../process/exit-error.ts";
-import { fileError, isFileError } from "../../process/file-error.ts";
-import { splitLines } from "./split-lines.ts";
+import { fileError, isFileError } from "../../process/text-files.ts";
 
-export interface InputLine {
+interface InputLine {
   readonly text: string;
   /** From 1. */
   readonly number: number;
 }
 
-export interface LineSource {
+interface LineSource {
   /** `-` is stdin. */
   readonly path: string;
-  /** Told the size of every chunk as it is stored, before it is unpacked. */
+  /** Called with the size of every chunk as stored, before decompression. */
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -31,7 +30,7 @@ export function nameOfInput(path: string): string {
   return path === STDIN ? "stdin" : path;
 }
 
-/** Blank lines are left out. @throws ExitError: unreadable file, broken gzip, endless line. */
+/** Skips blank lines. @throws ExitError: unreadable file, broken gzip, line too long. */
 export async function* readLines(source: LineSource): AsyncGenerator<InputLine> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const name = nameOfInput(source.path);
@@ -80,7 +79,7 @@ async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   const gunzip: AsyncIterable<Buffer> = pipeline(
     Readable.from(chunks, { objectMode: false }),
     createGunzip(),
-    // The reader of the stream gets the error; the callback is what keeps it from being thrown.
+    // The reader of the stream gets the error; the callback only keeps it from being thrown.
     () => undefined,
   );
   yield* gunzip;
@@ -88,7 +87,7 @@ async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 
 class EndlessLine extends Error {}
 
-/** `number`: of the last line that was read whole. */
+/** `number`: of the last complete line. */
 function readProblem(error: unknown, name: string, number: number): unknown {
   if (error instanceof EndlessLine) {
     const most = `${LINE_BYTES_MAX / 1024 / 1024} MiB`;
@@ -101,7 +100,56 @@ function readProblem(error: unknown, name: string, number: number): unknown {
   }
   if (code.startsWith("Z_")) {
     const after = `after line ${number}`;
-    return usageError(`${name}: the gzip data is broken ${after}; fetch or pack the file again`);
+    return usageError(
+      `${name}: the gzip data is damaged ${after}; fetch or compress the file again`,
+    );
   }
   return isFileError(error) ? fileError("read", name, error) : error;
+}
+
+/** Splits bytes into lines: memory holds one line, and nothing of one that is too long. */
+
+export interface Line {
+  /** Null: longer than allowed; its bytes were dropped. */
+  readonly bytes: Buffer | null;
+  /** From 1. */
+  readonly number: number;
+}
+
+const NEWLINE = 0x0a;
+
+export async function* splitLines(
+  chunks: AsyncIterable<Buffer>,
+  bytesMax: number,
+): AsyncGenerator<Line> {
+  let number = 1;
+  let parts: Buffer[] = [];
+  let length = 0;
+  const take = (part: Buffer) => {
+    length += part.length;
+    if (length > bytesMax) parts = [];
+    else parts.push(part);
+  };
+  const end = (): Line => {
+    const line = { bytes: length > bytesMax ? null : joined(parts), number };
+    number += 1;
+    parts = [];
+    length = 0;
+    return line;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
+      take(chunk.subarray(start, at));
+      yield end();
+      start = at + 1;
+    }
+    take(chunk.subarray(start));
+  }
+  if (length > 0) yield end();
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }

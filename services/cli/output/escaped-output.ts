@@ -1,13 +1,16 @@
 /**
- * What every command writes through: nothing from outside moves the cursor, turns text round or hides in it. What nobody
- * sees is written as JSON escapes it, so that JSON says the same as before; colours and the progress bar are ours.
+ * The terminal that every command writes through: text from outside can neither move the cursor,
+ * nor reverse text, nor hide. Invisible characters are written as JSON escapes, which leave JSON
+ * unchanged in meaning; colours and the progress bar are ours and pass.
  */
 import { escapeHiddenInLines, quoteTicks } from "../../core/hidden-text.ts";
 import { CLEAR_LINE } from "./progress.ts";
 import { STYLE_CODES } from "./style.ts";
 import type { Output, Terminal } from "./terminal.ts";
 
-/** `isJson`: results are JSON, in which a backtick would end what a model quotes by backticks. */
+/**
+ * `isJson`: the result is JSON, whose backticks are escaped, because models quote it in backticks.
+ */
 export function escapedTerminal(terminal: Terminal, isJson: boolean): Terminal {
   const out = escapedOutput(terminal.out, isJson);
   return { ...terminal, out, err: escapedOutput(terminal.err, false) };

@@ -7,13 +7,13 @@ const MEGABYTE = 1_000_000;
 
 export interface Progress {
   readonly add: (bytes: number) => void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   readonly end: () => Promise<void>;
 }
 
 const NONE: Progress = { add: () => undefined, end: async () => undefined };
 
-/** A bar on a terminal, nothing elsewhere. `total`: bytes; null where nobody knows. */
+/** A bar on a terminal, nothing elsewhere. `total`: bytes; null if unknown. */
 export function createProgress(output: Output, total: number | null): Progress {
   if (!output.isTerminal) return NONE;
   let done = 0;

@@ -1,4 +1,4 @@
-/** Every way a command can fail, as lines for people and an exit code. */
+/** Converts every failure of a command into lines for people and an exit code. */
 import { CommanderError } from "commander";
 import { CallgateError, type CallgateErrorCode } from "../../client/api/callgate-error.ts";
 import {
@@ -16,7 +16,9 @@ export interface Failure {
   readonly exitCode: ExitCode;
 }
 
-/** Errors of the library that are about what was asked; all others are about the machine. */
+/**
+ * Errors of the library that are caused by the request; all others are caused by the environment.
+ */
 const USAGE_CODES: ReadonlySet<CallgateErrorCode> = new Set([
   "policy_invalid",
   "invalid_input",
@@ -40,7 +42,7 @@ export function failureOf(error: unknown, debug: boolean): Failure {
   return { lines: unexpected(error, debug), exitCode: EXIT_ENVIRONMENT };
 }
 
-/** Help and version end a command too, and are no failure. Commander has printed its message. */
+/** Help and version end a command too, without failing. Commander has printed its message. */
 function commanderFailure(error: CommanderError): Failure {
   return { lines: [], exitCode: error.exitCode === 0 ? EXIT_OK : EXIT_USAGE };
 }

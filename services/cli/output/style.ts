@@ -1,6 +1,6 @@
 import { inspect, styleText } from "node:util";
 
-/** Colours, or none of them: on a terminal alone, and not where NO_COLOR is set. */
+/** Colours only on a terminal, and not if NO_COLOR is set. */
 export interface Style {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -11,13 +11,13 @@ export interface Style {
 
 const FORMATS = ["bold", "dim", "green", "red", "yellow"] as const;
 
-/** All that a style puts around a text. */
+/** All codes that a style puts around a text. */
 export const STYLE_CODES: readonly string[] = [
   ...new Set(FORMATS.flatMap((format) => inspect.colors[format] ?? [])),
 ].map((code) => `\u001b[${code}m`);
 
 export function createStyle(coloured: boolean): Style {
-  // The stream is not asked: whether there are colours is decided here.
+  // Does not ask the stream: the caller decides whether there are colours.
   const wrap = (format: (typeof FORMATS)[number]) => (text: string) =>
     coloured ? styleText(format, text, { validateStream: false }) : text;
   return {

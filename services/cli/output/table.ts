@@ -19,7 +19,7 @@ const PLAIN = {
   middle: "  ",
 } as const;
 
-/** Columns without lines between them; those named in `numbers` are set to the right. */
+/** Columns without rules; the columns in `numbers` are right-aligned. */
 export function textTable(
   titles: readonly string[],
   rows: readonly (readonly (string | number)[])[],
@@ -29,7 +29,7 @@ export function textTable(
   const table = new Table({
     head: titles.map((title) => style.bold(title)),
     chars: PLAIN,
-    // The library colours heads and borders by itself, also where there is no terminal.
+    // The library would colour heads and borders even without a terminal.
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
     colAligns: titles.map((_, column) => (numbers.includes(column) ? "right" : "left")),
   });

@@ -1,12 +1,12 @@
-/** Where a command reads and writes. Results go to `out`, everything said beside them to `err`. */
+/** Where a command reads and writes. Results go to `out`, everything else to `err`. */
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { type Env, readEnv } from "../../adapters/config/read-env.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import { createStyle, type Style } from "./style.ts";
 
 export interface Output {
-  /** Resolves when more may be written. @throws ClosedOutput: nobody reads any more; ExitError. */
+  /** Resolves when more may be written. @throws ClosedOutput: the reader has gone; ExitError. */
   readonly write: (text: string) => Promise<void>;
   /** Resolves when everything written has left the process. @throws as `write`. */
   readonly flush: () => Promise<void>;
@@ -17,15 +17,15 @@ export interface Output {
 
 export interface Terminal {
   readonly input: Readable;
-  /** A person is there to answer: stdin and stdout are terminals. */
+  /** Whether a person can answer: stdin and stdout are terminals. */
   readonly isInteractive: boolean;
   readonly out: Output;
   readonly err: Output;
-  /** Show the stack of an error that nobody expected. */
+  /** Show the stack of unexpected errors. */
   readonly debug: boolean;
 }
 
-/** The reader of the output has gone, as in `callgate … | head`: no error, but an end. */
+/** The reader of the output has gone, as in `callgate … | head`: the end, but no error. */
 export class ClosedOutput extends Error {}
 
 const COLUMNS_DEFAULT = 100;
@@ -43,7 +43,7 @@ export function systemTerminal(): Terminal {
 
 function outputTo(stream: WriteStream, name: string, env: Env): Output {
   let failure: Error | undefined;
-  // Kept for good: an error event that nobody listens to would end the process with a stack.
+  // The listener stays: an unhandled error event would end the process with a stack trace.
   stream.on("error", (error: NodeJS.ErrnoException) => {
     failure ??= error.code === "EPIPE" ? new ClosedOutput() : fileError("write", name, error);
   });
@@ -64,7 +64,7 @@ function outputTo(stream: WriteStream, name: string, env: Env): Output {
   };
 }
 
-/** Also resolves where the stream failed: its error is kept. */
+/** Also resolves if the stream failed; its error is remembered. */
 function drained(stream: WriteStream): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -77,7 +77,7 @@ function drained(stream: WriteStream): Promise<void> {
   });
 }
 
-/** What fails is told by an event that comes after the write was called back. */
+/** A write failure is reported by an event that follows the write's callback. */
 function flushed(stream: WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed) resolve();

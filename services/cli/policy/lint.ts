@@ -1,20 +1,18 @@
-/** `callgate policy lint`: what a valid policy says that its author may not have meant. */
+/**
+ * `callgate policy lint`: finds statements of a valid policy that its author may not have meant.
+ */
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
-import { lintEdges } from "./lint/edges.ts";
+import { lintEscalation } from "./lint/escalation.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
 import { lintKeyArgument } from "./lint/key-argument.ts";
-import { lintLadder } from "./lint/ladder.ts";
 import { lintLimits } from "./lint/limits.ts";
-import { lintOneThing } from "./lint/one-thing.ts";
-import { lintPatternSyntax } from "./lint/pattern-syntax.ts";
-import { lintPatterns } from "./lint/patterns.ts";
+import { lintPatternSyntax, lintPatterns } from "./lint/patterns.ts";
+import { lintEdges, lintOneThing } from "./lint/resources.ts";
 import { lintTiers } from "./lint/tiers.ts";
 import { lintTools } from "./lint/tools.ts";
-import { lintTrustedProposals } from "./lint/trusted-proposals.ts";
-import { lintWholePolicy } from "./lint/whole-policy.ts";
-import { lintWindows } from "./lint/windows.ts";
+import { lintTrustedProposals, lintWholePolicy, lintWindows } from "./lint/whole-policy.ts";
 
 const RULES: readonly LintRule[] = [
   lintWholePolicy,
@@ -26,13 +24,13 @@ const RULES: readonly LintRule[] = [
   lintKeyArgument,
   lintOneThing,
   lintEdges,
-  lintLadder,
+  lintEscalation,
   lintLimits,
   lintWindows,
   lintTrustedProposals,
 ];
 
-/** All findings, by file and from top to bottom. The document has passed the loader. */
+/** All findings, by file and line. The document has passed the loader. */
 export function lintPolicy(document: PolicyDocument, source: PolicySource): readonly Finding[] {
   const findings: Finding[] = [];
   const report = reportInto(findings, source);

@@ -1,15 +1,15 @@
-/** `callgate policy fmt`: policies in one layout, in place. */
+/** `callgate policy fmt`: formats policies in place. */
 import { writeFile } from "node:fs/promises";
 import { loadPolicy } from "../../adapters/policy/load.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
 import { formatYaml } from "../../adapters/policy/write-yaml.ts";
 import { formatProblem } from "../../core/policy/problem.ts";
-import { readPolicyFile } from "../../gate/open-policy.ts";
+import { readPolicyFile } from "../../gate/gate-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import type { Terminal } from "../output/terminal.ts";
 
-/** `check`: nothing is written; exits 1 where a file would change. */
+/** `check`: writes nothing; exits 1 if a file would change. */
 export async function runFormat(
   paths: readonly string[],
   check: boolean,
@@ -27,7 +27,7 @@ export async function runFormat(
   return check && changed > 0 ? EXIT_FINDINGS : EXIT_OK;
 }
 
-/** @throws ExitError where the file is no policy: its layout could then change what it means. */
+/** @throws ExitError if the file is no valid policy: formatting could change its meaning. */
 function formatted(file: PolicyFile): string {
   const before = loadPolicy([file]);
   if (!before.ok) throw usageError(before.problems.map(formatProblem));

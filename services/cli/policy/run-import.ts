@@ -1,18 +1,17 @@
-/** `callgate policy import`: tool definitions of other formats as a policy. */
+/** `callgate policy import`: converts tool definitions of other formats into a policy. */
 import { basename } from "node:path";
 import { formatProblem } from "../../core/policy/problem.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { printable } from "../output/printable.ts";
 import { readJsonFile } from "../output/read-json.ts";
-import { refuseExisting, refuseOverwriting } from "../output/refuse-overwriting.ts";
-import { openResult } from "../output/result-writer.ts";
+import { openResult, refuseExisting, refuseOverwriting } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { printable } from "../output/text.ts";
 import { type ImportFormat, importTools } from "./import/import-tools.ts";
 import type { ImportNote } from "./import/tool-definition.ts";
 
 export interface ImportCommandOptions {
   readonly format: ImportFormat;
-  /** Must not be there yet. */
+  /** Must not exist yet. */
   readonly out?: string | undefined;
   /** Annotations of the MCP server may make a tool a read. */
   readonly trusted: boolean;
@@ -21,7 +20,7 @@ export interface ImportCommandOptions {
 
 const NOTE_CHARACTERS = 300;
 
-/** The policy alone goes to the result; what was repaired or left open is said beside it. */
+/** Only the policy goes to the result; repairs and open questions go to stderr. */
 export async function runImport(
   paths: readonly string[],
   options: ImportCommandOptions,

@@ -1,22 +1,21 @@
-/** `callgate policy lint`: what a policy says that its author may not have meant. */
+/** `callgate policy lint`: finds statements of a policy that its author may not have meant. */
 import { type LoadedPolicy, loadPolicy } from "../../adapters/policy/load.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
 import { describeLocation, formatProblem, type PolicyProblem } from "../../core/policy/problem.ts";
 import { capabilities } from "../../gate/capabilities.ts";
-import { compileGatePolicy } from "../../gate/gate-policy.ts";
-import { readPolicyFile } from "../../gate/open-policy.ts";
+import { compileGatePolicy, readPolicyFile } from "../../gate/gate-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { readStdin } from "../../process/read-text.ts";
+import { readStdin } from "../../process/text-files.ts";
 import { nameOfInput, STDIN } from "../input/read-lines.ts";
-import { counted } from "../output/counted.ts";
 import type { Style } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { counted } from "../output/text.ts";
 import type { Finding } from "./lint/finding.ts";
 import { lintPolicy } from "./lint.ts";
 
 /**
- * A policy that does not load has its problems as findings, with file, line and column. `-` among the
- * paths is stdin.
+ * The problems of a policy that does not load are findings with file, line and column. `-` among
+ * the paths is stdin.
  */
 export async function runLint(
   paths: readonly string[],
@@ -35,7 +34,7 @@ async function filesOf(
   { input }: Terminal,
 ): Promise<readonly PolicyFile[]> {
   if (paths.filter((path) => path === STDIN).length > 1) {
-    throw usageError("`-` is named twice: stdin can be read once; name it once");
+    throw usageError("`-` is given twice: stdin can be read only once; give it once");
   }
   return Promise.all(
     paths.map(async (path) =>

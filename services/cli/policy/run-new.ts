@@ -2,12 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
-import { refuseExisting } from "../output/refuse-overwriting.ts";
-import { openResult } from "../output/result-writer.ts";
+import { openResult, refuseExisting } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { packageRoot } from "../package-root.ts";
 
-/** One of `infra/policies/templates`. It goes to stdout, or to a file that must not be there yet. */
+/** One of `infra/policies/templates`, written to stdout or to a file that must not exist yet. */
 export async function runNew(
   template: string,
   out: string | undefined,

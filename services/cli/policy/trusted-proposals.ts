@@ -1,24 +1,24 @@
-/** What whoever may write proposals can void of a policy, where the gate does not ask for signed ones. */
+/** Rules that a writer of proposals can bypass if the gate does not require signed proposals. */
 import type { BudgetLimits, PolicyDocument } from "../../core/policy/document.ts";
 import type { PathSegment } from "../../core/policy/path.ts";
 
 export type Voidable = {
   readonly path: readonly PathSegment[];
-  /** What the rule is, and how it is got round: a sentence without a full stop. */
+  /** The rule and how to bypass it: a sentence without a full stop. */
   readonly what: string;
 };
 
-/** Rules that stand on the word of the proposal's writer alone. */
+/** Rules that rely only on what the writer of a proposal states. */
 export function voidableRules(document: PolicyDocument): readonly Voidable[] {
   const { budgets, kill, authorization } = document;
   const rules: Voidable[] = [];
   const add = (path: readonly PathSegment[], what: string) => rules.push({ path, what });
   if (budgets !== undefined) {
     if (hasTurnLimit(budgets)) {
-      add(["budgets"], "budgets per turn: a new `turn` in each proposal begins them anew");
+      add(["budgets"], "budgets per turn: a new `turn` in each proposal resets them");
     }
     if (hasSpendLimit(budgets)) {
-      add(["budgets"], "budgets of spend: a proposal may say a lower `estimatedCost`, or none");
+      add(["budgets"], "budgets of spend: a proposal may state a lower `estimatedCost`, or none");
     }
   }
   if ((kill?.agents ?? []).length > 0) {
@@ -30,7 +30,7 @@ export function voidableRules(document: PolicyDocument): readonly Voidable[] {
   const tiers = authorization?.tiers ?? [];
   const held = tiers.findIndex(({ action }) => action === "hitl");
   if (held >= 0) {
-    const what = "no approval of one's own call: a proposal may name another `agentId`";
+    const what = "the ban on approving one's own call: a proposal may name another `agentId`";
     add(["authorization", "tiers", held], what);
   }
   if (hasConfirmable(document)) {
@@ -54,7 +54,7 @@ function hasSpendLimit(budgets: NonNullable<PolicyDocument["budgets"]>): boolean
   return all.some((limits) => limits?.max_spend !== undefined);
 }
 
-/** Any write is one; a policy of reads alone has nothing to confirm. */
+/** Any write can be confirmed; a policy of reads has nothing to confirm. */
 function hasConfirmable({ tool_schemas }: PolicyDocument): boolean {
   return Object.values(tool_schemas ?? {}).some((tool) => tool.read_only !== true);
 }

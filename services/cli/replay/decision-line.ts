@@ -1,25 +1,25 @@
 import type { DecisionEvent } from "../../core/events.ts";
 import type { ReplayedCall } from "./replay-conversation.ts";
 
-/** One call of a replay as it is printed in JSON Lines. Absent fields say nothing happened. */
+/** One call of a replay as a line of JSON Lines. Absent fields mean that nothing happened. */
 export interface DecisionLine {
   readonly id: string;
   readonly index: number;
   readonly tool: string;
   readonly outcome: DecisionEvent["type"];
-  /** Why it was refused or held; absent where it is allowed. */
+  /** Why it was refused or held; absent if it is allowed. */
   readonly reason?: string;
   /** The rule of the policy that decided, as a path. */
   readonly rule?: string;
   /** The earlier result answers the call: nothing needed to run. */
   readonly answered?: true;
-  /** Rung of the ladder. */
+  /** Escalation level. */
   readonly level?: number;
-  /** The ladder stops the conversation with this refusal. */
+  /** This refusal stops the conversation. */
   readonly stop?: true;
   readonly warn?: true;
   readonly warnings?: readonly string[];
-  /** Reasons in mode `shadow`: what would have refused the call. */
+  /** Reasons in mode `shadow` that would have refused the call. */
   readonly shadow?: readonly string[];
 }
 

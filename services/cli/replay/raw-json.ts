@@ -1,19 +1,21 @@
 /**
- * JSON as it is written: parts of a text that `JSON.parse` has taken, without what reading changes (digits
- * that no double holds, a key that stands twice). Nothing is checked here.
+ * The original text of parts of a JSON text that `JSON.parse` has accepted, without what parsing
+ * changes (digits beyond a double, duplicate keys). Does not validate.
  */
 
 const SPACE = /[ \t\n\r]/;
 const END_OF_SCALAR = /[,\]} \t\n\r]/;
 
-/** The members of an object by their keys, each as its text; of a key that stands twice the last, as JSON.parse does. */
+/**
+ * The members of an object by key, each as its text; of a duplicate key the last, as in JSON.parse.
+ */
 export function rawMembers(object: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   let at = skipSpace(object, skipSpace(object, 0) + 1);
   while (object[at] === '"') {
     const keyEnd = endOfString(object, at);
     const key = JSON.parse(object.slice(at, keyEnd)) as string;
-    // Behind the colon.
+    // After the colon.
     const start = skipSpace(object, skipSpace(object, keyEnd) + 1);
     const end = endOfValue(object, start);
     members.set(key, object.slice(start, end));

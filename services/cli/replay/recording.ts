@@ -1,23 +1,23 @@
 /**
- * Recorded conversations: one JSON object a line, of which `id`, `calls[].tool` and `calls[].args`
- * are required. Everything else is optional, and null counts as absent.
+ * Recorded conversations: one JSON object per line, of which `id`, `calls[].tool` and
+ * `calls[].args` are required. Everything else is optional, and null counts as absent.
  */
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
-import { locateJsonError } from "../output/json-problem.ts";
+import { locateJsonError } from "../output/read-json.ts";
 import { rawItems, rawMembers } from "./raw-json.ts";
 
 export interface RecordedCall {
   readonly tool: string;
-  /** The arguments as JSON text: any JSON value, the gate judges it. */
+  /** The arguments as JSON text: any JSON value, which the gate checks. */
   readonly argumentsText: string;
   readonly output: string | null;
-  /** Digest of the whole output, also of what a recording cuts. */
+  /** Digest of the whole output, even if the recording cuts the output. */
   readonly outputHash: string | null;
   readonly isError: boolean;
   readonly turn: string | null;
-  /** Calls in a row with one step (of one turn) were issued together. */
+  /** Consecutive calls with one step (of one turn) were issued together. */
   readonly step: string | null;
-  /** Time of the call, ms; null where the recording has none. */
+  /** Time of the call in ms; null if the recording has none. */
   readonly atMs: number | null;
 }
 
@@ -26,23 +26,23 @@ export interface RecordedConversation {
   readonly calls: readonly RecordedCall[];
 }
 
-export type ParsedRecording =
+type ParsedRecording =
   | { readonly ok: true; readonly conversation: RecordedConversation }
   | {
       readonly ok: false;
       readonly problem: string;
-      /** From 1; null where it is JSON, and not a conversation. */
+      /** From 1; null if the line is JSON but no conversation. */
       readonly column: number | null;
     };
 
-/** Beyond what any line may have: the gate judges each call's arguments by its own. */
+/** Larger than any line may be: the gate checks each call's arguments by its own limits. */
 const LINE_LIMITS = { maxBytes: 64 * 1024 * 1024, maxDepth: 1_000, maxKeys: 10_000_000 };
 
-/** Reads one line. Total: what is wrong comes back as one sentence for the owner of the file. */
+/** Never throws: a problem is returned as one sentence for the owner of the file. */
 export function parseRecording(line: string): ParsedRecording {
   try {
     const conversation = conversationOf(JSON.parse(line));
-    // What reading has changed must not be replayed as something else than the gate would see.
+    // What parsing has changed must not be replayed as something that the gate would not have seen.
     const isExact = parseCanonical(line, LINE_LIMITS).ok;
     return { ok: true, conversation: isExact ? conversation : asWritten(conversation, line) };
   } catch (error) {
@@ -52,11 +52,11 @@ export function parseRecording(line: string): ParsedRecording {
   }
 }
 
-export type ParsedCall =
+type ParsedCall =
   | { readonly ok: true; readonly call: RecordedCall }
   | { readonly ok: false; readonly problem: string };
 
-/** One call by itself. */
+/** Reads a single call. */
 export function parseRecordedCall(json: unknown): ParsedCall {
   try {
     return { ok: true, call: callOf(json, "call") };
@@ -84,7 +84,7 @@ function conversationOf(json: unknown): RecordedConversation {
   return { id, calls: calls.map((call: unknown, index) => callOf(call, `calls[${index}]`)) };
 }
 
-/** The same with what reading may change as it stands in the line: arguments, outputs, numbers that name turn or step. */
+/** Restores from the line what parsing may change: arguments, outputs, numbers for turn or step. */
 function asWritten({ id, calls }: RecordedConversation, line: string): RecordedConversation {
   const written = rawItems(rawMembers(line).get("calls") ?? "[]").map(rawMembers);
   return {
@@ -102,7 +102,7 @@ function asWritten({ id, calls }: RecordedConversation, line: string): RecordedC
   };
 }
 
-/** What is no text in the line stands as it does there. */
+/** A value that is no text keeps the form that it has in the line. */
 function textAsWritten(read: string | null, written: string | undefined): string | null {
   return read === null || written === undefined || written.startsWith('"') ? read : written;
 }
@@ -133,7 +133,7 @@ function isMap(json: unknown): json is JsonMap {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-/** Tools that give JSON are recorded as text by most and as JSON by some. */
+/** Recordings have JSON outputs either as text or as JSON. */
 function outputOf(json: unknown): string | null {
   if (json === undefined || json === null) return null;
   return typeof json === "string" ? json : JSON.stringify(json);
@@ -160,7 +160,7 @@ function labelOf(json: unknown, at: string): string | null {
 const HAS_ZONE = /(?:[zZ]|[+-]\d{2}:?\d{2})$/;
 const HAS_TIME = /\d[T ]\d/;
 
-/** ISO 8601, UTC where no zone is written; or milliseconds since 1970. */
+/** ISO 8601, UTC if there is no zone; or milliseconds since 1970. */
 function timeOf(json: unknown, at: string): number | null {
   if (json === undefined || json === null) return null;
   if (typeof json === "number") return Math.trunc(json);
@@ -172,4 +172,25 @@ function timeOf(json: unknown, at: string): number | null {
   throw new WrongRecording(
     `\`${at}\` must be an ISO 8601 time, e.g. 2026-03-08T20:38:24Z, or null`,
   );
+}
+
+/** Consecutive calls with one step of one turn were issued in one model message. */
+export function issuedTogether(before: RecordedCall | undefined, call: RecordedCall): boolean {
+  return call.step !== null && before?.step === call.step && before.turn === call.turn;
+}
+
+const STEP_MS = 1_000;
+
+/**
+ * Gate time of each call in ms, never falling: its recorded time if every call has one, else one
+ * second for each new step (a call without a step is its own step).
+ */
+export function gateTimes(calls: readonly RecordedCall[]): readonly number[] {
+  const recorded = calls.every(({ atMs }) => atMs !== null);
+  let nowMs = 0;
+  return calls.map((call, index) => {
+    if (recorded) nowMs = index === 0 ? (call.atMs ?? 0) : Math.max(nowMs, call.atMs ?? 0);
+    else if (!issuedTogether(calls[index - 1], call)) nowMs += STEP_MS;
+    return nowMs;
+  });
 }

@@ -1,8 +1,7 @@
 /** The summary of a replay as tables for people. */
-import { counted } from "../output/counted.ts";
-import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
+import { counted, printable } from "../output/text.ts";
 import type { Summary } from "./summary.ts";
 
 const TOOLS_SHOWN = 15;
@@ -38,7 +37,7 @@ function headline(summary: Summary, style: Style): string {
     lines.push(`${counted(blockedConversations, "conversation")} had a call refused or held`);
   }
   if (stoppedConversations > 0) {
-    lines.push(`the ladder stops ${counted(stoppedConversations, "conversation")}`);
+    lines.push(`escalation stops ${counted(stoppedConversations, "conversation")}`);
   }
   return `${lines.join("\n")}\n`;
 }
@@ -85,7 +84,7 @@ function worst(summary: Summary, style: Style): string {
   return textTable(titles, rows, style, [1, 2]);
 }
 
-/** The line number at the end of a place must stay. */
+/** The end of a location must stay, because it is the line number. */
 function endOf(text: string, charactersMax: number): string {
   const plain = printable(text, text.length);
   return plain.length <= charactersMax ? plain : `…${plain.slice(1 - charactersMax)}`;

@@ -1,7 +1,7 @@
 /**
- * One recorded conversation through the engine: every call is proposed, what was recorded becomes
- * the result of what is allowed. A recording cannot react to a refusal, so what stops a
- * conversation is reported and not applied, unless asked for.
+ * Runs one recorded conversation through the engine: every call is proposed, and the recorded
+ * result is reported for each allowed call. A recording cannot react to a refusal, so what would
+ * stop a conversation is only reported, unless `applyStops` is set.
  *
  * REPLAY-1 a conversation starts without any state and leaves none.
  * REPLAY-2 the results of one step come after all its calls were proposed.
@@ -9,26 +9,34 @@
 import { decide } from "../../core/decide/decide.ts";
 import type { CallRefused, DecisionEvent, GateEvent } from "../../core/events.ts";
 import type { GateInput, ProposalInput } from "../../core/inputs.ts";
+import { compilePolicy } from "../../core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import { nextDeadlineMs } from "../../core/state/deadline.ts";
 import { evolve } from "../../core/state/evolve.ts";
 import type { ConversationState } from "../../core/state/state.ts";
-import { gateTimes } from "./gate-times.ts";
-import type { RecordedCall, RecordedConversation } from "./recording.ts";
-import { issuedTogether } from "./steps.ts";
+import { capabilities } from "../../gate/capabilities.ts";
+import type { GatePolicy } from "../../gate/gate-policy.ts";
+import {
+  gateTimes,
+  issuedTogether,
+  type RecordedCall,
+  type RecordedConversation,
+} from "./recording.ts";
 
 export interface ReplayPolicy {
   readonly enforced: CompiledPolicy;
-  /** The same policy with `mode: shadow`: how a call enters the state that ran although refused. */
+  /**
+   * The same policy with `mode: shadow`: adds a call to the state that ran although it was refused.
+   */
   readonly shadowed: CompiledPolicy;
 }
 
 export interface ReplayOptions {
-  /** The recorded output of a refused call is fed too: it ran, whatever the gate said. */
+  /** Also reports the recorded output of a refused call: it did run, whatever the gate decides. */
   readonly feedRefused: boolean;
-  /** Ladder levels that stop a conversation are applied. */
+  /** Applies escalation levels that stop a conversation. */
   readonly applyStops: boolean;
-  /** Held calls go on as if approved. */
+  /** Held calls proceed as if approved. */
   readonly heldAllow: boolean;
 }
 
@@ -36,7 +44,7 @@ export interface ReplayedCall {
   readonly call: RecordedCall;
   readonly index: number;
   readonly decision: DecisionEvent;
-  /** The ladder stops the conversation with this refusal. */
+  /** This refusal stops the conversation. */
   readonly stop: boolean;
 }
 
@@ -53,13 +61,13 @@ export function replayConversation(
   return calls.map((call, index) => run.propose(call, calls[index - 1], index, times[index] ?? 0));
 }
 
-/** The state of one conversation while it is replayed. */
+/** The state of one conversation during its replay. */
 export class ConversationRun {
   readonly #policy: ReplayPolicy;
   readonly #options: ReplayOptions;
   #state: ConversationState | undefined;
   #nowMs = 0;
-  /** Calls of the present step that ran. */
+  /** Calls of the current step that ran. */
   #executedCalls: {
     readonly call: RecordedCall;
     readonly index: number;
@@ -71,7 +79,7 @@ export class ConversationRun {
     this.#options = options;
   }
 
-  /** `before`: the call before this one, which tells whether a new step begins. */
+  /** `before`: the call before this one, which shows whether a new step begins. */
   propose(
     call: RecordedCall,
     before: RecordedCall | undefined,
@@ -88,7 +96,7 @@ export class ConversationRun {
     return { call, index, decision, stop };
   }
 
-  /** What the gate knows when the call arrives: the results of the step before are in. */
+  /** The gate's state when the call arrives: it includes the results of the step before. */
   stateBefore(
     call: RecordedCall,
     before: RecordedCall | undefined,
@@ -115,7 +123,7 @@ export class ConversationRun {
     for (const event of events) this.#state = evolve(this.#state, event);
   }
 
-  /** Held calls expire as time goes on; all others have had their result by now. */
+  /** Expires held calls as time passes; all others have their result by now. */
   #tick(): void {
     if (this.#state === undefined || this.#state.open.size === 0) return;
     const deadline = nextDeadlineMs(this.#state);
@@ -144,7 +152,8 @@ export class ConversationRun {
       this.#evolve([applied]);
       return;
     }
-    // It ran all the same: it is judged once more with nothing enforced, and that decision counts.
+    // The call ran anyway, so it is decided once more with nothing enforced, and that decision
+    // enters the state.
     const shadowEvents = this.#decide(proposal, this.#policy.shadowed);
     this.#evolve([{ ...applied, answered: null }]);
     if (shadowEvents[0]?.type === "allowed") this.#evolve(shadowEvents);
@@ -169,7 +178,7 @@ export class ConversationRun {
     this.#evolve(this.#decide(verdict, this.#policy.enforced));
   }
 
-  /** What the engine now counts as in flight gets its recorded output. */
+  /** Whether the engine counts the call as running, so that it gets its recorded output. */
   #runs({ type }: DecisionEvent): boolean {
     switch (type) {
       case "allowed":
@@ -213,7 +222,7 @@ export function proposalOf(call: RecordedCall, index: number): ProposalInput {
   };
 }
 
-/** A call without output: nobody knows what came, so its digest equals no other. */
+/** A call without an output gets a digest that equals no other. */
 function resultOf(call: RecordedCall, index: number, decisionId: string): GateInput {
   const unknownDigest = call.output === null ? `no output of call ${index}` : null;
   return {
@@ -223,7 +232,7 @@ function resultOf(call: RecordedCall, index: number, decisionId: string): GateIn
     callId: String(index),
     decisionId,
     status: call.isError ? "failed" : "succeeded",
-    // A recording has no status of its own: its text says what it can.
+    // A recording has no status, so its text determines the status.
     basis: "text",
     output: call.output,
     outputDigest: call.outputHash ?? unknownDigest,
@@ -232,4 +241,13 @@ function resultOf(call: RecordedCall, index: number, decisionId: string): GateIn
     durationMs: null,
     cost: null,
   };
+}
+
+export function replayPolicy({ document, compiled }: GatePolicy): ReplayPolicy {
+  const shadow = { ...document, mode: "shadow" } as const;
+  const { revision, keyId, sealing } = compiled;
+  const shadowed = compilePolicy(shadow, capabilities, { revision, keyId, sealing });
+  // It compiled with `mode` as written, and no value of `mode` can cause a problem.
+  if (!shadowed.ok) throw new Error("the policy does not compile in `mode: shadow`");
+  return { enforced: compiled, shadowed: shadowed.policy };
 }

@@ -1,4 +1,7 @@
-/** Recordings through the engine, one conversation at a time: memory does not grow with the files. */
+/**
+ * Runs recordings through the engine, one conversation at a time: memory does not grow with the
+ * files.
+ */
 import { nameOfInput, readLines } from "../input/read-lines.ts";
 import { parseRecording, type RecordedConversation } from "./recording.ts";
 import {
@@ -13,13 +16,13 @@ export interface ReplayedConversation {
   readonly calls: readonly ReplayedCall[];
   /** `file:line`, where it was read. */
   readonly location: string;
-  /** The line itself: recordings carry more than the replay looks at. */
+  /** The line itself: recordings contain more than the replay reads. */
   readonly text: string;
 }
 
 export interface ReplayFilesOptions extends ReplayOptions {
   readonly onBytes?: (bytes: number) => void;
-  /** A line that is no recorded conversation: told, left out, and the rest goes on. */
+  /** Reports a line that is no recorded conversation; the line is skipped. */
   readonly onBrokenLine: (message: string) => void;
 }
 
@@ -37,7 +40,7 @@ export async function* replayFiles(
       const parsed = parseRecording(text);
       if (!parsed.ok) {
         const at = parsed.column === null ? location : `${location}:${parsed.column}`;
-        options.onBrokenLine(`${at}: ${parsed.problem}; correct the line or take it out`);
+        options.onBrokenLine(`${at}: ${parsed.problem}; correct the line or remove it`);
         continue;
       }
       const { conversation } = parsed;

@@ -1,23 +1,25 @@
-/** `callgate replay`: recorded conversations through a policy, and what would have come of them. */
+/** `callgate replay`: shows what a policy would have decided in recorded conversations. */
 import { stat } from "node:fs/promises";
-import { openPolicy } from "../../gate/open-policy.ts";
+import { openPolicy } from "../../gate/gate-policy.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import { STDIN } from "../input/read-lines.ts";
 import { createProgress } from "../output/progress.ts";
-import { refuseOverwriting } from "../output/refuse-overwriting.ts";
-import { openResult } from "../output/result-writer.ts";
+import { openResult, refuseOverwriting } from "../output/result-writer.ts";
 import { createStyle } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { decisionLine } from "./decision-line.ts";
-import type { ReplayFormat } from "./formats.ts";
 import { renderSummary } from "./render-summary.ts";
-import type { ReplayOptions } from "./replay-conversation.ts";
+import { type ReplayOptions, replayPolicy } from "./replay-conversation.ts";
 import { type ReplayedConversation, replayFiles } from "./replay-files.ts";
-import { replayPolicy } from "./replay-policy.ts";
 import { ReplaySummary } from "./summary.ts";
 
-export interface ReplayCommandOptions extends ReplayOptions {
+export const REPLAY_FORMATS = ["table", "jsonl", "json"] as const;
+
+/** table: a summary for people. jsonl: one line per call. json: the summary for programs. */
+export type ReplayFormat = (typeof REPLAY_FORMATS)[number];
+
+interface ReplayCommandOptions extends ReplayOptions {
   readonly policy: readonly string[];
   readonly format: ReplayFormat;
   readonly out?: string | undefined;
@@ -25,7 +27,7 @@ export interface ReplayCommandOptions extends ReplayOptions {
 
 const BROKEN_LINES_SHOWN = 20;
 
-/** @throws ExitError: unreadable file or policy. Exit code 2 where a line was left out. */
+/** @throws ExitError: unreadable file or policy. Exit code 2 if a line was skipped. */
 export async function runReplay(
   paths: readonly string[],
   options: ReplayCommandOptions,
@@ -58,7 +60,7 @@ export async function runReplay(
   return tellBroken(broken, summary.summary.brokenLines, terminal);
 }
 
-/** Size of all files together; null where stdin is among them. */
+/** Size of all files together; null if stdin is among them. */
 async function bytesOf(paths: readonly string[]): Promise<number | null> {
   if (paths.includes(STDIN)) return null;
   const sizes = await Promise.all(

@@ -1,4 +1,4 @@
-/** What came of a replay, as counts: bounded, however many conversations there were. */
+/** Counts the outcomes of a replay; memory is bounded, however many conversations there are. */
 
 import type { ReplayedCall } from "./replay-conversation.ts";
 import type { ReplayedConversation } from "./replay-files.ts";
@@ -6,7 +6,7 @@ import type { ReplayedConversation } from "./replay-files.ts";
 export interface Counts {
   readonly calls: number;
   readonly allowed: number;
-  /** Refused calls of which `answered` had their earlier result served. */
+  /** Refused calls, of which `answered` got their earlier result. */
   readonly refused: number;
   readonly answered: number;
   readonly held: number;
@@ -24,14 +24,14 @@ export interface WorstConversation {
 
 export interface Summary {
   readonly conversations: number;
-  /** Conversations with a call that was refused or held; those that the ladder would stop. */
+  /** Conversations with a refused or held call; those that escalation would stop. */
   readonly blockedConversations: number;
   readonly stoppedConversations: number;
   readonly brokenLines: number;
   readonly total: Counts;
   readonly reasons: readonly { readonly reason: string; readonly calls: number }[];
   readonly tools: readonly (Counts & { readonly tool: string })[];
-  /** Most calls refused or held first. */
+  /** Conversations with the most refused or held calls first. */
   readonly worst: readonly WorstConversation[];
 }
 

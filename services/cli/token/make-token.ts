@@ -1,4 +1,4 @@
-/** `callgate token make`: what a platform vouches for in one turn of an agent. */
+/** `callgate token make`: signs what a platform vouches for in one turn of an agent. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../adapters/system/clock.ts";
@@ -8,7 +8,7 @@ import type { JsonObject } from "../../core/canonical/json-value.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { actionDigest } from "../../core/hash.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
-import { fileError } from "../../process/file-error.ts";
+import { fileError } from "../../process/text-files.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export interface MakeOptions {
@@ -51,7 +51,7 @@ async function signingKey(file: string, kid: string | undefined): Promise<TokenK
   const keys = [...result.keys.values()];
   const key = keys.findLast((one) => (kid === undefined ? one.canSign : one.keyId === kid));
   if (key !== undefined) return key;
-  const what = kid === undefined ? "holds no key that signs" : `holds no key \`${kid}\``;
+  const what = kid === undefined ? "contains no signing key" : `contains no key \`${kid}\``;
   throw usageError(`--keys ${file}: ${what}: name the file that keygen wrote with --out`);
 }
 
@@ -79,9 +79,7 @@ function confirmationOf(options: MakeOptions): JsonObject | undefined {
   const about = [tool, callId, confirmsArguments, confirmsDigest];
   if (id === undefined) {
     if (about.every((one) => one === undefined)) return undefined;
-    throw usageError(
-      "--confirmation: give the id of the confirmation that the call is confirmed by",
-    );
+    throw usageError("--confirmation: give the id of the user's confirmation");
   }
   if (tool === undefined) throw usageError("--confirms-tool: name the tool that is confirmed");
   if (confirmsArguments !== undefined && confirmsDigest !== undefined) {

@@ -4,22 +4,22 @@ import { asPipelineError, type ErrorCode } from "../../runtime/errors.ts";
 /**
  * | code                 | what happened, and what to do                                          |
  * |----------------------|------------------------------------------------------------------------|
- * | `policy_invalid`     | the policy has the listed problems: correct the lines named            |
+ * | `policy_invalid`     | the policy has the listed problems: correct the lines they name        |
  * | `policy_unreadable`  | a policy file cannot be read: check the path                           |
- * | `data_dir_in_use`    | another gate decides there: stop it, or use another directory          |
+ * | `data_dir_in_use`    | another gate uses the directory: stop it, or use another directory     |
  * | `data_dir_unusable`  | the directory or its log cannot be used: the message says why          |
- * | `secret_unreadable`  | the secret is there and cannot be used: restore it or its permissions  |
+ * | `secret_unreadable`  | the secret exists and cannot be used: restore it or its permissions    |
  * | `storage_full`       | nothing was written: free space, then ask again with the same call id  |
- * | `storage_unavailable`| nothing is known of the outcome: ask again with the same call id       |
+ * | `storage_unavailable`| the outcome is unknown: ask again with the same call id                |
  * | `invalid_input`      | an argument of the API is wrong: a mistake in the calling program      |
  * | `unknown_approval`   | no call is held under that id: it was answered, or has expired         |
- * | `unknown_decision`   | no decision of that id is remembered                                   |
- * | `reason_required`    | the policy wants a reason with the approval                            |
+ * | `unknown_decision`   | the journal has no decision with that id                               |
+ * | `reason_required`    | the policy requires a reason with the approval                         |
  * | `self_approval`      | an agent cannot approve its own call                                   |
- * | `dead_letter`        | the input could not be processed and lies in the dead letters          |
+ * | `dead_letter`        | the input could not be processed and was stored as a dead letter       |
  * | `result_not_recorded`| the tool ran, and its result is not in the journal: `output`, `thrown` |
- * | `timeout`            | no answer within the time given; it may still come                     |
- * | `time_limit`         | the tool ran longer than the policy lets it                            |
+ * | `timeout`            | no answer within the time limit; it may still come                     |
+ * | `time_limit`         | the tool ran longer than the policy allows                             |
  * | `closed`             | the gate is closed, or has lost its data directory: open it again      |
  */
 export type CallgateErrorCode =
@@ -49,17 +49,17 @@ export type CallgateErrorOptions = {
   readonly thrown?: unknown;
 };
 
-/** Every error that this library makes. A refused call is none: it is a decision. */
+/** Every error that this library throws by itself. A refused call is a decision, not an error. */
 export class CallgateError extends Error {
   override readonly name = "CallgateError";
   readonly code: CallgateErrorCode;
-  /** What is wrong with a policy, each with file, line and column; else empty. */
+  /** The problems of the policy, each with file, line and column; else empty. */
   readonly problems: readonly PolicyProblem[];
-  /** Process that holds the data directory (`data_dir_in_use`), where it is known. */
+  /** The process that holds the data directory (`data_dir_in_use`), if the library can tell. */
   readonly pid: number | undefined;
-  /** What the tool gave (`result_not_recorded`). */
+  /** What the tool returned (`result_not_recorded`). */
   readonly output: unknown;
-  /** What the tool threw, or the reason for which it was given up (`result_not_recorded`). */
+  /** What the tool threw, or the reason why its run was given up (`result_not_recorded`). */
   readonly thrown: unknown;
 
   constructor(code: CallgateErrorCode, message: string, options: CallgateErrorOptions = {}) {
@@ -99,7 +99,9 @@ const CODES: { readonly [code in ErrorCode]: CallgateErrorCode } = {
   unexpected: "data_dir_unusable",
 };
 
-/** The error of the pipeline as this library tells it; its own errors stay as they are. */
+/**
+ * Converts an error of the pipeline into a `CallgateError`; returns a `CallgateError` unchanged.
+ */
 export function asCallgateError(error: unknown): CallgateError {
   if (error instanceof CallgateError) return error;
   const { code, message, context } = asPipelineError(error);

@@ -1,5 +1,5 @@
-// The gate as users see it. Nothing here refers to what is behind it, so that the package's types stand
-// on their own.
+// The gate as programs see it. This file imports nothing of the implementation, so that the
+// package's types stand on their own.
 
 import type { CallReport } from "../inputs/report.ts";
 import type {
@@ -18,35 +18,40 @@ import type {
 } from "./gate-types.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 
-/** A gate in this process. What its methods throw is `CallgateError`, unless said otherwise. */
+/**
+ * A gate, in this process or behind Kafka. Its methods throw `CallgateError` unless they say
+ * otherwise.
+ */
 export interface Callgate {
-  /** Revision of the policy that decides, `sha256:…`; changes when `guard` makes tools known. */
+  /** Revision of the policy in force, `sha256:…`; it changes when `guard` declares new tools. */
   readonly policyRevision: string;
   /**
    * Asks whether a call may run. Resolves once the decision is in the journal; a gate that cannot
-   * decide refuses with `gate_unavailable`. The same call again gives the same decision.
+   * decide refuses with `gate_unavailable`. The same call again returns the same decision.
    */
   propose(call: ProposedCall): Promise<Decision>;
-  /** Tells what became of an allowed call. Resolves once that is in the journal. */
+  /** Reports how an allowed call ended. Resolves once the report is in the journal. */
   report(decisionId: string, report: CallReport): Promise<ReportOutcome>;
-  /** Lets a held call run, after checking it again. Gives what was decided. */
+  /** Lets a held call run, after the gate has checked it again. Returns the new decision. */
   approve(approvalId: string, verdict: Approval): Promise<Decision>;
   /** Refuses a held call for good. */
   deny(approvalId: string, verdict: Verdict): Promise<Decision>;
-  /** The calls that wait for a person, the oldest first. */
+  /** Lists the calls that wait for a person, the oldest first. */
   pending(filter?: PendingFilter): Promise<readonly PendingCall[]>;
-  /** Of a held call: waits until it is allowed or refused. Any other decision is given at once. */
+  /** Waits until a held call is allowed or refused. Returns any other decision at once. */
   awaitDecision(decisionId: string, options?: WaitOptions): Promise<Decision>;
   /**
-   * How an allowed call ended: at once where that is journaled, else as soon as it is; `unknown` where
-   * nobody told within the call's time. A held call is waited for as well.
+   * Returns how an allowed call ended, or waits until the journal says so; `unknown` if nobody
+   * reported an outcome within the call's time. Waits for the verdict on a held call as well.
    */
   awaitResult(decisionId: string, options?: WaitOptions): Promise<StoredResult>;
-  /** What `previousResult.ref` of a refusal refers to; undefined where no result was reported. */
+  /**
+   * Returns what `previousResult.ref` of a refusal refers to; undefined if no result was reported.
+   */
   previousResult(ref: string): Promise<StoredResult | undefined>;
   /**
-   * The same functions, each asking the gate before it runs. The tools become known to the policy. A
-   * function of the context is asked at every call.
+   * Returns the same functions, each of which asks the gate before it runs. Declares the tools to
+   * the policy. If the context is a function, every call evaluates it.
    */
   guard<T extends Tools, Form extends AnswerForm = "noted">(
     tools: T,
@@ -54,9 +59,9 @@ export interface Callgate {
     options?: GuardOptions<Form>,
   ): Guarded<T, Form>;
   /**
-   * Waits for what is under way (tools at most `timeoutMs`, then they are aborted; answers as long as they may take),
-   * then lets go. A cluster that does not answer is waited for at most `timeoutMs` more, then its
-   * connections end.
+   * Waits for calls and answers in progress, then releases everything. After `timeoutMs` it aborts
+   * running tools; answers may take as long as they need. It waits at most `timeoutMs` more for a
+   * cluster that does not answer, then closes the connections.
    */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
 }

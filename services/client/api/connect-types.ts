@@ -1,15 +1,16 @@
-// How a program names a gate elsewhere. Plain types: what is behind them stays out of the package's types.
+// How a program connects to a gate elsewhere. Plain types, so that the implementation stays out of
+// the package's types.
 
 import type { Topic } from "../../runtime/topics.ts";
 import type { CallgateError } from "./callgate-error.ts";
 import type { DecisionListener, ProposalToken } from "./gate-types.ts";
 
-/** As the keys under `kafka` in docs/configuration.md. */
+/** The same keys as under `kafka` in docs/configuration.md. */
 export type KafkaConnection = {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];
   readonly clientId?: string | undefined;
-  /** What the names of topics begin with, default `toolcalls`. */
+  /** The beginning of all topic names, default `toolcalls`. */
   readonly topicPrefix?: string | undefined;
   readonly topics?: { readonly [topic in Topic]?: string | undefined } | undefined;
   readonly ssl?:
@@ -41,19 +42,19 @@ export type RegistryConnection = {
 
 export type ConnectOptions = {
   readonly kafka: KafkaConnection;
-  /** The schema registry that the gate uses; absent where it uses none. */
+  /** The schema registry of the gate; absent if it uses none. */
   readonly registry?: RegistryConnection | undefined;
   /**
-   * The secret of the gate, only where this program runs tools itself (`guard`): it makes the keys of
-   * allowed calls. Programs whose calls an executor runs do without.
+   * The gate's secret, from which this program derives idempotency keys. Only a program that runs
+   * tools itself (`guard`) needs it; a program whose calls an executor runs does not.
    */
   readonly secret?: string | Uint8Array | undefined;
-  /** The platform's token, where the gate takes signed proposals alone (`gate.proposals`). */
+  /** The platform's token, if the gate accepts only signed proposals (`gate.proposals`). */
   readonly token?: ProposalToken | undefined;
-  /** Is told of everything that this program has decided: by guarded tools, `propose` and verdicts. */
+  /** Receives every decision on this program's calls: of guarded tools, `propose` and verdicts. */
   readonly onDecision?: DecisionListener | undefined;
-  /** How long `propose`, `report`, verdicts and `previousResult` may take until their answer, in ms, default 30,000. */
+  /** Time limit for `propose`, `report`, verdicts and `previousResult`, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Called once if the log cannot be read any more. Everything is refused from then on. */
+  /** Called once when the log can no longer be read. From then on every call is refused. */
   readonly onLost?: ((error: CallgateError) => void) | undefined;
 };

@@ -1,4 +1,4 @@
-/** What goes into the gate and comes out of it, for programs that use it as a library. */
+/** Inputs and outputs of the gate, for programs that use it as a library. */
 
 import type { JsonObject } from "../../core/canonical/json-value.ts";
 import type { CustomNormalizer } from "../../core/capabilities.ts";
@@ -13,13 +13,15 @@ export type ProposedCall = {
   /** Default `default`; contains no `/`. */
   readonly tenantId?: string | undefined;
   readonly agentId?: string | undefined;
-  /** One user message and what follows. Without it, budgets and the ladder know no turns. */
+  /**
+   * One user message and what follows it. Without it, budgets and escalation cannot count by turn.
+   */
   readonly turn?: string | number | undefined;
   /** One model message: the calls of one step were issued together. */
   readonly step?: string | number | undefined;
   /**
-   * The model's id of the call, unique within the step. Proposing again under the same id gives the
-   * recorded decision. Absent: a new one is made.
+   * The model's id of the call, unique within the step. Proposing again under the same id returns
+   * the recorded decision. Absent: a new id is made.
    */
   readonly callId?: string | undefined;
   readonly tool: string;
@@ -31,41 +33,41 @@ export type ProposedCall = {
   /** Id of a user's confirmation that the platform vouches for. */
   readonly confirmation?: string | undefined;
   /**
-   * Of a held call that is asked for again in another turn or step, with the same arguments: what was approved under it
-   * runs once. Of any other call it says nothing.
+   * The approval of a held call that is proposed again in another turn or step, with the same
+   * arguments: the approved call runs once. It has no effect on any other call.
    */
   readonly approvalId?: string | undefined;
 };
 
-/** Why there is no decision; only clients say so, and the call may be proposed again. */
+/** Why there is no decision. Only clients return this; the call may be proposed again. */
 export type UnavailableDetail = "restoring" | "not_owner" | "no_policy" | "timeout" | "closed";
 
-/** What to tell the model of a call that does not run (yet). */
+/** What to tell the model about a call that does not run (yet). */
 export type CallRefusal = Refusal & {
   readonly schemaVersion: 1;
   readonly callId: string;
   readonly tool: string;
-  /** First characters of the canonical form. */
+  /** The beginning of the arguments' canonical form. */
   readonly arguments: string;
-  /** Revision of the policy that decided, `sha256:…`; empty where none did. */
+  /** Revision of the policy that decided, `sha256:…`; empty if the gate did not decide. */
   readonly policy: string;
   /** Absent with `gate_unavailable`: nothing was decided. */
   readonly decisionId?: string;
   /** Only with `gate_unavailable`. */
   readonly detail?: UnavailableDetail;
-  /** Only with `gate_unavailable`, for the operator: the error behind it, where there is one. */
+  /** Only with `gate_unavailable`, for the operator: the error behind it, if there is one. */
   readonly problem?: string;
 };
 
 export type Warning = { readonly reason: ReasonCode; readonly message: string };
 
-/** What every decision says. */
+/** Members of every decision. */
 type DecisionOf<Outcome extends string> = {
   readonly outcome: Outcome;
   readonly callId: string;
   readonly tool: string;
   readonly isRead: boolean;
-  /** The same proposal was decided before, and this is that decision. */
+  /** True: the gate had decided the same proposal before, and this is that decision. */
   readonly repeated: boolean;
   readonly warnings: readonly Warning[];
 };
@@ -73,11 +75,14 @@ type DecisionOf<Outcome extends string> = {
 /** The call may run. */
 export type AllowedDecision = DecisionOf<"allowed"> & {
   readonly decisionId: string;
-  /** As the gate read them; the tool's `idempotency_argument` holds the key. */
+  /** The parsed arguments; the tool's `idempotency_argument` holds the key. */
   readonly arguments: JsonObject;
-  /** The same for every retry of one meant execution. Never stored; only where the secret is at hand. */
+  /**
+   * The same for every retry of one intended execution. Never stored; present only if this process
+   * has the secret.
+   */
   readonly idempotencyKey?: string;
-  /** The call must not be started after this (ms since the epoch). */
+  /** The call must not start after this time (ms since the epoch). */
   readonly notAfter: number;
   /** How long the call may run. */
   readonly timeLimitMs: number;
@@ -88,9 +93,9 @@ export type AllowedDecision = DecisionOf<"allowed"> & {
 
 /** The call does not run. */
 export type RefusedDecision = DecisionOf<"refused"> & {
-  /** Absent where the gate gave no decision (`gate_unavailable`). */
+  /** Absent if the gate did not decide (`gate_unavailable`). */
   readonly decisionId?: string;
-  /** As the gate read them; null where they could not be read. */
+  /** The parsed arguments; null if they could not be parsed. */
   readonly arguments: JsonObject | null;
   /** What to tell the model. */
   readonly refusal: CallRefusal;
@@ -107,22 +112,23 @@ export type HeldDecision = DecisionOf<"held"> & {
   readonly arguments: JsonObject | null;
   /** What to tell the model meanwhile. */
   readonly refusal: CallRefusal;
-  /** What `approve` and `deny` take. */
+  /** The id that `approve` and `deny` take. */
   readonly approvalId: string;
-  /** When the hold ends as a refusal (ms since the epoch). */
+  /** When the hold expires and becomes a refusal (ms since the epoch). */
   readonly expiresAt: number;
   readonly idempotencyKey?: never;
   readonly notAfter?: never;
   readonly timeLimitMs?: never;
 };
 
-/** After a look at `outcome` it is known which members are there. */
+/** Check `outcome` first: it determines which members exist. */
 export type Decision = AllowedDecision | RefusedDecision | HeldDecision;
 
 /**
- * `recorded: false`: the journal has the report, and it changes nothing: how the call ended was told before
- * (`already_reported`), or it was never allowed, or was forgotten while that was not known (`unknown_call`), or the decision
- * is another call's (`wrong_call`). Reporting twice is no error.
+ * `recorded: false`: the journal has the report, and the report changes nothing. Either the outcome
+ * had been reported before (`already_reported`), or the call was never allowed or its conversation
+ * has been forgotten (`unknown_call`), or the decision belongs to another call (`wrong_call`).
+ * Reporting twice is no error.
  */
 export type ReportOutcome =
   | {
@@ -136,12 +142,12 @@ export type ReportOutcome =
     };
 
 export type Verdict = {
-  /** Who says so. */
+  /** The person who answers. */
   readonly by: string;
   readonly reason?: string;
 };
 
-/** Which of the calls that wait are listed; without members all are. */
+/** Selects the waiting calls to list; an empty filter selects all. */
 export type PendingFilter = {
   readonly tenantId?: string;
   readonly conversationId?: string;
@@ -149,7 +155,7 @@ export type PendingFilter = {
 
 /** A call that waits for a person. */
 export type PendingCall = {
-  /** What `approve`, `deny` and a call that asks again take. */
+  /** The id for `approve`, `deny`, and a call that is proposed again. */
   readonly approvalId: string;
   readonly decisionId: string;
   readonly tenantId: string;
@@ -157,26 +163,29 @@ export type PendingCall = {
   readonly agentId: string | null;
   readonly callId: string;
   readonly tool: string;
-  /** Sensitive values as digests. */
+  /** Sensitive values appear as digests. */
   readonly arguments: JsonObject;
-  /** Since when, and when the hold ends as a refusal (ms since the epoch). */
+  /** When the hold began, and when it expires and becomes a refusal (ms since the epoch). */
   readonly heldAt: number;
   readonly expiresAt: number;
-  /** Why it waits; of a call like one that was denied a moment ago, that as well. */
+  /** Why the call waits; also says if a similar call was denied shortly before. */
   readonly message: string;
   readonly rule: string;
   readonly requireReason: boolean;
-  /** How many people must approve, and who has. */
+  /** How many people must approve, and who has approved. */
   readonly approvals: number;
   readonly approvedBy: readonly string[];
-  /** Which rule further calls would be given of, and which other rules of the tool would still ask. */
+  /**
+   * The rule under which further calls could be granted, and the tool's other rules that would
+   * still ask.
+   */
   readonly further: { readonly of: string; readonly notOf: readonly string[] };
 };
 
 export type Approval = Verdict & {
   /**
-   * And further calls of the tool that come under the same rule may run in the conversation: so many (default 1), until
-   * then. Under another rule of the tool they are still asked for.
+   * Also grants further calls of the tool in this conversation that match the same rule: `calls` of
+   * them (default 1), until `untilMs`. Calls under another rule of the tool still need approval.
    */
   readonly further?: {
     readonly calls?: number | "any";
@@ -185,41 +194,49 @@ export type Approval = Verdict & {
   };
 };
 
-/** The output of an earlier call. */
+/** The recorded result of an earlier call. */
 export type StoredResult = {
   readonly decisionId: string;
-  /** As reported; a handler's output is `failed` in a form that says so, or where an error pattern of the tool matches. */
+  /**
+   * As reported. A handler's output counts as `failed` if its form says so, or if an error pattern
+   * of the tool matches it.
+   */
   readonly status: ResultStatus;
   /**
-   * Of a failed call: `none`, it certainly took no effect; `possible`, it failed and may have taken effect, so that it goes
-   * on under its key until `report` or a reconciliation says what became of it. Null: it did not fail.
+   * Effect of a failed call. `none`: the call certainly took no effect. `possible`: it may have
+   * taken effect, so a retry uses the same key until `report` or a reconciliation says what
+   * happened. Null: the call did not fail.
    */
   readonly effect: FailureEffect | null;
-  /** What the executor said of a failure; null: nothing. */
+  /** The error that the executor reported for a failure; null if it reported none. */
   readonly error: CallError | null;
   /**
-   * As it was reported. Where not `whole`: the beginning as text, or what JSON has of it, or nothing (undefined). Undefined and
-   * `whole`: there was none.
+   * The output as it was reported. If not `whole`: the beginning of the text, or what JSON could
+   * represent, or undefined. Undefined and `whole`: the call had no output.
    */
   readonly output: unknown;
-  /** False: only the beginning is kept, or JSON cannot give back what was reported (dates, maps). */
+  /**
+   * False: only the beginning was stored, or JSON cannot represent what was reported (dates, maps).
+   */
   readonly whole: boolean;
   readonly bytes: number;
   readonly digest: string | null;
 };
 
-/** Where a call that `guard` wraps belongs. */
+/** The conversation, turn and step of a call that `guard` wraps. */
 export type GuardContext = Pick<
   ProposedCall,
   "conversationId" | "tenantId" | "agentId" | "turn" | "step" | "confirmation" | "assistantText"
 > & {
-  /** Gives up waiting, and aborts what runs. */
+  /** Stops waiting, and aborts the running call. */
   readonly signal?: AbortSignal | undefined;
-  /** `wait`: a held call waits for its verdict instead of returning `Refused`. Default `return`. */
+  /**
+   * `wait`: wait for the verdict on a held call instead of returning `Refused`. Default `return`.
+   */
   readonly onHeld?: "return" | "wait" | undefined;
 };
 
-/** Is told of each decision before the call goes on. What it throws changes nothing. */
+/** Receives each decision before the call goes on. Errors that it throws change nothing. */
 export type DecisionListener = (decision: Decision) => void;
 
 /** How guarded tools answer. */
@@ -228,23 +245,23 @@ export type GuardOptions<Form extends AnswerForm = AnswerForm> = {
   readonly onDecision?: DecisionListener | undefined;
 };
 
-/** Of one call: overrides the context. */
+/** Options of one call; they override the context. */
 export type CallOptions = Partial<GuardContext> &
   Pick<ProposedCall, "callId" | "approvalId" | "estimatedCost">;
 
-/** What a handler gets beside its arguments. */
+/** What a handler receives besides its arguments. */
 export type HandlerCall = {
   readonly decisionId: string;
   readonly callId: string;
-  /** Send it downstream: the same for every retry of one meant execution. */
+  /** Send it downstream: it is the same for every retry of one intended execution. */
   readonly idempotencyKey: string;
   /** Aborts at the time limit, and when the caller gives up. */
   readonly signal: AbortSignal;
 };
 
 /**
- * The platform's token for a call, where the gate takes signed proposals alone: always the same, or
- * asked for with each call that is proposed.
+ * The platform's token for a call, if the gate accepts only signed proposals: one token for all
+ * calls, or a function that is asked for each proposal.
  */
 export type ProposalToken = string | ((call: ProposedCall) => string | Promise<string>);
 
@@ -252,37 +269,44 @@ export type OpenOptions = {
   /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */
   readonly policy: string | readonly string[] | object;
   /**
-   * Normalizers of your own, by names that begin with `x_`: `{ x_order: (value) => … }`. They give a value's one
-   * form, or undefined where they cannot, and must be pure: a journal is decided again elsewhere.
+   * Your own normalizers, by names that begin with `x_`: `{ x_order: (value) => … }`. Each returns
+   * the one canonical form of a value, or undefined if it cannot. It must be pure, because a
+   * journal may be decided again elsewhere.
    */
   readonly normalizers?: Readonly<Record<string, CustomNormalizer>> | undefined;
-  /** Where the log is kept, default `.callgate/`; `false` keeps nothing on disk. */
+  /** Where to store the log, default `.callgate/`; `false` stores nothing on disk. */
   readonly dataDir?: string | false | undefined;
-  /** Idempotency keys are made with it. Default: made once and kept in the data directory. */
+  /**
+   * The secret from which idempotency keys are derived. Default: generated once and stored in the
+   * data directory.
+   */
   readonly secret?: string | Uint8Array | undefined;
   /**
-   * A set of keys (JWKS) that verifies tokens: proposals without one are refused then. Without it whoever
-   * calls `propose` is trusted.
+   * A set of keys (JWKS) that verifies tokens; proposals without a token are then refused. Without
+   * it, every caller of `propose` is trusted.
    */
   readonly proposalKeys?: { readonly keys: readonly object[] } | undefined;
-  /** Goes with each proposal; needed where `proposalKeys` is set. */
+  /** Sent with each proposal; required if `proposalKeys` is set. */
   readonly token?: ProposalToken | undefined;
-  /** Is told of everything that is decided: proposals of guarded tools and of `propose`, and verdicts. */
+  /** Receives every decision: of guarded tools, `propose` and verdicts. */
   readonly onDecision?: DecisionListener | undefined;
-  /** How long `propose`, `report`, verdicts and `previousResult` may take until their answer, in ms, default 30,000. */
+  /** Time limit for `propose`, `report`, verdicts and `previousResult`, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Called once if the gate loses its log or its place in it. It refuses everything from then on. */
+  /**
+   * Called once when the gate loses its log or its ownership of it. From then on every call is
+   * refused.
+   */
   readonly onLost?: ((error: CallgateError) => void) | undefined;
 };
 
 export type WaitOptions = {
-  /** Default, as with `Infinity`: as long as the hold lasts. */
+  /** Default, and with `Infinity`: as long as the hold lasts. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 };
 
 /**
- * `noted` (default): the output; a text ends with a note for the model. `bare`: the output as it was returned.
- * `wrapped`: `WrappedAnswer`.
+ * `noted` (default): the output; a text output ends with a note for the model. `bare`: the output
+ * exactly as returned. `wrapped`: `WrappedAnswer`.
  */
 export type AnswerForm = "noted" | "bare" | "wrapped";

@@ -4,8 +4,8 @@ import type { CallRefusal, Decision, UnavailableDetail, Warning } from "./gate-t
 const BRAND = Symbol.for("callgate.refused");
 
 /**
- * What a guarded tool gives instead of its result when the call did not run. As JSON it reads well to a model. After a
- * look at `outcome` it is known which members are there.
+ * What a guarded tool returns instead of its result when the call did not run. A model can read its
+ * JSON form. Check `outcome` first: it determines which members exist.
  */
 export type Refused = RefusedFor & Ended;
 
@@ -19,7 +19,7 @@ type Ended =
   | {
       readonly outcome: "held";
       readonly decisionId: string;
-      /** What `approve` and `deny` take. */
+      /** The id that `approve` and `deny` take. */
       readonly approvalId: string;
     };
 
@@ -30,19 +30,19 @@ type RefusedFor = {
   readonly message: string;
   readonly tool: string;
   readonly callId: string;
-  /** Of checks in mode `warn`; only where there are some. */
+  /** From checks in mode `warn`; absent if there are none. */
   readonly warnings?: readonly Warning[];
   /** Only with `gate_unavailable`. */
   readonly detail?: UnavailableDetail;
   readonly refusal: CallRefusal;
 };
 
-/** Whether a guarded tool's answer is a refusal (or a hold), and not the tool's own result. */
+/** Whether a guarded tool's answer is a refusal (or a hold) rather than the tool's own result. */
 export function isRefused(answer: unknown): answer is Refused {
   return typeof answer === "object" && answer !== null && Object.hasOwn(answer, BRAND);
 }
 
-/** The refusal of a decision that is not `allowed`. */
+/** Builds the refusal for a decision that is not `allowed`. */
 export function refusedOf(decision: Decision, refusal: CallRefusal): Refused {
   const refused: Refused = {
     refused: true,
@@ -55,7 +55,7 @@ export function refusedOf(decision: Decision, refusal: CallRefusal): Refused {
     ...(refusal.detail === undefined ? {} : { detail: refusal.detail }),
     refusal,
   };
-  // Not enumerable: a model, a log and a comparison see the fields alone.
+  // Not enumerable, so that models, logs and comparisons see only the fields.
   return Object.defineProperty(refused, BRAND, { value: true });
 }
 

@@ -1,4 +1,6 @@
-/** What handlers throw: nothing is known of it before it is looked at, and that may throw by itself. */
+/**
+ * Describes what handlers throw. A thrown value can be anything, and reading it may throw as well.
+ */
 
 import { cutText } from "../../core/cut-text.ts";
 import type { CallError } from "../../core/inputs.ts";
@@ -6,8 +8,8 @@ import type { CallError } from "../../core/inputs.ts";
 const CODE_CHARACTERS = 200;
 
 /**
- * What a thrown thing says of itself: `code` or `status`, and `retryable` where it has one. Never throws,
- * whatever the thing does when it is read.
+ * Reads the message, `code` or `status`, and `retryable` of a thrown value. Never throws, even if
+ * reading the value throws.
  */
 export function describeThrown(error: unknown): CallError {
   if (!hasMembers(error)) return { code: null, message: String(error), retryable: null };
@@ -20,12 +22,12 @@ export function describeThrown(error: unknown): CallError {
   };
 }
 
-/** As what was aborted by a signal throws it. Never throws. */
+/** Whether this is the error that code throws when a signal aborts it. Never throws. */
 export function isAbortError(error: unknown): boolean {
   return hasMembers(error) && isError(error) && read(error, "name") === "AbortError";
 }
 
-/** A class or a function is thrown by mistake: its text would be its source. */
+/** A class or function that was thrown by mistake does not count: its text would be its source. */
 function hasMembers(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
@@ -34,7 +36,7 @@ function isError(value: object): boolean {
   try {
     return value instanceof Error;
   } catch {
-    // A proxy whose target nobody may look at any more.
+    // A revoked proxy throws on every access.
     return false;
   }
 }
@@ -53,14 +55,14 @@ function isCode(value: unknown): value is string | number {
 
 function messageOf(error: object): string {
   const message = read(error, "message");
-  return typeof message === "string" ? message : "something that is no error was thrown";
+  return typeof message === "string" ? message : "the thrown value was not an error";
 }
 
 /**
- * Marks an error: the call failed and certainly took no effect, so that it may run again as a new one.
- * Throw what it gives from a handler. Only say so where it is certain: a time-out is not.
+ * Marks an error: the call failed and certainly took no effect, so it may run again as a new one.
+ * Throw the returned error from a handler, and only if you are certain: a time-out is not.
  *
- * @returns the error itself, marked; where it cannot be marked, an `Error` with it as its cause.
+ * @returns the error itself, marked; if it cannot be marked, an `Error` with it as the cause.
  */
 export function noEffect(error: unknown): Error {
   if (error instanceof Error && Object.isExtensible(error)) {

@@ -1,9 +1,10 @@
 /**
- * Handlers that are generators: what they do happens while somebody reads them.
+ * Handlers that are generators: they act while somebody reads them.
  *
- * STREAM-1 the call has ended when its generator has: with what it returned, or else yielded last.
- * STREAM-2 a generator that its reader closes before its end may have taken effect: `GeneratorClosedError`.
- * STREAM-3 the reader hears of the end once it is recorded.
+ * STREAM-1 the call ends when its generator ends; its output is the return value, or else the last
+ *   value yielded.
+ * STREAM-2 a generator whose reader closes it early may have taken effect: `GeneratorClosedError`.
+ * STREAM-3 the reader sees the end only after it is recorded.
  */
 type Source = {
   readonly next: (input?: unknown) => Step | Promise<Step>;
@@ -13,7 +14,7 @@ type Source = {
 
 type Step = { readonly done?: boolean; readonly value: unknown };
 
-/** The reader did not read to the end: nobody knows how far the tool came. */
+/** The reader stopped before the end, so nobody knows how far the tool came. */
 export class GeneratorClosedError extends Error {
   override readonly name = "GeneratorClosedError";
 
@@ -22,7 +23,7 @@ export class GeneratorClosedError extends Error {
   }
 }
 
-/** An iterator that runs as it is read, whichever way it was made. */
+/** Whether the value is an iterator that runs as it is read, however it was made. */
 export function isGenerator(value: unknown): value is Source {
   if (typeof value !== "object" || value === null) return false;
   try {
@@ -31,7 +32,7 @@ export function isGenerator(value: unknown): value is Source {
       typeof next === "function" && (Symbol.asyncIterator in value || Symbol.iterator in value)
     );
   } catch {
-    // A proxy that nobody may look at.
+    // A revoked proxy throws on every access.
     return false;
   }
 }
@@ -44,7 +45,10 @@ export function isGeneratorClosed(error: unknown): error is GeneratorClosedError
   }
 }
 
-/** Reads to the end, for nobody. @throws what the generator throws; the signal's reason. */
+/**
+ * Reads the generator to its end and discards what it yields. @throws what the generator throws;
+ * the signal's reason.
+ */
 export async function readToEnd(source: Source, signal: AbortSignal): Promise<unknown> {
   let last: unknown;
   for (;;) {
@@ -60,11 +64,16 @@ export async function readToEnd(source: Source, signal: AbortSignal): Promise<un
 export type PassedOn = {
   /** For the reader: yields what the source yields, as it comes. */
   readonly stream: AsyncGenerator<unknown, unknown, unknown>;
-  /** What the source ended with. Rejects with what it threw, `GeneratorClosedError`, or the signal's reason. */
+  /**
+   * The source's final value. Rejects with what the source threw, `GeneratorClosedError`, or the
+   * signal's reason.
+   */
   readonly ended: Promise<unknown>;
 };
 
-/** @param recorded awaited before the reader hears of the end; what it throws is thrown to the reader. */
+/**
+ * @param recorded awaited before the reader sees the end; its rejection is thrown to the reader.
+ */
 export function passOn(
   source: Source,
   signal: AbortSignal,
@@ -109,7 +118,7 @@ class Reading {
   async step(run: () => Step | Promise<Step>): Promise<Step> {
     if (this.#isOver) return { done: true, value: undefined };
     const step = this.#run(run);
-    // The source may go on by itself: how it ends counts, whoever has given up.
+    // The source may continue by itself; its end counts even if everybody has given up.
     step.catch(() => undefined);
     await Promise.race([step, abortOf(this.#signal)]);
     if (this.#signal.aborted && this.#pending > 0) {
@@ -119,7 +128,7 @@ class Reading {
     return await step;
   }
 
-  /** The reader wants no more. */
+  /** The reader wants no more values. */
   async close(value: unknown): Promise<Step> {
     if (!this.#isOver) {
       this.#isOver = true;
@@ -166,7 +175,7 @@ class Reading {
     try {
       await this.#source.return?.();
     } catch {
-      // It is given up: what it throws as it stops changes nothing.
+      // The source was given up: what it throws while it stops changes nothing.
     }
   }
 }
@@ -178,13 +187,19 @@ function abortOf(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Generator functions are known before they are called: frameworks look whether they can iterate. */
+/**
+ * Whether a handler is a generator function, without calling it: frameworks check whether they can
+ * iterate the answer.
+ */
 export function isGeneratorFunction(handler: unknown): boolean {
   const tag = Object.prototype.toString.call(handler);
   return tag === "[object AsyncGeneratorFunction]" || tag === "[object GeneratorFunction]";
 }
 
-/** The promise, which can also be iterated: what the generator yields; a call that does not run yields its refusal. */
+/**
+ * Makes the promise iterable as well: it yields what the generator yields; a call that does not run
+ * yields its refusal.
+ */
 export function readableAnswer(
   answer: Promise<unknown>,
 ): Promise<unknown> & AsyncIterable<unknown> {

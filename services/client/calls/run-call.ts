@@ -1,14 +1,16 @@
 /**
- * Runs the handlers of allowed calls. Retries nothing: whether a call may run again is for the gate to
- * say.
+ * Runs the handlers of allowed calls. It never retries: only the gate decides whether a call may
+ * run again.
  *
- * RUN-1 writes of one conversation run one after the other, in the order they came, but those of one step, which were asked for
- *    together: they run side by side. Reads run beside all of them.
- * RUN-2 nothing starts after its `notAfterMs`, nor when its claim was not granted. The claim comes first: that a
- *    call was not executed says only who knows that nobody has started it.
- * RUN-3 every call that was handed over is reported, once it has ended and before its run resolves.
- * RUN-4 what was started and then given up is `unknown`: nobody can say whether it took effect.
- * RUN-5 a handler that is a generator has ended when it was read to its end (`generators.ts`).
+ * RUN-1 writes of one conversation run one after the other, in the order they arrive. Writes of one
+ *   step were requested together and run side by side. Reads run beside all of them.
+ * RUN-2 nothing starts after its `notAfterMs`, or if its claim was not granted. The claim comes
+ *   first: only a process that knows that nobody has started the call may report it as not
+ *   executed.
+ * RUN-3 every call that was handed over is reported once it has ended, before its run resolves.
+ * RUN-4 a call that was started and then given up is `unknown`: nobody can say whether it took
+ *   effect.
+ * RUN-5 a handler that is a generator ends when it was read to its end (`generators.ts`).
  */
 import { allowManyListeners } from "../../adapters/system/many-listeners.ts";
 import type { JsonObject } from "../../core/canonical/json-value.ts";
@@ -29,12 +31,12 @@ export type ExecutableCall = {
   readonly decisionId: string;
   readonly callId: string;
   readonly tool: string;
-  /** Names the conversation: its writes wait for each other. */
+  /** Identifies the conversation, whose writes wait for each other. */
   readonly conversation: string;
-  /** Names the step that asked for it, see `stepName`; null: a step of its own. */
+  /** Identifies the step that issued the call, see `stepName`; null: a step of its own. */
   readonly step: string | null;
   readonly isRead: boolean;
-  /** With the key in its place, see `argumentsWithKey`. */
+  /** With the key inserted, see `argumentsWithKey`. */
   readonly arguments: JsonObject;
   readonly idempotencyKey: string;
   readonly notAfterMs: number;
@@ -57,7 +59,7 @@ export type ExecutionReport =
       readonly status: "failed";
       readonly error: CallError;
       readonly effect: FailureEffect;
-      /** What the handler returned, in a form that says that the call failed. */
+      /** What the handler returned, if its form says that the call failed. */
       readonly value?: unknown;
       readonly durationMs: number;
     }
@@ -65,10 +67,12 @@ export type ExecutionReport =
   | { readonly status: "not_executed"; readonly error: CallError };
 
 export type Execution =
-  /** The handler returned; the value may say that the call failed (`core/failure-forms.ts`). */
+  /**
+   * The handler returned; the value may still say that the call failed (`core/failure-forms.ts`).
+   */
   | { readonly type: "succeeded"; readonly value: unknown }
   | { readonly type: "failed"; readonly error: unknown }
-  /** Given up after its start (`reason` is the signal's). */
+  /** The run was given up after its start (`reason` is the signal's). */
   | { readonly type: "unknown"; readonly why: "time_limit" | AbortCause; readonly reason: unknown }
   | {
       readonly type: "not_executed";
@@ -77,69 +81,72 @@ export type Execution =
     }
   | { readonly type: "not_claimed" };
 
-/** By the caller, or because the executor was closed. */
+/** The caller gave up, or the executor was closed. */
 type AbortCause = "aborted" | "closed";
 
-/** The claim got no answer: the call has not run. */
+/** The claim got no answer, so the call did not run. */
 export class NotClaimedError extends Error {
   override readonly name = "NotClaimedError";
 
   constructor(cause: unknown) {
-    super("the claim of a call got no answer: it has not run", { cause });
+    super("the claim of a call got no answer, so the call has not run", { cause });
   }
 }
 
-/** The call has ended, and what came of it could not be recorded: the gate counts it as under way. */
+/** The call has ended, and its outcome could not be recorded: for the gate it is still running. */
 export class NotRecordedError extends Error {
   override readonly name = "NotRecordedError";
   readonly execution: Execution;
 
   constructor(execution: Execution, cause: unknown) {
-    super("what came of a call could not be recorded", { cause });
+    super("the outcome of a call could not be recorded", { cause });
     this.execution = execution;
   }
 }
 
 export type RunOptions = {
-  /** The caller gives up. */
+  /** Aborts when the caller gives up. */
   readonly signal?: AbortSignal | undefined;
-  /** Asked when the call's turn has come, however late; false: somebody else has started the call. */
+  /** Called when it is the call's turn, however late; false: somebody else has started the call. */
   readonly claim?: (() => Promise<boolean>) | undefined;
-  /** Reads what a handler yields that is a generator, as it comes. Without it the executor reads it to its end. */
+  /**
+   * Reads the values that a generator handler yields. Without it the executor reads the generator
+   * to its end.
+   */
   readonly reader?: StreamReader | undefined;
 };
 
 export type StreamReader = {
   readonly take: (stream: AsyncGenerator<unknown, unknown, unknown>) => void;
-  /** The reader hears of the end after it. */
+  /** Awaited before the reader sees the end. */
   readonly recorded: () => Promise<unknown>;
 };
 
 export type ExecutorParts<Call> = {
   readonly clock: Clock;
-  /** Resolves when the report is safe: journaled, or at least in the log. */
+  /** Resolves when the report is safe: in the journal, or at least in the log. */
   readonly report: (call: Call, report: ExecutionReport) => Promise<void>;
-  /** Told of what nobody waits for: a late result that could not be reported. */
+  /** Receives errors that no caller waits for: a late result that could not be reported. */
   readonly onLateError: (call: Call, error: unknown) => void;
 };
 
-/** The writes of a conversation that are under way. */
+/** The running and waiting writes of a conversation. */
 type Writes = {
-  /** Of those that came last. */
+  /** The step of the latest writes. */
   readonly step: string | null;
-  /** What these have to wait for: the writes of the steps before. */
+  /** The writes of earlier steps, which must end first. */
   readonly before: Promise<unknown>;
   readonly all: Promise<unknown>;
 };
 
-/** What calls of one step have in common within their conversation; null where no step is known. */
+/** A name that calls of one step share within their conversation; null if the call has no step. */
 export function stepName(turn: string | null, step: string | null): string | null {
   return step === null ? null : JSON.stringify([turn, step]);
 }
 
 export class Executor<Call extends ExecutableCall = ExecutableCall> {
   readonly #parts: ExecutorParts<Call>;
-  /** Of each conversation that has any under way. */
+  /** By conversation, only while it has unfinished writes. */
   readonly #writes = new Map<string, Writes>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #abort = new AbortController();
@@ -163,8 +170,8 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
   }
 
   /**
-   * Resolves when nothing runs any more. What still runs after the time is aborted, and `unknown`; what waits for its
-   * turn then is not executed.
+   * Resolves when nothing runs any more. After `timeoutMs`, running calls are aborted and become
+   * `unknown`, and calls that still wait for their turn are not executed.
    */
   async close(timeoutMs: number): Promise<void> {
     const abort = (): void => this.#abort.abort(new Error("the gate is closing"));
@@ -210,7 +217,7 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     return this.#parts.clock.nowMs() > call.notAfterMs ? "too_late" : null;
   }
 
-  /** A linked signal has the reason of the one that was first. */
+  /** A linked signal has the reason of the source that aborted first. */
   #findAbortCause({ reason }: AbortSignal): AbortCause {
     const { signal } = this.#abort;
     return signal.aborted && reason === signal.reason ? "closed" : "aborted";
@@ -222,7 +229,10 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     return this.#ended(call, execution, () => ({ status: "not_executed", error }));
   }
 
-  /** @throws NotRecordedError, whatever is the matter: a call that has ended does not count as one that has not run. */
+  /**
+   * @throws NotRecordedError, whatever went wrong: a call that has ended must not count as one that
+   *   never ran.
+   */
   async #ended(
     call: Call,
     execution: Execution,
@@ -269,14 +279,14 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     return this.#ended(call, unknownExecution, () => ({ status: "unknown", error, durationMs }));
   }
 
-  /** Its reader closed the generator before its end. */
+  /** The reader closed the generator before its end. */
   #unread(call: Call, reason: GeneratorClosedError, durationMs: number): Promise<Execution> {
     const execution = { type: "unknown", why: "aborted", reason } as const;
     const error = plainError("closed", reason.message);
     return this.#ended(call, execution, () => ({ status: "unknown", error, durationMs }));
   }
 
-  /** A success after all is definite; a failure after an abort may be the abort itself. */
+  /** A late success is definite; a failure after an abort may be the abort itself. */
   async #reportLate(call: Call, handled: Promise<Settled>, startedMs: number): Promise<void> {
     const execution = await handled;
     if (execution.type !== "succeeded") return;
@@ -328,7 +338,7 @@ function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
-/** The handler heard the abort and gave up, in its own time. */
+/** The handler noticed the abort and stopped by itself. */
 function isAbortOf(signal: AbortSignal, execution: Settled): boolean {
   if (!signal.aborted || execution.type !== "failed") return false;
   return execution.error === signal.reason || isAbortError(execution.error);

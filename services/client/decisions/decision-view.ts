@@ -1,4 +1,4 @@
-/** From what the journal says to what programs get. */
+/** Converts journaled decisions into what programs receive. */
 
 import type { JsonObject } from "../../core/canonical/json-value.ts";
 import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../../core/events.ts";
@@ -11,11 +11,11 @@ export type DecisionOptions = {
   /** The same proposal was decided before. */
   readonly repeated: boolean;
   readonly keyOf: (event: CallAllowed) => string | undefined;
-  /** As they were sent; undefined where what is sealed of them cannot be opened. */
+  /** Returns the arguments as they were sent; undefined if their sealed part cannot be opened. */
   readonly argumentsOf: (event: CallAllowed) => string | undefined;
 };
 
-/** Each written out: this runs for every call, and a spread costs more than all of the rest. */
+/** Every member is written out: this runs for every call, and a spread costs more than the rest. */
 export function decisionOf(event: DecisionEvent, options: DecisionOptions): Decision {
   const {
     decisionId,
@@ -41,7 +41,7 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
         isRead,
         repeated,
         warnings,
-        refusal: refusalOf(event),
+        refusal: showRefusal(event),
       };
     case "held":
       return {
@@ -69,7 +69,7 @@ function shownWarnings(warnings: DecisionEvent["notices"]["warnings"]): Warnings
   return warnings.map(({ reason, message }) => ({ reason, message }));
 }
 
-/** Without its secret the call keeps its digests and has no key: nobody runs it. */
+/** Without the secret the call has only digests and no key, so nobody can run it. */
 function runnableSealed(
   event: CallAllowed,
   digests: JsonObject,
@@ -106,7 +106,7 @@ function runnable(
   return keyless;
 }
 
-function refusalOf(event: CallRefused): CallRefusal {
+function showRefusal(event: CallRefused): CallRefusal {
   const { callId, tool } = event.call;
   return {
     schemaVersion: 1,
@@ -133,28 +133,28 @@ function heldRefusal(event: CallHeld): CallRefusal {
   };
 }
 
-/** A refusal that is made here; `shown` is what is known of the arguments. */
+/** A refusal that the client makes; `shown` is what it has of the arguments. */
 function plainRefusal(
   callId: string,
   tool: string,
   shown: string,
   reason: ReasonCode,
 ): Omit<CallRefusal, "decisionId"> {
-  const sentences = REASONS[reason];
+  const row = REASONS[reason];
   return {
     schemaVersion: 1,
     callId,
     tool,
     arguments: shown,
     reason,
-    message: sentences.model,
+    message: row.modelText,
     duplicate: false,
     note: null,
     rule: "client",
     policy: "",
     level: 0,
     count: 0,
-    retryable: sentences.isRetryable === true,
+    retryable: row.isRetryable === true,
     disposition: "wait",
     previousCall: null,
     previousResult: null,
@@ -174,12 +174,12 @@ export type Unavailable = {
   readonly tool: string;
   readonly arguments: string;
   readonly detail: UnavailableDetail;
-  /** Revision of the policy, as far as one is known. */
+  /** Revision of the policy, if one is available. */
   readonly policy: string;
   readonly problem: string | undefined;
 };
 
-/** What a client says where the gate gave no decision. Never journaled. */
+/** The client's refusal if the gate gave no decision. Never journaled. */
 export function unavailable(call: Unavailable): Decision & { readonly refusal: CallRefusal } {
   const { callId, tool, detail, policy, problem } = call;
   const refusal: CallRefusal = {
@@ -193,7 +193,7 @@ export function unavailable(call: Unavailable): Decision & { readonly refusal: C
   return { outcome: "refused", ...decided, refusal };
 }
 
-/** What a client says of an allowed call that it does not run (again). */
+/** The client's refusal of an allowed call that it does not run (again). */
 export function notRun(decision: Decision, reason: ReasonCode, policy: string): CallRefusal {
   const text = shownText(JSON.stringify(decision.arguments ?? {}));
   const { callId, tool, decisionId } = decision;
@@ -202,9 +202,9 @@ export function notRun(decision: Decision, reason: ReasonCode, policy: string): 
 }
 
 /**
- * What the tool gets: the argument that is declared to carry the key, a path with dots, holds the gate's
- * key, never what the model wrote there. Where no object can hold it (a call that was let run all the same), they
- * are handed over without a key.
+ * The arguments for the tool. The argument that is declared to carry the key (a dotted path) holds
+ * the gate's key, never what the model wrote there. If no object can hold it (the call was allowed
+ * all the same), the arguments are passed on without a key.
  */
 export function argumentsWithKey(
   args: JsonObject,

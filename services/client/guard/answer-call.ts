@@ -1,4 +1,4 @@
-/** What the caller of a guarded tool gets, or is thrown, once its call has ended or cannot run. */
+/** What a guarded tool returns or throws once its call has ended or cannot run. */
 import type { CallRefused } from "../../core/events.ts";
 import { CallgateError } from "../api/callgate-error.ts";
 import type { CallRefusal, Decision, StoredResult } from "../api/gate-types.ts";
@@ -11,9 +11,9 @@ import { EarlierOutput, earlierOutputOf } from "./present-answer.ts";
 /** A call that was decided. */
 export type DecidedCall = {
   readonly decision: Decision;
-  /** The caller named it, or its approval, so it may be proposed again. */
+  /** The caller chose the call id, or an approval id, so it may propose the call again. */
   readonly hasName: boolean;
-  /** Revision of the policy, for refusals that are made here. */
+  /** Revision of the policy, for refusals that the client makes. */
   readonly policy: string;
 };
 
@@ -21,15 +21,18 @@ const OTHER_SECRET =
   "This call was not run: this program does not have the secret under which the gate has decided it.";
 
 const NOT_EXECUTED =
-  "This call was not run, and does not run any more under its call id. Make it again as a new call.";
+  "This call was not run, and can no longer run under its call id. Make it again as a new call.";
 
-/** Of a call that the gate did not allow: its refusal, or the output that answers it. */
+/**
+ * Answers a call that the gate refused: with the refusal, or with the earlier output that answers
+ * it.
+ */
 export function answerRefused(decision: Decision, event: CallRefused | null): unknown {
   const earlier = event === null ? null : earlierOutputOf(event);
-  return earlier ?? refusedOf(decision, refusalOf(decision));
+  return earlier ?? refusedOf(decision, refusalOrUnavailable(decision));
 }
 
-export function refusalOf(decision: Decision): CallRefusal {
+export function refusalOrUnavailable(decision: Decision): CallRefusal {
   return decision.refusal ?? notRun(decision, "gate_unavailable", "");
 }
 
@@ -44,7 +47,7 @@ export function refuseKeyless({ decision, policy }: DecidedCall): Refused {
   return refusedOf(decision, { ...refusal, message: OTHER_SECRET });
 }
 
-/** A named call is over under its id; one without a name has another id the next time. */
+/** A call with an id of the caller's is over; one without will get another id the next time. */
 export function refuseUnrun({ decision, hasName, policy }: DecidedCall, why = "too_late"): Refused {
   const refusal = notRun(decision, "gate_unavailable", policy);
   const message = hasName ? NOT_EXECUTED : refusal.message;
@@ -52,7 +55,10 @@ export function refuseUnrun({ decision, hasName, policy }: DecidedCall, why = "t
   return refusedOf(decision, { ...refusal, detail, message });
 }
 
-/** @throws what the handler threw; CallgateError `time_limit`, `closed`; the reason of the caller's signal. */
+/**
+ * @throws what the handler threw; CallgateError `time_limit`, `closed`; the reason of the caller's
+ *   signal.
+ */
 export function answerExecution(execution: Execution, call: DecidedCall): unknown {
   switch (execution.type) {
     case "succeeded":
@@ -70,18 +76,24 @@ export function answerExecution(execution: Execution, call: DecidedCall): unknow
   }
 }
 
-/** Of a call that ended before: as it ended, so far as the journal has it. @throws what its handler threw. */
+/**
+ * Answers a call that ended before, with what the journal has of it. @throws what its handler
+ * threw.
+ */
 export function answerEnded({ stored, returned }: EndedCall, call: DecidedCall): unknown {
   if (stored.status === "not_executed") return refuseUnrun(call);
   if (stored.status === "unknown") return refuseRun(call, "outcome_unknown");
-  // An output that says that the call failed was returned by the handler, too.
+  // A handler can also return an output that says that the call failed.
   if (stored.whole && returned) return new EarlierOutput(stored.output, null);
   if (stored.status === "failed") throw failureOf(stored);
-  // What it gave is not known, or not all of it: but that it ran is.
+  // The output is missing or incomplete, but the call did run.
   return refuseRun(call, "duplicate_call");
 }
 
-/** What became of a call is not in the journal. @throws CallgateError `result_not_recorded` where it may have run. */
+/**
+ * The outcome of the call is not in the journal. @throws CallgateError `result_not_recorded` if the
+ * call may have run.
+ */
 export function answerUnrecorded(error: unknown, call: DecidedCall): unknown {
   const isRun = error instanceof NotRecordedError;
   const { execution, cause } = isRun ? error : { execution: UNKNOWN_END, cause: error };
@@ -95,17 +107,19 @@ export function answerUnrecorded(error: unknown, call: DecidedCall): unknown {
   );
 }
 
-/** What came of a call where the executor itself failed. */
+/** The outcome of a call if the executor itself failed. */
 const UNKNOWN_END: Execution = { type: "unknown", why: "aborted", reason: undefined };
 
-/** What the handler threw, as far as the journal has it. */
+/** Rebuilds the error that the handler threw, as far as the journal has it. */
 function failureOf({ error }: StoredResult): Error {
-  const failure = new Error(error?.message ?? "the call failed before: what it threw was not told");
+  const failure = new Error(
+    error?.message ?? "the call failed earlier, and its error was not reported",
+  );
   const code = error?.code ?? null;
   return code === null ? failure : Object.assign(failure, { code });
 }
 
-/** What the tool gave or threw, or what it was given up for. */
+/** What the tool returned or threw, or the reason why it was given up. */
 function endOf(execution: Execution): { readonly output?: unknown; readonly thrown?: unknown } {
   switch (execution.type) {
     case "succeeded":
@@ -123,15 +137,15 @@ function endOf(execution: Execution): { readonly output?: unknown; readonly thro
 function brokenOff({ tool }: Decision): CallgateError {
   return new CallgateError(
     "closed",
-    `\`${tool}\` was broken off as the gate was closed: it may have taken effect; find out before it is ` +
-      "called again, or give `close` a longer `timeoutMs`",
+    `\`${tool}\` was aborted because the gate was closed: it may have taken effect; find out before it is ` +
+      "called again, or pass a longer `timeoutMs` to `close`",
   );
 }
 
 function timeLimit({ tool, timeLimitMs }: Decision): CallgateError {
   return new CallgateError(
     "time_limit",
-    `\`${tool}\` ran longer than its ${timeLimitMs} ms and was given up: whether it took effect is not ` +
-      "known; set `time_limit_ms` of the tool in the policy if it needs more",
+    `\`${tool}\` ran longer than its ${timeLimitMs} ms and was given up: whether it took effect is ` +
+      "unknown; set `time_limit_ms` of the tool in the policy if it needs more",
   );
 }

@@ -1,11 +1,13 @@
 /**
- * The right to begin a call that others may begin, too: a `started` in the journal, before its handler runs.
+ * The right to begin a call that others may begin, too: a `started` record in the journal, written
+ * before the handler runs.
  *
- * CLAIM-1 one claim is granted once at most: whoever is granted it has begun the call, as far as anybody knows.
- * CLAIM-2 a claim that got no answer may be granted later, to whoever asks next for the call in this program:
- *    nothing has run by it, and nobody else is granted one as long as it stands.
- * CLAIM-3 that nobody has begun a call without a start in the journal is known of calls alone that were decided for
- *    who claims: of one that was decided before, somebody may run it who said nothing.
+ * CLAIM-1 a claim is granted at most once: whoever holds it counts as having begun the call.
+ * CLAIM-2 a claim that got no answer may be granted later, to the next caller in this program.
+ *   Nothing has run by it, and nobody else is granted one while it is in force.
+ * CLAIM-3 a missing start proves that nobody has begun the call only if the call was decided for
+ *   this claimant. A call that was decided before may be running in a process that recorded no
+ *   start.
  */
 import { randomUUID } from "node:crypto";
 import type { GateClient } from "../gate-client.ts";
@@ -13,23 +15,29 @@ import { claimName, isByGuard } from "../journal/recent-calls.ts";
 import { RecentMap } from "../journal/recent-map.ts";
 import type { EndedCall } from "../journal/stored-result.ts";
 
-/** Beyond it the oldest count as used: their calls are of unknown outcome. */
+/** Beyond this, the oldest claims count as used: their calls get an unknown outcome. */
 const UNUSED_MAX = 10_000;
 
 export type Claim =
   | { readonly type: "granted"; readonly name: string }
-  /** It is known how it ended. */
+  /** The outcome is recorded. */
   | { readonly type: "over"; readonly ended: EndedCall }
-  /** It is too late to begin it, and nobody has: the gate has it as of unknown outcome. */
+  /** It is too late to begin the call, and nobody has: for the gate its outcome is unknown. */
   | { readonly type: "never_begun" }
-  /** By somebody, and what came of it is not known. `isGone`: not by anybody who runs it in this program now. */
+  /**
+   * Somebody began the call, and its outcome is not recorded. `isGone`: nobody in this program runs
+   * it now.
+   */
   | { readonly type: "begun"; readonly isGone: boolean };
 
 export class GuardClaims {
   readonly #client: GateClient;
-  /** By the names of claims: whether nothing has run by them. */
+  /** Claims by name that were granted and by which nothing has run. */
   readonly #unused = new RecentMap<boolean>(UNUSED_MAX);
-  /** Decisions of which a claim is unused or got no answer: whether they were made for who claimed without an answer. */
+  /**
+   * Decisions with an unused or unanswered claim; true if the decision was made for the claimant
+   * who got no answer.
+   */
   readonly #unanswered = new RecentMap<boolean>(UNUSED_MAX);
 
   constructor(client: GateClient) {
@@ -37,8 +45,8 @@ export class GuardClaims {
   }
 
   /**
-   * @param isFirst the call was decided as it was asked for, and not before.
-   * @throws CallgateError where the gate does not answer: nothing has begun.
+   * @param isFirst the decision answered this very proposal rather than an earlier one.
+   * @throws CallgateError if the gate does not answer: nothing has begun.
    */
   async claim(decisionId: string, isFirst: boolean): Promise<Claim> {
     const name = claimName(randomUUID());
@@ -51,16 +59,22 @@ export class GuardClaims {
     }
   }
 
-  /** Nothing has run by the claim, and that could not be journaled. False: there is no claim. */
+  /**
+   * Returns a claim by which nothing has run, if that could not be journaled. False: there is no
+   * claim.
+   */
   release(decisionId: string, claim: Claim): boolean {
     if (claim.type !== "granted") return false;
     this.#unused.set(claim.name, true);
-    // CLAIM-3: what is known is that nothing has run by this claim, no more.
+    // CLAIM-3: this only proves that nothing has run by this claim.
     this.#unanswered.set(decisionId, this.#unanswered.get(decisionId) === true);
     return true;
   }
 
-  /** Whether nobody has begun the call, and nobody begins it from now on. Of a call without a claim of ours nothing is known. */
+  /**
+   * Gives the call up and returns whether nobody has begun it. Without a claim of ours the answer
+   * is false.
+   */
   giveUp(decisionId: string): boolean {
     const isFirst = this.#unanswered.get(decisionId);
     if (isFirst === undefined) return false;
@@ -80,11 +94,11 @@ export class GuardClaims {
       const neverBegun = isFirst && ended !== undefined;
       return neverBegun ? { type: "never_begun" } : { type: "begun", isGone: false };
     }
-    // Its own, where the log has taken it twice.
+    // Our own claim, if the log has appended it twice.
     if (start.by !== null && (start.by === name || this.#take(start.by))) {
       return { type: "granted", name: start.by };
     }
-    // Runs of guards of this program are waited for before anybody claims again.
+    // A guard of this program finishes its runs before it claims again.
     return {
       type: "begun",
       isGone: isByGuard(start) || this.#client.reader.isBeforeOpening(start),

@@ -1,10 +1,11 @@
 /**
  * Tools that ask the gate before they run.
  *
- * GUARD-1 a handler runs for an allowed decision alone, and within this process once for each decision at a time.
- * GUARD-2 a write whose call id others may use again is claimed in the journal before its handler runs: who
- *    finds it claimed does not run it. A read may run again.
- * GUARD-3 an answer is given when its result is journaled.
+ * GUARD-1 a handler runs only for an allowed decision, and within this process once per decision at
+ *   a time.
+ * GUARD-2 a write whose call id others may use again is claimed in the journal before its handler
+ *   runs; whoever finds it claimed does not run it. A read may run again.
+ * GUARD-3 a guarded tool answers when its result is journaled.
  */
 import { randomUUID } from "node:crypto";
 import { allowManyListeners } from "../../adapters/system/many-listeners.ts";
@@ -38,7 +39,7 @@ import {
   answerRefused,
   answerUnrecorded,
   type DecidedCall,
-  refusalOf,
+  refusalOrUnavailable,
   refuseKeyless,
   refuseRun,
   refuseUnrun,
@@ -55,7 +56,7 @@ type GuardedCall = {
   readonly call: IdentifiedCall;
   readonly context: GuardContext;
   readonly handler: Handler;
-  /** The caller named it, or its approval, so it may be proposed again. */
+  /** The caller chose the call id, or an approval id, so it may propose the call again. */
   readonly hasName: boolean;
 };
 
@@ -64,7 +65,7 @@ export class Guard {
   readonly #executor: Executor;
   readonly #claims: GuardClaims;
   readonly #unrun: UnrunCalls;
-  /** No other program runs calls of this gate. */
+  /** Whether no other program runs calls of this gate. */
   readonly #isAlone: boolean;
   readonly #runs = new SharedRuns();
 
@@ -111,7 +112,9 @@ export class Guard {
     return answerRefused(decision, event?.type === "refused" ? event : null);
   }
 
-  /** Of a call that nobody else can ask for it is known that it does not run where its caller gets no decision. */
+  /**
+   * If nobody else can propose the call and its caller gets no decision, it certainly does not run.
+   */
   async #asked(guarded: GuardedCall): Promise<Proposed> {
     const { callId } = guarded.call;
     if (guarded.hasName) {
@@ -145,7 +148,7 @@ export class Guard {
     } catch (error) {
       if (context.signal?.aborted === true) throw error;
       if (error instanceof CallgateError && error.code === "invalid_input") throw error;
-      // It is held still, and may be approved: asked for again under its id it runs.
+      // The call is still held and may be approved: proposed again under its id, it runs.
       return held ?? this.#client.unavailableFor(call, error);
     }
   }
@@ -159,7 +162,7 @@ export class Guard {
     });
   }
 
-  /** @param signal of all who wait for it. */
+  /** @param signal aborts when all callers that wait for the run have given up. */
   async #run(
     guarded: GuardedCall,
     decision: Decision,
@@ -188,25 +191,28 @@ export class Guard {
       execution = await this.#executor.run(call, guarded.handler, options);
     } catch (error) {
       if (isUnrun(error)) this.#keepUnrun(call.decisionId, claimed, repeatable);
-      // Whatever else it is, the tool may have run.
+      // After any other error the tool may have run.
       if (!(error instanceof NotClaimedError)) {
         return answerUnrecorded(error, this.#decided(guarded, decision));
       }
       if (signal.aborted) throw signal.reason;
       const proposed = this.#client.unavailableFor(guarded.call, error.cause).decision;
-      return refusedOf(proposed, refusalOf(proposed));
+      return refusedOf(proposed, refusalOrUnavailable(proposed));
     }
     if (execution.type === "not_claimed") return this.#answerUnclaimed(guarded, decision, claimed);
     return answerExecution(execution, this.#decided(guarded, decision));
   }
 
-  /** It has not run, and that could not be journaled. */
+  /** Remembers that the call has not run, which could not be journaled. */
   #keepUnrun(decisionId: string, claim: Claim, repeatable: boolean): void {
     const isReleased = this.#claims.release(decisionId, claim);
     if (!isReleased && !repeatable) this.#unrun.keep(decisionId);
   }
 
-  /** Decided under a secret that this program does not have. What nobody else can have begun is reported as over. */
+  /**
+   * The call was decided under a secret that this program does not have. If nobody else can have
+   * begun it, it is reported as over.
+   */
   async #endKeyless(guarded: GuardedCall, decision: Decision, repeatable: boolean) {
     if (!repeatable) {
       const { decisionId = "" } = decision;
@@ -230,8 +236,8 @@ export class Guard {
   }
 
   /**
-   * By a process that is gone, or elsewhere, or by this program's own hand: there it may run still, and the gate says by
-   * itself when its time is over.
+   * The call was begun elsewhere, by a process that is gone, or by this program. It may still run;
+   * the gate ends it by itself when its time is over.
    */
   async #refuseBegun(guarded: GuardedCall, decision: Decision, isGone: boolean): Promise<unknown> {
     if (isGone && this.#isAlone) {
@@ -241,12 +247,12 @@ export class Guard {
     return refuseRun(this.#decided(guarded, decision), "outcome_unknown");
   }
 
-  /** It waited for its turn until its time was over. */
+  /** The call waited for its turn until its time was over. */
   async #endNeverBegun(guarded: GuardedCall, decision: Decision): Promise<unknown> {
     const { decisionId = "" } = decision;
     const error = { code: "too_late", message: "not started in time" };
     const outcome = await this.#report(decisionId, { status: "not_executed", error });
-    // Somebody has reported meanwhile how it ended.
+    // Somebody has reported its end in the meantime.
     const time = this.#client.timeFor(decisionId);
     const ended =
       outcome?.recorded === false ? await this.#client.reader.endOf(decisionId, time) : undefined;
@@ -254,7 +260,7 @@ export class Guard {
     return ended === undefined ? refuseUnrun(call) : answerEnded(ended, call);
   }
 
-  /** For the journal: the answer is the same without. */
+  /** Writes the report for the journal; the answer is the same without it. */
   async #report(decisionId: string, report: CallReport): Promise<ReportOutcome | undefined> {
     try {
       return await this.#client.report(decisionId, report);
@@ -272,7 +278,10 @@ function isUnrun(error: unknown): boolean {
   return error instanceof NotRecordedError && error.execution.type === "not_executed";
 }
 
-/** @throws CallgateError `invalid_input`: found once the call is allowed, it would be neither run nor reported. */
+/**
+ * @throws CallgateError `invalid_input` before the call is proposed: an allowed call with a bad
+ *   signal would neither run nor be reported.
+ */
 function checkSignal(signal: unknown): void {
   if (signal === undefined) return;
   if (signal instanceof AbortSignal) {
@@ -285,7 +294,7 @@ function checkSignal(signal: unknown): void {
 
 const NO_CLAIM: Claim = { type: "begun", isGone: false };
 
-/** Null where the key cannot be made: the call was decided under another secret. */
+/** Null if the key cannot be derived: the call was decided under another secret. */
 function executableCall(decision: Decision, event: CallAllowed): ExecutableCall | null {
   const { idempotencyKey } = decision;
   if (idempotencyKey === undefined) return null;

@@ -1,24 +1,29 @@
 /**
- * What the caller of a guarded tool gets beside its output: whether the output is an earlier one, what to tell the
- * model of that, and the warnings of the decision.
+ * What a guarded tool returns besides the output: whether it is an earlier output, a note about
+ * that for the model, and the warnings of the decision.
  *
- * ANSWER-1 an output from memory is marked as one, in every form that an answer has.
- * ANSWER-2 no warning is lost: it is in the wrapped answer, in the note of a text, or found by `warningsOf`.
+ * ANSWER-1 an output from memory is marked as one in every answer form.
+ * ANSWER-2 no warning is lost: it is in the wrapped answer, in the note of a text, or returned by
+ *   `warningsOf`.
  */
+import { cutResult, DUPLICATE_NOTE_START } from "../../core/duplicate-note.ts";
 import type { CallRefused } from "../../core/events.ts";
 import type { AnswerForm, Decision, Warning } from "../api/gate-types.ts";
 import { isRefused } from "../api/refused.ts";
 import { readOutput } from "../values/output-text.ts";
 
-/** An output with all that is known of it. A call that does not run gives `Refused` in every form. */
+/**
+ * An output with its duplicate flag, note and warnings. A call that does not run returns `Refused`
+ * in every form.
+ */
 export type WrappedAnswer<Result> = {
   /** As the function returned it, now or earlier. */
   readonly output: Result;
-  /** True: the function did not run for this call, the output is an earlier one. */
+  /** True: the function did not run for this call; the output is an earlier one. */
   readonly duplicate: boolean;
-  /** For the model; null: there is nothing to say, or `append_system_note` is false. */
+  /** For the model; null if there is nothing to say, or if `append_system_note` is false. */
   readonly note: string | null;
-  /** Of checks in mode `warn`: each `message` is for the model. */
+  /** From checks in mode `warn`: each `message` is for the model. */
   readonly warnings: readonly Warning[];
 };
 
@@ -34,9 +39,8 @@ export class EarlierOutput {
 }
 
 const NOTE_BEGINS = "\n\n[Gate: ";
-const ANSWERED = "This tool call was already made";
 
-/** Of a refusal that answers from memory; null: it does not. */
+/** The earlier output, if the refusal is answered from memory; else null. */
 export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutput | null {
   if (answered === null || refusal.reason !== "duplicate_call") return null;
   const { previousResult } = refusal;
@@ -45,16 +49,14 @@ export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutp
   return new EarlierOutput(output, shortNote(refusal.note));
 }
 
-/** The note of the refusal quotes the result, and here it stands beside it. */
+/** The refusal's own note quotes the result, which this answer already contains. */
 function shortNote(note: string | null): string | null {
-  if (note === null) return null;
-  const [sentence = note] = note.split(". Result was: ");
-  return `${sentence}. This is its earlier result.`;
+  return note === null ? null : `${cutResult(note)}. This is its earlier result.`;
 }
 
 type AnswerFacts = { readonly duplicate: boolean; readonly warnings: readonly Warning[] };
 
-/** What is known of outputs that are objects, and of errors, for as long as they live. */
+/** Facts about outputs that are objects, and about errors, for as long as they live. */
 const answerFacts = new WeakMap<object, AnswerFacts>();
 
 export function presentAnswer(value: unknown, { warnings }: Decision, form: AnswerForm): unknown {
@@ -70,14 +72,15 @@ export function presentAnswer(value: unknown, { warnings }: Decision, form: Answ
   return output;
 }
 
-/** The same of what a function threw. */
+/** Attaches the warnings to an error that a function threw. */
 export function presentError(error: unknown, { warnings }: Decision): void {
   remember(error, { duplicate: false, warnings });
 }
 
 function remember(value: unknown, what: AnswerFacts): void {
   if (typeof value !== "object" || value === null) return;
-  // A function may return one object again and again: what was known of it earlier is not of this call.
+  // A function may return the same object repeatedly: facts of an earlier call do not apply to this
+  // one.
   if (what.duplicate || what.warnings.length > 0) answerFacts.set(value, what);
   else answerFacts.delete(value);
 }
@@ -88,15 +91,19 @@ function noted(output: string, note: string | null, warnings: readonly Warning[]
 }
 
 /**
- * Whether a guarded tool's answer is an earlier output: the function did not run for this call. Of a text it is known by
- * its note, of a number or a boolean by `answers: "wrapped"` or `onDecision` alone.
+ * Whether a guarded tool's answer is an earlier output, so that the function did not run for this
+ * call. For a text the note tells; for a number or boolean only `answers: "wrapped"` or
+ * `onDecision`.
  */
 export function wasAnswered(answer: unknown): boolean {
-  if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${ANSWERED}`);
+  if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${DUPLICATE_NOTE_START}`);
   return isObject(answer) && (answerFacts.get(answer)?.duplicate ?? false);
 }
 
-/** The warnings of the decision on the call that gave this object, or threw this error. Those of a text are in its note. */
+/**
+ * The warnings of the decision on the call that returned this object or threw this error. A text
+ * has its warnings in its note.
+ */
 export function warningsOf(answer: unknown): readonly Warning[] {
   if (isRefused(answer)) return answer.warnings ?? [];
   return (isObject(answer) && answerFacts.get(answer)?.warnings) || [];

@@ -1,12 +1,15 @@
-/** Runs that several callers of guarded tools wait for: a decision runs once at a time in this process. */
+/**
+ * Runs that several callers of guarded tools wait for: each decision runs once at a time in this
+ * process.
+ */
 import type { StreamReader } from "../calls/run-call.ts";
 
-/** Runs a call to its end. A handler's generator goes to the reader before that. */
+/** Runs a call to its end. The reader receives a handler's generator before that. */
 export type RunToEnd = (signal: AbortSignal, reader: StreamReader) => Promise<unknown>;
 
 export type RunRequest = {
   readonly decisionId: string;
-  /** The caller gives up. */
+  /** Aborts when this caller gives up. */
   readonly signal: AbortSignal | undefined;
   readonly run: RunToEnd;
   /** The answer to further callers while the first one reads the call's generator. */
@@ -14,9 +17,9 @@ export type RunRequest = {
 };
 
 export class SharedRuns {
-  /** By decision, until they end. */
+  /** Runs by decision, until they end. */
   readonly #running = new Map<string, SharedRun>();
-  /** Those whose answer is a generator that its caller reads. */
+  /** Runs whose answer is a generator that its caller reads. */
   readonly #streaming = new Map<string, Promise<unknown>>();
 
   has(decisionId: string): boolean {
@@ -31,7 +34,7 @@ export class SharedRuns {
       if (current === undefined) return await this.#begin(request);
       if (this.#streaming.has(decisionId)) return whileStreamed();
       if (!current.isAbandoned) return await current.join(signal);
-      // It ends as those want who gave it up, for their reasons.
+      // That run was given up, and it ends for reasons of the callers that left it.
       await current.ended();
     }
   }
@@ -53,7 +56,7 @@ export class SharedRuns {
     this.#running.delete(decisionId);
   }
 
-  /** Answers with a generator as soon as the handler gives one, else when the call has ended. */
+  /** Answers with a generator as soon as the handler returns one, else when the call has ended. */
   #start(
     { decisionId, signal: own, run }: RunRequest,
     shared: AbortSignal,
@@ -71,36 +74,39 @@ export class SharedRuns {
   }
 }
 
-/** One run that several callers wait for, each for as long as its own signal lets it. */
+/** One run that several callers wait for, each for as long as its own signal allows. */
 class SharedRun {
   readonly #run: (signal: AbortSignal) => Promise<unknown>;
   readonly #abort = new AbortController();
   #answer: Promise<unknown> | undefined;
   #callers = 0;
 
-  /** @param run begun with the first caller; its signal aborts when the last one gives up, for its reason. */
+  /**
+   * @param run begins with the first caller; its signal aborts when the last caller gives up, for
+   *   that caller's reason.
+   */
   constructor(run: (signal: AbortSignal) => Promise<unknown>) {
     this.#run = run;
   }
 
-  /** Nobody waits for it any more: whoever comes now is answered by what comes after it. */
+  /** Nobody waits for the run any more; a later caller is answered from its outcome. */
   get isAbandoned(): boolean {
     return this.#abort.signal.aborted;
   }
 
-  /** Aborts the run, whoever waits for it: its one reader has given up. */
+  /** Aborts the run regardless of waiting callers: its one reader has given up. */
   abandon(reason: unknown): void {
     this.#abort.abort(reason);
   }
 
-  /** Resolves once it has an answer, whatever that is. */
+  /** Resolves once the run has an answer, whatever it is. */
   async ended(): Promise<void> {
     await Promise.allSettled([this.#answer]);
   }
 
   /**
-   * @throws what the run throws; the reason of the caller's own signal where others still wait. The last one who
-   * gives up gets what the run makes of that: once it is journaled.
+   * @throws what the run throws; the reason of the caller's own signal while others still wait. The
+   *   last caller to give up gets the outcome of the abort, once it is journaled.
    */
   async join(signal: AbortSignal | undefined): Promise<unknown> {
     this.#callers += 1;
@@ -112,7 +118,7 @@ class SharedRun {
         else this.#abort.abort(signal?.reason);
       };
     });
-    // Before it begins: what was given up before does not run.
+    // Before the run begins: a call that was already given up must not run.
     if (signal?.aborted === true) leave();
     else signal?.addEventListener("abort", leave, { once: true });
     try {

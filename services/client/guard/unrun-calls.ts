@@ -1,10 +1,11 @@
 /**
- * Guarded calls that nobody runs, since the gate answered too late or its caller has given up: once it has answered, they
- * are told to be not executed, so that the same call may be made anew. Best effort: nobody waits for it, a program that
- * ends is not kept from that.
+ * Guarded calls that nobody runs, because the gate answered too late or the caller gave up. Once
+ * the gate has answered, this class reports them as not executed, so that the same call may be made
+ * again. This is best effort: nobody waits for it, and it does not keep a program from ending.
  *
- * UNRUN-1 what is told here is run by nobody of this program afterwards.
- * UNRUN-2 what could not be told is told once more when the gate gives the call up, where nobody has begun it meanwhile.
+ * UNRUN-1 after such a report, nobody in this program runs the call.
+ * UNRUN-2 if the report fails, it is sent once more when the gate gives the call up, unless
+ *   somebody has begun the call by then.
  */
 import type { CallAllowed, GateEvent, OutcomeUnknown } from "../../core/events.ts";
 import type { CallError } from "../../core/inputs.ts";
@@ -13,7 +14,7 @@ import type { GateClient } from "../gate-client.ts";
 import { RecentMap } from "../journal/recent-map.ts";
 import type { GuardClaims } from "./guard-claims.ts";
 
-/** Beyond it the oldest are left: the gate tells them to be of unknown outcome. */
+/** Beyond this, the oldest are left to the gate, which gives them an unknown outcome. */
 const CALLS_MAX = 10_000;
 
 const LATE: CallError = {
@@ -24,7 +25,7 @@ const LATE: CallError = {
 
 type Asked = {
   isAskedAgain: boolean;
-  /** Decided meanwhile; null: not yet. */
+  /** The decision, if it was made in the meantime; null: not yet. */
   allowed: CallAllowed | null;
 };
 
@@ -32,11 +33,17 @@ export class UnrunCalls {
   readonly #client: GateClient;
   readonly #claims: GuardClaims;
   readonly #isRunning: (decisionId: string) => boolean;
-  /** Without a decision, and without a name that they could be asked for again by. By call id. */
+  /**
+   * By call id: calls without a decision whose id no caller has, so that nobody can propose them
+   * again.
+   */
   readonly #calls = new RecentMap<"waits" | "asked_again" | "told">(CALLS_MAX);
-  /** Under way without a name. The gate may be faster than the error that their callers get. */
+  /**
+   * Proposals in progress whose id no caller has. The gate may answer before the caller gets its
+   * error.
+   */
   readonly #asked = new Map<string, Asked>();
-  /** Decisions of calls that nobody has run, whether that is still to be told. */
+  /** Decisions whose call nobody has run; true if that must still be reported. */
   readonly #untold = new RecentMap<boolean>(CALLS_MAX);
 
   constructor(client: GateClient, claims: GuardClaims, isRunning: (decisionId: string) => boolean) {
@@ -46,12 +53,15 @@ export class UnrunCalls {
     client.onCommitted((records) => this.#committed(records));
   }
 
-  /** To be called before a call is proposed under an id that nobody knows, and `add` or `drop` once it has ended. */
+  /**
+   * Call it before a call is proposed under an id that nobody else has; call `add` or `drop`
+   * afterwards.
+   */
   begin(callId: string): void {
     this.#asked.set(callId, { isAskedAgain: false, allowed: null });
   }
 
-  /** It is not run, whatever the gate decides of it. */
+  /** The call is not run, whatever the gate decides. */
   add(callId: string): void {
     const asked = this.#asked.get(callId);
     this.#asked.delete(callId);
@@ -59,12 +69,12 @@ export class UnrunCalls {
     if (asked?.allowed != null) this.#allowed(asked.allowed);
   }
 
-  /** It has its answer, or was never sent. */
+  /** The call has its answer, or was never sent. */
   drop(callId: string): void {
     this.#asked.delete(callId);
   }
 
-  /** Somebody has learned of the id, and runs it if it may run. */
+  /** Somebody has learned the id, and runs the call if it is allowed. */
   askedAgain(callId: string): void {
     const asked = this.#asked.get(callId);
     if (asked !== undefined) asked.isAskedAgain = true;

@@ -1,4 +1,4 @@
-/** What programs without types hand over when they open a gate, connect to one or close it. */
+/** Checks what untyped programs pass when they open, connect to or close a gate. */
 
 import { CallgateError } from "../api/callgate-error.ts";
 import type { ConnectOptions } from "../api/connect-types.ts";
@@ -9,7 +9,10 @@ type Shared = Pick<
   "secret" | "timeoutMs" | "onLost" | "onDecision" | "token"
 >;
 
-/** What is wrong with members that both have, or with a name of a member; undefined: nothing. */
+/**
+ * The problem of the members that both kinds of options share, or of a member's name; undefined if
+ * there is none.
+ */
 export function optionsProblem(options: Shared, names: readonly string[]): string | undefined {
   return memberProblem(options, names) ?? sharedProblem(options);
 }
@@ -25,7 +28,7 @@ function sharedProblem({
     return "`secret` must be text or bytes: await it if it is a promise";
   }
   if (token !== undefined && typeof token !== "function" && !isText(token)) {
-    return "`token` must be text, or a function that gives it";
+    return "`token` must be text, or a function that returns it";
   }
   if (onLost !== undefined && typeof onLost !== "function") return "`onLost` must be a function";
   if (onDecision !== undefined && typeof onDecision !== "function") return NO_LISTENER;
@@ -78,23 +81,26 @@ export function checkWait(options: WaitOptions): void {
 
 function valueProblem(options: WaitOptions): string | undefined {
   const { timeoutMs, signal }: Partial<Record<keyof WaitOptions, unknown>> = options;
-  // Not a number is not below 0 either: a timer would take both for one millisecond.
+  // NaN is not below 0 either: a timer would treat both as one millisecond.
   if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
     return "`timeoutMs` must be a number of milliseconds, 0 or more: without it there is no limit";
   }
   return isSignal(signal ?? null) ? undefined : "`signal` must be an AbortSignal";
 }
 
-/** Of whatever make: programs bring their own. */
+/** Accepts any implementation, because programs bring their own. */
 function isSignal(signal: unknown): boolean {
   if (signal === null) return true;
   return typeof (signal as Partial<AbortSignal>).addEventListener === "function";
 }
 
-/** What is wrong with its members, for those who write without types; undefined: nothing. A misspelled one would be lost. */
+/**
+ * The problem of the members' names; undefined if there is none. Without this check, a misspelled
+ * name would be ignored.
+ */
 export function memberProblem(input: unknown, names: readonly string[]): string | undefined {
   if (typeof input !== "object" || input === null) return "it must be an object";
   const unknown = Object.keys(input).find((name) => !names.includes(name));
   if (unknown === undefined) return undefined;
-  return `\`${unknown.slice(0, 40)}\` is not known; known are ${names.join(", ")}`;
+  return `\`${unknown.slice(0, 40)}\` is unknown; use one of ${names.join(", ")}`;
 }

@@ -1,13 +1,12 @@
-/** Proposals: as a program hands them in, checked, and as they go to the gate. */
+/** Proposals: checks what a program passes, and builds the envelope for the gate. */
 
 import { randomUUID } from "node:crypto";
 import { GREATEST_MAX_BYTES } from "../../core/canonical/limits.ts";
 import { cutText } from "../../core/cut-text.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { RecordHeader } from "../../runtime/ports.ts";
-import type { Envelope } from "../../wire/envelope.ts";
 import { boundedAssistantText } from "../../wire/input-rules.ts";
-import { proposalProblem } from "../../wire/proposal.ts";
+import { type Envelope, proposalProblem } from "../../wire/proposal.ts";
 import { CallgateError } from "../api/callgate-error.ts";
 import type { ProposalToken, ProposedCall } from "../api/gate-types.ts";
 import { argumentText } from "../values/argument-text.ts";
@@ -15,7 +14,7 @@ import { memberProblem } from "./check-options.ts";
 
 const DEFAULT_TENANT = "default";
 
-/** Any longer one is refused as well, and is not written. */
+/** Longer names are refused as well, so they are not written. */
 const NAME_CHARACTERS = 2 * LIMITS.toolNameLength;
 
 const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
@@ -36,10 +35,10 @@ const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
 const MEMBER_NAMES: readonly string[] = Object.keys(MEMBERS);
 
 /**
- * What the program says, as it goes to the gate. What the *model* may get wrong (the tool's name, the
- * arguments' text) passes: the gate refuses it, so that the model hears of it.
+ * Builds the envelope of a proposal. Errors that the *model* may make (the tool's name, the
+ * arguments' text) pass, because the gate refuses them so that the model hears of it.
  *
- * @throws CallgateError `invalid_input` for what the program got wrong.
+ * @throws CallgateError `invalid_input` for errors of the program.
  */
 export function proposalEnvelope(call: ProposedCall): Envelope {
   const unknown = memberProblem(call, MEMBER_NAMES);
@@ -73,7 +72,10 @@ function countText(field: string, value: string | number | undefined): string | 
   throw invalid(`\`${field}\` must be text or a whole number`);
 }
 
-/** Longer than any policy allows is refused as `too_large` whatever comes after; the log need not hold it. */
+/**
+ * Text beyond every policy's limit is refused as `too_large` regardless of the rest, so the log
+ * need not hold it.
+ */
 function bounded(text: string): string {
   return text.length <= GREATEST_MAX_BYTES ? text : text.slice(0, GREATEST_MAX_BYTES + 1);
 }
@@ -82,17 +84,20 @@ function invalid(problem: string): CallgateError {
   return new CallgateError("invalid_input", `the call cannot be proposed: ${problem}`);
 }
 
-/** As `services/adapters/tokens` reads it; that folder is loaded where tokens are verified alone. */
+/**
+ * Matches `services/adapters/tokens`, which is not imported here: only gates that verify tokens
+ * load it.
+ */
 const TOKEN_HEADER = "callgate-token";
 
-/** @throws CallgateError `invalid_input` where the program gives no token. */
+/** @throws CallgateError `invalid_input` if the program supplies no token. */
 export async function tokenHeaders(
   token: ProposalToken,
   call: ProposedCall,
 ): Promise<readonly RecordHeader[]> {
   const value: unknown = typeof token === "string" ? token : await asked(token, call);
   if (typeof value === "string" && value !== "") return [{ name: TOKEN_HEADER, value }];
-  throw new CallgateError("invalid_input", "the call cannot be proposed: `token` gave no text");
+  throw new CallgateError("invalid_input", "the call cannot be proposed: `token` returned no text");
 }
 
 async function asked(token: Exclude<ProposalToken, string>, call: ProposedCall): Promise<unknown> {

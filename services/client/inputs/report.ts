@@ -1,4 +1,4 @@
-/** Reports on calls: as a program hands them in, checked, and as they go to the gate. */
+/** Reports on calls: checks what a program passes, and builds the input for the gate. */
 
 import { cutText } from "../../core/cut-text.ts";
 import { sha256Hex } from "../../core/hash.ts";
@@ -21,7 +21,7 @@ import { findJsonExcess } from "../values/json-size.ts";
 import { cutToBytes, isNearText, utf8Length, writeOutput } from "../values/output-text.ts";
 import { memberProblem } from "./check-options.ts";
 
-/** As the core digests outputs: one that was cut compares equal to itself whole. */
+/** The same tag as in the core's output digests, so that a cut output equals the whole one. */
 const OUTPUT_TAG = "callgate.output.v1";
 
 const ERROR_CHARACTERS = 4_096;
@@ -34,7 +34,7 @@ export type ReportedCall = {
   readonly isRead: boolean;
 };
 
-/** @param outputBytes how much of an output of a read the gate keeps. */
+/** @param outputBytes how many bytes of a read's output the gate stores. */
 export function resultInput(
   call: ReportedCall,
   report: JudgedReport,
@@ -57,11 +57,12 @@ export function resultInput(
 type SentOutput = Pick<ResultInput, "output" | "outputDigest" | "outputBytes">;
 
 /**
- * Of a read, no more is sent than is kept: what is larger runs again. A write cannot run again to be
- * looked at, so more of it is sent, and a refusal refers to it.
+ * Sends no more of a read's output than the gate stores; a larger read runs again. A write cannot
+ * run again just to be looked at, so more of it is sent, and a refusal refers to it.
  */
 function outputOf(call: ReportedCall, output: unknown, outputBytes: number): SentOutput {
-  // Nothing is read of what nobody could keep, nor is it hashed: outputs of one length count as equal.
+  // An output that nobody could store is neither read nor hashed: outputs of one length count as
+  // equal.
   if (findJsonExcess(output, OUTPUT_BOUND) !== null) return tooLargeOutput(output);
   const written = writeOutput(output);
   if (written.kind === "none") return { output: null, outputDigest: null, outputBytes: null };
@@ -76,12 +77,12 @@ function outputOf(call: ReportedCall, output: unknown, outputBytes: number): Sen
   if (kind === "exact" || (isNearText(text) && !call.isRead)) {
     return { output: text, outputDigest: null, outputBytes: bytes };
   }
-  // One byte more than there is: the gate answers with nothing that is not whole. A write is never
-  // answered with its output, and what its output names as written must be known.
+  // One byte more than there is, because the gate never answers with an incomplete output. A write
+  // is never answered with its output, but the gate must see what the output lists as written.
   return { output: text, outputDigest: digest(), outputBytes: bytes + 1 };
 }
 
-/** Of outputs beyond it only their size is recorded. */
+/** For larger outputs only the size is recorded. */
 const OUTPUT_BOUND = { characters: 4 * 1024 * 1024, keys: 100_000, items: 100_000 };
 
 function tooLargeOutput(output: unknown): SentOutput {
@@ -94,7 +95,7 @@ function errorOf({ status, error }: CallReport): ResultInput["error"] {
   if (error === undefined) {
     return status === "failed" ? { code: null, message: "", retryable: null } : null;
   }
-  // Whatever was caught may be handed over as it is: a database's errors have numbers as codes.
+  // A program may pass on whatever it caught: database errors, for example, have numeric codes.
   const { message, code, retryable } = describeThrown(error);
   return { code, message: cutText(message, ERROR_CHARACTERS), retryable };
 }
@@ -132,7 +133,7 @@ function checkEffect(effect: unknown, status: unknown): void {
   if (!(FAILURE_EFFECTS as readonly unknown[]).includes(effect)) {
     throw invalid(`\`effect\` must be one of ${FAILURE_EFFECTS.join(", ")}`);
   }
-  if (status !== "failed") throw invalid("`effect` is of a call with the status `failed`");
+  if (status !== "failed") throw invalid("`effect` is only for a call with the status `failed`");
 }
 
 function checkCost(value: unknown): void {
@@ -151,15 +152,15 @@ function invalid(problem: string): CallgateError {
   return new CallgateError("invalid_input", `the result cannot be reported: ${problem}`);
 }
 
-/** What became of an allowed call. */
+/** The outcome of an allowed call. */
 export type CallReport = {
   readonly status: ResultStatus;
   /**
-   * Of a failed call: `none` where it certainly took no effect, so that it may run again as a new one;
-   * `possible` where it may have. Default `possible` for a write, `none` for a read.
+   * Effect of a failed call: `none` if it certainly took no effect, so that it may run again as a
+   * new one; `possible` if it may have. Default: `possible` for a write, `none` for a read.
    */
   readonly effect?: FailureEffect;
-  /** Text as it is; anything else as its JSON, which is not whole where that cannot give it back. */
+  /** Text as it is; anything else as JSON, which is marked incomplete if it cannot be read back. */
   readonly output?: unknown;
   readonly error?: {
     readonly message: string;
@@ -170,10 +171,13 @@ export type CallReport = {
   readonly cost?: Money;
 };
 
-/** A report as this program makes it: of a value that a handler returned nobody has said that it is a success. */
+/**
+ * A report that this program makes. Nobody has said that a value that a handler returned is a
+ * success.
+ */
 export type JudgedReport = CallReport & { readonly basis?: StatusBasis };
 
-/** What the executor found out about a call, as it is reported. */
+/** Converts the executor's finding on a call into a report. */
 export function reportOfExecution(report: ExecutionReport): JudgedReport {
   switch (report.status) {
     case "succeeded": {

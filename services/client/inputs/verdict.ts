@@ -1,6 +1,5 @@
-/** Verdicts that a program gives on a held call, and what the gate says where one changes nothing. */
-import type { GateEvent } from "../../core/events.ts";
-import type { IgnoredWhy } from "../../core/ignored-why.ts";
+/** A program's verdicts on held calls, and the errors for verdicts that change nothing. */
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import { MANUAL_GRANT_CALLS_MAX, type VerdictInput } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
 import { CallgateError } from "../api/callgate-error.ts";
@@ -33,7 +32,7 @@ export function verdictInput(
   };
 }
 
-/** A misspelled `untilMs` would give calls without end. */
+/** Without this check, a misspelled `untilMs` would grant calls without an end. */
 function verdictProblem(verdict: Approval): string | undefined {
   const unknown =
     memberProblem(verdict, ["by", "reason", "further"]) ??
@@ -50,18 +49,18 @@ function verdictProblem(verdict: Approval): string | undefined {
   return isText ? undefined : WRONG_REASON;
 }
 
-/** More is no reason that anybody reads. */
+/** A generous bound: nobody reads a longer reason. */
 const REASON_CHARACTERS = 16_384;
 const WRONG_REASON = `the verdict cannot be given: \`reason\` must be text of at most ${REASON_CHARACTERS} characters`;
 
-/** What records can hold of a time. */
+/** The largest time that records can hold. */
 const TIME_MAX_MS = 2 ** 52 - 1;
 
 const FURTHER = ["calls", "untilMs"];
 
 const THIS_CALL = { tool: null, calls: null, untilMs: null };
 
-/** What an approval gives beside its call. */
+/** The further calls that an approval grants. */
 function furtherCalls({ tool }: JournaledCall, { further }: Approval) {
   if (further === undefined) return THIS_CALL;
   const { calls = 1, untilMs = null } = further;
@@ -77,7 +76,7 @@ function furtherCalls({ tool }: JournaledCall, { further }: Approval) {
     throw new CallgateError("invalid_input", `\`further.untilMs\` must be ${what}`);
   }
   if (untilMs !== null && untilMs <= Date.now()) {
-    throw new CallgateError("invalid_input", "`further.untilMs` must be a time that is to come");
+    throw new CallgateError("invalid_input", "`further.untilMs` must be in the future");
   }
   return { tool, calls: calls === "any" ? null : calls, untilMs };
 }
@@ -87,19 +86,19 @@ export function verdictIgnored(event: GateEvent | undefined, approvalId: string)
   if (event.why === "reason_required") {
     return new CallgateError(
       "reason_required",
-      "the policy wants a reason with this approval: pass `reason`",
+      "the policy requires a reason with this approval: pass `reason`",
     );
   }
   if (event.why === "approvals_required") {
     return new CallgateError(
       "invalid_input",
-      "the tier asks for several approvals, so that each call is approved by itself: leave out `further`",
+      "the tier requires several approvals, and each call needs its own: leave out `further`",
     );
   }
   if (event.why === "already_decided") {
     return new CallgateError(
       "unknown_approval",
-      `this person has approved \`${approvalId}\` before: \`by\` must be somebody else`,
+      `this person has already approved \`${approvalId}\`: \`by\` must be somebody else`,
     );
   }
   if (event.why === "self_approval") {
@@ -111,7 +110,7 @@ export function verdictIgnored(event: GateEvent | undefined, approvalId: string)
   if (OTHER_SUBJECT.includes(event.why)) {
     return new CallgateError(
       "unknown_approval",
-      `the call that waits under \`${approvalId}\` is not the one that was looked at`,
+      `the call that waits under \`${approvalId}\` is not the one that was reviewed`,
     );
   }
   return unknownApproval(approvalId);

@@ -18,27 +18,27 @@ export class CallReader {
   );
   readonly #results = new JournalWaits<StoredResult>(
     ({ record }) => endedCalls(record),
-    (id) => `nobody reported what came of \`${id}\``,
+    (id) => `nobody reported the outcome of \`${id}\``,
   );
 
   constructor(calls: JournalCalls) {
     this.#calls = calls;
   }
 
-  /** To be called with everything that the gate commits, once `JournalCalls` knows of it. */
+  /** Call it with everything that the gate commits, after `JournalCalls` has processed it. */
   committed(records: readonly CommittedRecord[]): void {
     this.#decisions.committed(records);
     this.#results.committed(records);
   }
 
-  /** Nothing more will be committed: whoever waits gets the error. */
+  /** Nothing more will be committed: all waits end with the error. */
   end(error: CallgateError): void {
     this.#decisions.end(error);
     this.#results.end(error);
   }
 
   /**
-   * The terminal decision: at once where there is one, else when the hold ends.
+   * The terminal decision: at once if there is one, else when the hold ends.
    *
    * @throws CallgateError `unknown_decision`, `timeout`, `closed`; the signal's reason.
    */
@@ -47,10 +47,10 @@ export class CallReader {
   }
 
   /**
-   * How an allowed call ended: at once where that is journaled, else when it is. `unknown` where nobody
-   * told within its time. Of a held call: waits for its decision before.
+   * How an allowed call ended: at once if that is journaled, else when it is. `unknown` if nobody
+   * reported an outcome within its time. Waits for the decision on a held call first.
    *
-   * @throws CallgateError as `awaitDecision`; `invalid_input` where the call was refused.
+   * @throws CallgateError as `awaitDecision`; `invalid_input` if the call was refused.
    */
   async awaitResult(decisionId: string, options: WaitOptions): Promise<StoredResult> {
     const wait = this.#results.begin(decisionId, options);
@@ -64,13 +64,16 @@ export class CallReader {
     }
   }
 
-  /** How the call ended; undefined where the journal does not tell, or knows no such call. @throws `timeout` */
+  /**
+   * How the call ended; undefined if the journal does not say, or has no such call. @throws
+   * `timeout`
+   */
   async endOf(decisionId: string, time: Deadline): Promise<EndedCall | undefined> {
     const call = await this.#calls.get(decisionId, time);
     return call === undefined ? undefined : this.#calls.endOf(call, time);
   }
 
-  /** Who has begun the call; null where nobody has. @throws `unknown_decision`, `timeout` */
+  /** Who began the call; null if nobody did. @throws `unknown_decision`, `timeout` */
   async startOf(decisionId: string, time: Deadline): Promise<CallStart | null> {
     const call = await this.#calls.get(decisionId, time);
     if (call === undefined) throw unknownDecision(decisionId);
@@ -82,23 +85,23 @@ export class CallReader {
     return this.#calls.isBeforeOpening(position);
   }
 
-  /** As `startOf`, from memory alone; undefined: it is not there. */
+  /** As `startOf`, from memory alone; undefined if memory does not have the call. */
   findRecentStart(decisionId: string): CallStart | null | undefined {
     return this.#calls.findRecent(decisionId)?.start;
   }
 
-  /** The call, and what was decided of it in the end. */
+  /** The call, with its terminal decision. */
   async #decided(
     decisionId: string,
     options: WaitOptions,
   ): Promise<{ readonly call: JournaledCall; readonly event: DecisionEvent }> {
-    // Waiting begins before looking: what is decided meanwhile must not be missed.
+    // Waiting begins before the search, so that no decision in between is missed.
     const wait = this.#decisions.begin(decisionId, options);
     try {
       const call = await this.#calls.get(decisionId, wait);
       const event = call === undefined ? undefined : await this.#calls.decisionOf(call, wait);
       if (call === undefined) throw unknownDecision(decisionId);
-      // Of a hold that waits nothing else is known where its record is gone.
+      // If the record of a waiting hold is gone, only the latest outcome is available.
       const isHeld = (event ?? { type: this.#calls.latest(call).outcome }).type === "held";
       if (event === undefined && !isHeld) throw unknownDecision(decisionId);
       if (event !== undefined && !isHeld) return { call, event };

@@ -1,4 +1,7 @@
-/** Finds calls in the journal that memory does not have (any more): all that it tells of one, in one search. */
+/**
+ * Finds calls in the journal that memory does not have (any more), with all their events, in one
+ * search.
+ */
 import type { JournalRecord } from "../../runtime/journal.ts";
 import type { StoredResult } from "../api/gate-types.ts";
 import {
@@ -13,17 +16,22 @@ import type { JournalPosition } from "./search-journal.ts";
 import { type Journal, type Search, searchJournal, searchPartition } from "./search-journal.ts";
 import { resultOf } from "./stored-result.ts";
 
-/** As core/hash.ts makes them. */
+/** The form that core/hash.ts makes. */
 const APPROVAL_ID = /^[0-9a-f]{32}$/;
-/** Of a call that could not even be named, core/decide/refuse-unread.ts makes one of its own. */
+/**
+ * core/decide/refuse-unread.ts makes ids of its own for calls whose proposal could not be parsed.
+ */
 const DECISION_ID = /^(?:[0-9a-f]{32}$|unread:)/;
 
 export type CallSearch = Pick<Search<unknown>, "assertWanted"> & {
-  /** Everything that is journaled in the partition from now on is told. */
+  /** Starts the delivery of everything journaled in the partition from now on. */
   readonly follow: (partition: number) => Promise<void> | null;
 };
 
-/** With what the journal told of its end until the search ended. What can be no id is not searched for. */
+/**
+ * Includes every end that was delivered until the search ended. Does not search for an impossible
+ * id.
+ */
 export async function findCall(
   journal: Journal,
   decisionId: string,
@@ -33,7 +41,7 @@ export async function findCall(
   const older = new Trail(decisionId);
   const first = await searchJournal(journal, { find: older.find, assertWanted });
   if (first === undefined) return undefined;
-  // What came while the journal was searched: before its partition was followed, nothing of that was told.
+  // Records that arrived during the search: before the partition was followed, none were delivered.
   await follow(first.since.partition);
   const newer = new Trail(decisionId);
   const rest = { find: newer.find, assertWanted };
@@ -55,7 +63,9 @@ export async function findHold(
   return (await searchJournal(journal, { find, assertWanted }))?.match;
 }
 
-/** What was reported of the call; undefined where there is neither a report nor a decision. */
+/**
+ * The reported result of the call; undefined if the journal has neither a report nor a decision.
+ */
 export async function findResult(
   journal: Journal,
   decisionId: string,
@@ -70,12 +80,12 @@ export async function findResult(
   return (await searchJournal(journal, { find, assertWanted }))?.match;
 }
 
-/** Programs without types hand over anything. */
+/** Untyped programs may pass anything. */
 function isOf(ids: RegExp, id: unknown): boolean {
   return typeof id === "string" && ids.test(id);
 }
 
-/** What is met of a call on the way back to its newest decision. */
+/** Collects the events of a call on the way back to its latest decision. */
 class Trail {
   readonly #decisionId: string;
   #news: Partial<CallNews> = {};
@@ -84,7 +94,7 @@ class Trail {
     this.#decisionId = decisionId;
   }
 
-  /** The call, once its decision is met. */
+  /** Returns the call once its decision is reached. */
   readonly find = (record: JournalRecord, position: JournalPosition): JournaledCall | undefined => {
     this.#meet(readStart(record, position));
     for (let at = record.events.length - 1; at >= 0; at -= 1) {
@@ -102,7 +112,7 @@ class Trail {
   }
 
   #meet(news: CallNews | undefined): void {
-    // What is newer was met before.
+    // The search runs backwards, so it has already passed the newer events.
     if (news?.decisionId === this.#decisionId) this.#news = { ...news, ...this.#news };
   }
 }

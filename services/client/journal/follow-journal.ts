@@ -1,6 +1,6 @@
 /**
- * Tells of what a gate elsewhere journals, in the partitions that somebody asked for. Needs no group: it
- * reads from where the journal ended when it was asked.
+ * Reads the journal of a remote gate, in the partitions that somebody asked for. It needs no
+ * consumer group: it starts where the journal ended at the time of the request.
  */
 import { classify } from "../../runtime/errors.ts";
 import type { CommittedRecord } from "../../runtime/journal.ts";
@@ -19,7 +19,7 @@ export type JournalFollowerParts = {
   readonly codec: Pick<Codec, "decodeJournal" | "pending">;
   readonly clock: Clock;
   readonly notify: JournalListener;
-  /** The log cannot be read any more, whatever is tried. */
+  /** Called when the log can no longer be read at all. */
   readonly lost: (error: unknown) => void;
 };
 
@@ -37,12 +37,12 @@ export class JournalFollower {
     this.#parts = parts;
   }
 
-  /** Why the journal could not be read of late; undefined: it can. */
+  /** Why the latest read of the journal failed; undefined if it succeeded. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** @throws PipelineError where the journal's end cannot be asked for. */
+  /** @throws PipelineError if the end of the journal cannot be determined. */
   async follow(partition: number): Promise<void> {
     if (this.#next.has(partition)) return;
     const pending = this.#starting.get(partition);

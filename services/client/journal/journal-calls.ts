@@ -1,4 +1,4 @@
-/** Calls by their ids: those of late from memory, all others from the journal. */
+/** Calls by their ids: recent ones from memory, all others from the journal. */
 import type { DecisionEvent } from "../../core/events.ts";
 import type { CommittedRecord, JournalRecord } from "../../runtime/journal.ts";
 import { asCallgateError, CallgateError } from "../api/callgate-error.ts";
@@ -17,13 +17,13 @@ import type { JournalPosition } from "./search-journal.ts";
 import { readJournalRecord, searchPartition } from "./search-journal.ts";
 import { type EndedCall, endedCallOf, resultOf } from "./stored-result.ts";
 
-/** For whose sake the journal is read, and how long. */
+/** The request for which the journal is read, with its time limit. */
 type Wait = Pick<JournalWait<unknown>, "search">;
 
 export class JournalCalls {
   readonly #link: GateLink;
   readonly #recentCalls = new RecentCalls();
-  /** Where each partition's first record was that the gate has told of. */
+  /** Offset of the first record of each partition that the gate has delivered. */
   readonly #firstOffsets = new Map<number, number>();
   #closed: CallgateError | undefined;
 
@@ -31,7 +31,7 @@ export class JournalCalls {
     this.#link = link;
   }
 
-  /** To be called with everything that the gate commits. */
+  /** Call it with everything that the gate commits. */
   committed(records: readonly CommittedRecord[], partition: number): void {
     const first = records[0];
     if (first !== undefined && !this.#firstOffsets.has(partition))
@@ -39,12 +39,16 @@ export class JournalCalls {
     this.#recentCalls.committed(records, partition);
   }
 
-  /** Journaled before the gate has told of anything in this partition. */
+  /**
+   * Whether the position lies before the first record that the gate delivered in this partition.
+   */
   isBeforeOpening({ partition, offset }: JournalPosition): boolean {
     return offset < (this.#firstOffsets.get(partition) ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Nothing is read any more: who asks gets the error, searches that are under way included. */
+  /**
+   * Stops all reading: pending and later requests, including running searches, fail with the error.
+   */
   close(error: CallgateError): void {
     this.#closed = error;
   }
@@ -54,21 +58,23 @@ export class JournalCalls {
     return this.#recentCalls.get(decisionId);
   }
 
-  /** Undefined where nothing was decided under the id. */
+  /** Undefined if there is no decision with this id. */
   async get(decisionId: string, wait: Wait): Promise<JournaledCall | undefined> {
     const recentCall = this.#recentCalls.get(decisionId);
     if (recentCall !== undefined) return recentCall;
     const match = await this.#readFor(wait, (search) => findCall(this.#link, decisionId, search));
-    // What was decided while the journal was searched is known by now, and newer.
+    // A decision made during the search is in memory by now, and newer.
     return this.#recentCalls.get(decisionId) ?? match;
   }
 
-  /** The call with what was told of it meanwhile. */
+  /** The call, with what was delivered about it in the meantime. */
   latest(call: JournaledCall): JournaledCall {
     return this.#recentCalls.get(call.decisionId) ?? call;
   }
 
-  /** The call that waits under the approval id; where memory has none, the one that did. */
+  /**
+   * The call that waits under the approval id; if memory has none, the one that waited under it.
+   */
   async held(approvalId: string, wait: Wait): Promise<JournaledCall | undefined> {
     const recentCall = this.#recentCalls.held(approvalId);
     if (recentCall !== undefined) return recentCall;
@@ -85,7 +91,7 @@ export class JournalCalls {
     return isDecision(event) ? event : undefined;
   }
 
-  /** How the call ended; undefined where the journal does not tell. */
+  /** How the call ended; undefined if the journal does not say. */
   endOf({ decisionId, end, since }: JournaledCall, wait: Wait): Promise<EndedCall | undefined> {
     const find = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
     return this.#readFor(wait, async ({ assertWanted }) => {
@@ -96,7 +102,7 @@ export class JournalCalls {
     });
   }
 
-  /** Who has begun the call; null where nobody has, as far as the journal tells. */
+  /** Who began the call; null if the journal names nobody. */
   async startOf(call: JournaledCall, wait: Wait): Promise<CallStart | null> {
     const { decisionId, since, start } = this.latest(call);
     if (since === null) return start;
@@ -110,7 +116,7 @@ export class JournalCalls {
     return newer.match ?? start;
   }
 
-  /** Whether it is known how it ended. What cannot be read now tells of no end. */
+  /** Whether the call's end is recorded. A journal that cannot be read right now counts as no. */
   async isOver(call: JournaledCall, wait: Wait): Promise<boolean> {
     const latest = this.latest(call);
     if (latest.isOver) return true;
@@ -118,7 +124,7 @@ export class JournalCalls {
     return ended !== undefined && ended.stored.status !== "unknown";
   }
 
-  /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
+  /** The output of an earlier call; undefined if none was reported. @throws `unknown_decision` */
   async previousResult(ref: string, wait: Wait): Promise<StoredResult | undefined> {
     const call = this.#recentCalls.get(ref);
     return this.#readFor(wait, async (search) => {
@@ -133,7 +139,7 @@ export class JournalCalls {
     });
   }
 
-  /** @param isOver nobody waits for it any more. */
+  /** @param isOver whether nobody waits for the search any more. */
   #search(isOver: () => boolean): CallSearch {
     return {
       assertWanted: () => {

@@ -1,9 +1,9 @@
 /**
- * From an input that this process appended to the journal record it became.
+ * Matches each input that this process appends to the journal record that it became.
  *
- * REPLY-1 an answer comes from the journal alone: what is answered is durable.
- * REPLY-2 each `send` ends within its time: with its record, or with an error, also where the log gives no answer. What
- *    ends late may have been written, and is left to itself.
+ * REPLY-1 an answer comes only from the journal: every answer is durable.
+ * REPLY-2 each `send` ends within its time, with its record or with an error, even if the log does
+ *   not answer. An input that ends late may have been written, and is abandoned.
  */
 
 import { PoisonRecordError } from "../../runtime/errors.ts";
@@ -13,13 +13,13 @@ import { INPUT_TOPICS, type InputTopic } from "../../runtime/topics.ts";
 import { asCallgateError, CallgateError } from "../api/callgate-error.ts";
 import { KeepAlive } from "../keep-alive.ts";
 
-/** More than a batch can hold; beyond it the oldest are of inputs that nobody here waits for. */
+/** More than a batch can hold; the oldest beyond it belong to inputs that nobody here waits for. */
 const EARLY_MAX = 2_000;
 
 type Waiter = {
-  /** Of what it is sent for, by the clock of the system. */
+  /** Time limit of the request, by the system clock. */
   readonly deadlineMs: number;
-  /** In the log (`#positionOf`); null: not said yet. */
+  /** Position in the log (`#positionOf`); null until the log reports it. */
   position: number | null;
   readonly resolve: (record: CommittedRecord) => void;
   readonly reject: (error: CallgateError) => void;
@@ -30,8 +30,8 @@ export type OutgoingInput = OutgoingRecord & { readonly topic: InputTopic };
 export type ReplyOptions = {
   readonly timeoutMs: number;
   /**
-   * Inputs of one turn of the event loop are appended as one: for a log that takes all of them or none.
-   * Each append has its price, and what many agents ask for at once comes in one turn.
+   * Appends the inputs of one turn of the event loop in one batch, for a log that takes all or
+   * none. Each append has a fixed cost, and requests of many agents arrive in the same turn.
    */
   readonly together: boolean;
 };
@@ -40,14 +40,16 @@ export class JournalReplies {
   readonly #log: Log;
   readonly #timeoutMs: number;
   readonly #together: boolean;
-  /** Not appended yet, and who waits for them. */
+  /** Inputs not yet appended, and their waiters. */
   #inputs: OutgoingInput[] = [];
   #senders: Waiter[] = [];
-  /** All that wait for an answer. */
+  /** Everybody who waits for an answer. */
   readonly #waiting = new Set<Waiter>();
-  /** Those of which the log has said where their inputs are, by that. */
+  /** Waiters by position, once the log has reported the position of their input. */
   readonly #waiters = new Map<number, Waiter>();
-  /** Records of inputs whose append has not returned yet: the gate may be faster than our own append. */
+  /**
+   * Records of inputs whose append has not returned yet: the gate may be faster than our append.
+   */
   readonly #early = new Map<number, CommittedRecord>();
   readonly #alive = new KeepAlive(() => this.#expire());
   #ended: CallgateError | undefined;
@@ -60,9 +62,10 @@ export class JournalReplies {
   }
 
   /**
-   * One promise from the input to the answer: each one more is paid for with every call.
-   * @param ready what is waited for before it is appended.
-   * @param leftMs of the time: what it is sent for may have begun before.
+   * One promise from the input to the answer, because every further promise costs time on each
+   * call.
+   * @param ready awaited before the append.
+   * @param leftMs what is left of the time limit of the request, which may have begun earlier.
    * @throws CallgateError: not appended, no answer in time, or the gate was closed.
    */
   send(
@@ -81,7 +84,7 @@ export class JournalReplies {
     });
   }
 
-  /** What nobody waits for any more is not appended. */
+  /** Skips inputs that nobody waits for any more. */
   #addOnce(ready: Promise<void>, input: OutgoingInput, waiter: Waiter): void {
     ready.then(
       () => {
@@ -124,7 +127,9 @@ export class JournalReplies {
     }
   }
 
-  /** Nothing was written: an input that the log takes never must not keep back those beside it. */
+  /**
+   * Nothing was written: an input that the log never accepts must not hold up the ones beside it.
+   */
   #refused(inputs: readonly OutgoingInput[], waiters: readonly Waiter[], error: unknown): void {
     if (inputs.length > 1 && error instanceof PoisonRecordError) {
       for (let at = 0; at < inputs.length; at += 1) {
@@ -143,7 +148,7 @@ export class JournalReplies {
     if (this.#isFirst(waiter)) waiter.reject(error);
   }
 
-  /** False: it has its answer. */
+  /** False: the waiter already has its answer. */
   #isFirst(waiter: Waiter): boolean {
     if (!this.#waiting.delete(waiter)) return false;
     if (waiter.position !== null) this.#waiters.delete(waiter.position);
@@ -154,7 +159,7 @@ export class JournalReplies {
     return true;
   }
 
-  /** To be called with everything that the gate commits. */
+  /** Call it with everything that the gate commits. */
   committed(records: readonly CommittedRecord[]): void {
     for (const committed of records) {
       if (this.#waiting.size === 0) return;
@@ -173,7 +178,7 @@ export class JournalReplies {
     await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  /** Nothing more will be committed: whoever waits gets the error, and so does who sends from now on. */
+  /** Nothing more will be committed: current and later waits end with the error. */
   end(error: CallgateError): void {
     this.#ended ??= error;
     for (const waiter of [...this.#waiters.values()]) this.#fail(waiter, error);
@@ -206,7 +211,7 @@ export class JournalReplies {
     }
   }
 
-  /** One number for a position in the log: sooner made and looked up than a text. */
+  /** One number for a position in the log: faster to make and look up than a string. */
   #positionOf(topic: InputTopic, partition: number, offset: number): number {
     const lane = partition * INPUT_TOPICS.length + INPUT_TOPICS.indexOf(topic);
     return offset * this.#log.partitions * INPUT_TOPICS.length + lane;
@@ -217,10 +222,10 @@ export class JournalReplies {
     for (const waiter of this.#waiting) {
       if (waiter.deadlineMs > nowMs) continue;
       const who = waiter.position === null ? "log" : "gate";
-      const why = `the ${who} gave no answer in ${this.#timeoutMs} ms`;
+      const why = `the ${who} did not answer within ${this.#timeoutMs} ms`;
       this.#fail(waiter, new CallgateError("timeout", why));
     }
   }
 }
 
-const NOT_ACKNOWLEDGED = "the log took a record and did not say where it is";
+const NOT_ACKNOWLEDGED = "the log appended a record and did not report its offset";

@@ -1,4 +1,4 @@
-/** Who waits for something to be journaled of a decision. */
+/** Requests that wait until something about a decision is journaled. */
 import type { CommittedRecord } from "../../runtime/journal.ts";
 import type { CallgateError } from "../api/callgate-error.ts";
 import type { WaitOptions } from "../api/gate-types.ts";
@@ -6,18 +6,18 @@ import { Deadline } from "../deadline.ts";
 import { checkWait } from "../inputs/check-options.ts";
 import { KeepAlive } from "../keep-alive.ts";
 
-/** The time runs from its beginning, whatever it is spent on. */
+/** The time runs from the beginning of the wait, across all its steps. */
 export interface JournalWait<T> {
   /**
-   * What a search of the journal gives, as of `Deadline`. Who has no time at all asks for what is there, and what is there is found by a search:
-   * it has all the time it needs.
+   * Searches the journal, as in `Deadline`. A request without any time asks for what already
+   * exists, so its search may take all the time it needs.
    *
    * @throws CallgateError `timeout`; the signal's reason; what the search throws.
    */
   search<R>(search: (isOver: () => boolean) => Promise<R>): Promise<R>;
   /** @throws CallgateError `timeout`, `closed`; the signal's reason. */
   ended(): Promise<T>;
-  /** To be called once, whatever came of it. */
+  /** Call it once, whatever the outcome. */
   end(): void;
 }
 
@@ -28,14 +28,14 @@ type Waiter<T> = {
   readonly fail: (error: unknown) => void;
 };
 
-/** What a record says of decisions, each with what whoever waits for it gets. */
+/** Extracts from a record, per decision, the value for those who wait for it. */
 export type Findings<T> = (
   record: CommittedRecord,
 ) => Iterable<readonly [decisionId: string, finding: T]>;
 
 export class JournalWaits<T> {
   readonly #find: Findings<T>;
-  /** Of a wait whose time is over: `` `d1` was not decided `` */
+  /** The message for a wait that timed out: `` `d1` was not decided `` */
   readonly #notYet: (decisionId: string) => string;
   readonly #waiters = new Map<string, Set<Waiter<T>>>();
   readonly #alive = new KeepAlive(() => undefined);
@@ -53,7 +53,7 @@ export class JournalWaits<T> {
     const finding = new Promise<T>((resolve, reject) => {
       waiter = { resolve, fail: reject };
     });
-    // It may fail before, or without, anybody having asked for it.
+    // The promise may reject before, or without, anybody awaiting it.
     finding.catch(() => undefined);
     if (waiter !== undefined) this.#add(decisionId, waiter);
     const limit = new Deadline(decisionId, options);
@@ -78,7 +78,7 @@ export class JournalWaits<T> {
     }
   }
 
-  /** Nothing more will be committed: whoever waits gets the error, and so does who waits from now on. */
+  /** Nothing more will be committed: current and later waits end with the error. */
   end(error: CallgateError): void {
     this.#ended ??= error;
     for (const waiters of this.#waiters.values()) {

@@ -1,6 +1,6 @@
 /**
- * The calls that wait for a person, by the journal. It is read through once, newest first, and from then on from where it was
- * left.
+ * The calls that wait for a person, according to the journal. The first request reads the journal
+ * once, newest first; later requests read only what is new.
  */
 import type { JsonObject } from "../../core/canonical/json-value.ts";
 import type { CallHeld, GateEvent } from "../../core/events.ts";
@@ -15,7 +15,7 @@ export class PendingCalls {
   readonly #journal: Journal;
   /** By approval id. */
   readonly #holds = new Map<string, Hold>();
-  /** Where to go on, by partition. */
+  /** Where to go on reading, by partition. */
   readonly #next = new Map<number, number>();
   #reading: Promise<void> = Promise.resolve();
 
@@ -24,10 +24,10 @@ export class PendingCalls {
   }
 
   /**
-   * Those that wait now, the oldest first.
+   * The calls that wait now, the oldest first.
    *
-   * @param assertWanted throws where nobody waits for the answer any more.
-   * @throws CallgateError where the journal cannot be read.
+   * @param assertWanted throws if nobody waits for the answer any more.
+   * @throws CallgateError if the journal cannot be read.
    */
   async list(filter: PendingFilter, assertWanted: () => void): Promise<readonly PendingCall[]> {
     const before = this.#reading.catch(() => undefined);
@@ -56,7 +56,7 @@ export class PendingCalls {
   }
 }
 
-/** What a stretch of the journal says of holds; its events come newest first. */
+/** Hold events from a section of the journal; they arrive newest first. */
 class HoldNews {
   readonly #ended = new Set<string>();
   readonly #begun: CallHeld[] = [];

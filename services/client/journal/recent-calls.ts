@@ -1,7 +1,7 @@
 /**
- * Where the decisions of late lie in the journal: so that a report, a verdict or a question that names
- * only an id finds its conversation without reading the journal. A cache: what is not in it is searched
- * for there.
+ * Journal positions of recent decisions, so that a report, a verdict or a question that has only an
+ * id finds its conversation without reading the journal. This is a cache: what it lacks is searched
+ * for in the journal.
  */
 
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
@@ -11,7 +11,10 @@ import { RecentMap } from "./recent-map.ts";
 import type { JournalPosition } from "./search-journal.ts";
 
 const CALLS_MAX = 50_000;
-/** Calls of which it is not known how they ended for longer than others take: each is asked for again, and the journal is long. */
+/**
+ * Bounds the calls that stay without an outcome longer than others. They are kept because each will
+ * be asked for again, and the journal is long.
+ */
 const OPEN_MAX = 100_000;
 
 export type JournaledCall = {
@@ -22,29 +25,32 @@ export type JournaledCall = {
   readonly tool: string;
   readonly isRead: boolean;
   readonly outcome: DecisionEvent["type"];
-  /** Of a held call: what a verdict on it is about. */
+  /** For a held call: the subject of a verdict on it. */
   readonly about: VerdictSubject | null;
-  /** Of the latest decision. */
+  /** Position of the latest decision. */
   readonly position: JournalPosition;
-  /** Null: nobody has begun it. */
+  /** Null: nobody has begun the call. */
   readonly start: CallStart | null;
-  /** Of the latest that was told of its end, by whomever; null: nothing was. */
+  /** Position of the latest report of the call's end, whoever sent it; null if there is none. */
   readonly end: JournalPosition | null;
-  /** It is known how it ended: nothing more is told of that. */
+  /** The end is certain: no later record changes it. */
   readonly isOver: boolean;
-  /** Of the latest result that was reported. */
+  /** Position of the latest reported result. */
   readonly result: JournalPosition | null;
-  /** From here on nothing is known of it: it was searched for, not told. Null: all that is journaled of it is told. */
+  /**
+   * Records from this position on are not included, because the call was searched for rather than
+   * delivered. Null: everything journaled about it is included.
+   */
   readonly since: JournalPosition | null;
 };
 
-/** What is told of a call once it is allowed. */
+/** News about a call after it was allowed. */
 export type CallNews = Pick<JournaledCall, "decisionId"> &
   Partial<Pick<JournaledCall, "start" | "end" | "isOver" | "result">>;
 
 export class RecentCalls {
   readonly #calls = new RecentMap<JournaledCall>(CALLS_MAX);
-  /** Without an end or a decision for so long that others took their position. Some have one by now. */
+  /** Calls without an end or a decision that `#recent` has dropped. Some have one by now. */
   readonly #open = new RecentMap<JournaledCall>(OPEN_MAX);
   /** Holds that wait, by approval id. */
   readonly #holds = new Map<string, string>();
@@ -88,7 +94,7 @@ export class RecentCalls {
     if (gone === undefined) return;
     for (const one of gone) {
       const openCall = this.#open.get(one.decisionId);
-      // What has ended must not come back as open.
+      // A call that has ended must not come back as open.
       if (isOpen(one) || openCall !== undefined) this.#open.set(one.decisionId, one);
     }
   }
@@ -102,7 +108,7 @@ export function isDecision(event: GateEvent | undefined): event is DecisionEvent
   return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
 }
 
-/** Undefined where the event says nothing of how a call ended. */
+/** Undefined if the event says nothing about how a call ended. */
 export function readNews(event: GateEvent, position: JournalPosition): CallNews | undefined {
   switch (event.type) {
     case "result_recorded": {
@@ -151,16 +157,16 @@ export function callOfDecision(event: DecisionEvent, position: JournalPosition):
   };
 }
 
-/** Somebody begins the call. */
+/** The start of a call. */
 export type CallStart = {
-  /** Who says so; null: who did not tell who it is. */
+  /** The name of the claimant; null if it gave none. */
   readonly by: string | null;
   readonly position: JournalPosition;
 };
 
 const GUARD = "guard:";
 
-/** The name of one claim of a guard: no other has it. */
+/** The unique name of one claim of a guard. */
 export function claimName(id: string): string {
   return `${GUARD}${id}`;
 }
@@ -169,16 +175,16 @@ export function isByGuard({ by }: CallStart): boolean {
   return by?.startsWith(GUARD) === true;
 }
 
-/** Whose start the record at this position has; undefined: nobody's. */
+/** The start that the record at this position has; undefined if it has none. */
 export function readStart(
   { input, events }: JournalRecord,
   position: JournalPosition,
 ): { readonly decisionId: string; readonly start: CallStart } | undefined {
   if (input.type !== "decided" || input.input.type !== "result") return undefined;
   const { decisionId, status, executorId: by = null } = input.input;
-  // Who reports that it cannot tell how a call ended has begun it.
+  // A report of an unknown outcome implies that the reporter began the call.
   if (status !== "started" && status !== "unknown") return undefined;
-  // A guard starts nothing that its claim was not granted for. Others do not ask.
+  // A guard starts nothing without a granted claim. Other reporters do not claim.
   const start = { by, position };
   if (events[0]?.type === "ignored" && isByGuard(start)) return undefined;
   return { decisionId, start };

@@ -1,13 +1,13 @@
 /**
- * A map that forgets what was put in long ago: two maps in turn. Taking out the oldest one by one would walk
- * over the holes that those before it left in the map.
+ * A map that forgets its oldest entries: two maps that take turns. Deleting the oldest one by one
+ * would walk over the holes that earlier deletions left in the map.
  */
 export class RecentMap<V> {
   readonly #most: number;
   #recent = new Map<string, V>();
   #older: ReadonlyMap<string, V> = new Map();
 
-  /** @param most entries kept at most; at least half as many are. */
+  /** @param most upper bound of entries; at least half as many are retained. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -16,7 +16,10 @@ export class RecentMap<V> {
     return this.#recent.get(key) ?? this.#older.get(key);
   }
 
-  /** Entries that went to make room, newer ones of their keys left out; undefined where none did. */
+  /**
+   * Returns the evicted entries that no newer entry of the same key replaces; undefined if none
+   * were.
+   */
   set(key: string, value: V): Iterable<V> | undefined {
     this.#recent.set(key, value);
     if (this.#recent.size < this.#most / 2) return undefined;

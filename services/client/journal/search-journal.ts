@@ -1,9 +1,9 @@
 /**
- * Finds in the journal what memory does not have (any more), newest first.
+ * Finds records in the journal that memory does not have (any more), newest first.
  *
- * SEARCH-1 all searches of a process together keep it from everything else for a slice at a time: a log in this
- *    process answers at once, and the journal is long.
- * SEARCH-2 a search that is given up ends with its slice.
+ * SEARCH-1 all searches of a process together block the event loop for one slice at a time: a log
+ *   in this process answers synchronously, and the journal is long.
+ * SEARCH-2 a search that was given up ends with its slice.
  */
 
 import { FatalError } from "../../runtime/errors.ts";
@@ -13,23 +13,26 @@ import { journalRecordOf } from "../../runtime/read-journal.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 
 const WINDOW_RECORDS = 1_000;
-/** Read at once: an embedded log is not left in between. */
+/** Size of one read; an embedded log does not yield within it. */
 const READ_BYTES = 256 * 1024;
-/** Half of what nobody notices: a read, or a large record, comes on top of it. */
+/** Half of what a person would notice: one read or a large record comes on top of it. */
 const SLICE_MS = 10;
 
 export type Journal = { readonly log: Log; readonly codec: Codec };
 
 export type Search<T> = {
   readonly find: (record: JournalRecord, position: JournalPosition) => T | undefined;
-  /** Throws where nobody waits for the search any more. */
+  /** Throws if nobody waits for the search any more. */
   readonly assertWanted: () => void;
 };
 
-/** The match, and from where on the journal was not searched: that was journaled after the search began. */
+/**
+ * The match, and the position from which the journal was not searched: later records were journaled
+ * after the search began.
+ */
 export type SearchResult<T> = { readonly match: T; readonly since: JournalPosition };
 
-/** Undefined where it is gone by retention. */
+/** Undefined if retention has deleted it. */
 export async function readJournalRecord(
   { log, codec }: Journal,
   position: JournalPosition,
@@ -54,7 +57,7 @@ async function recordAt(
   }
 }
 
-/** The newest finding of the first partition that has one. */
+/** The newest match of the first partition that has one. */
 export async function searchJournal<T>(
   journal: Journal,
   search: Search<T>,
@@ -66,7 +69,7 @@ export async function searchJournal<T>(
   return undefined;
 }
 
-/** The newest finding from a position on. */
+/** The newest match from a position on. */
 export async function searchPartition<T>(
   journal: Journal,
   { partition, offset }: JournalPosition,
@@ -121,7 +124,7 @@ async function readWindow(
   return window;
 }
 
-/** Retention goes on while a search does: what it has taken is passed over. */
+/** Retention continues during a search: deleted records are skipped. */
 async function readFrom(log: Log, { partition, offset }: JournalPosition): Promise<ReadResult> {
   try {
     const limits = { recordsMax: WINDOW_RECORDS, bytesMax: READ_BYTES };
@@ -140,7 +143,7 @@ function isGone(error: unknown): boolean {
 let sliceEndMs = 0;
 let turn: Promise<void> | undefined;
 
-/** SEARCH-1: gives the event loop its turn where the searches have had theirs. SEARCH-2 */
+/** SEARCH-1, SEARCH-2: yields to the event loop once the searches have used their slice. */
 async function pause({ assertWanted }: Search<unknown>): Promise<void> {
   if (turn === undefined && performance.now() >= sliceEndMs) {
     turn = new Promise((resolve) => {
@@ -155,5 +158,5 @@ async function pause({ assertWanted }: Search<unknown>): Promise<void> {
   assertWanted();
 }
 
-/** Where a record of the journal is. */
+/** Partition and offset of a record of the journal. */
 export type JournalPosition = { readonly partition: number; readonly offset: number };

@@ -3,7 +3,7 @@ import type { JournalRecord } from "../../runtime/journal.ts";
 import type { StoredResult } from "../api/gate-types.ts";
 import { isNearText, readOutput, utf8Length } from "../values/output-text.ts";
 
-/** What this record says of the output of a call; undefined where it says nothing. */
+/** What this record says about the output of a call; undefined if it says nothing. */
 export function resultOf(record: JournalRecord, decisionId: string): StoredResult | undefined {
   const event = record.events[0];
   if (event?.type !== "result_recorded" || event.decisionId !== decisionId) return undefined;
@@ -14,10 +14,13 @@ export function resultOf(record: JournalRecord, decisionId: string): StoredResul
   return withOutput({ decisionId, status, effect, error, bytes, digest }, input.output);
 }
 
-/** How a call ended; `returned`: the output is what its handler gave, whatever was read in it since. */
+/**
+ * How a call ended; `returned`: the output is what its handler returned, even if it was classified
+ * as a failure.
+ */
 export type EndedCall = { readonly stored: StoredResult; readonly returned: boolean };
 
-/** What this record says of the end of a call; undefined where it says nothing. */
+/** What this record says about the end of a call; undefined if it says nothing. */
 export function endedCallOf(record: JournalRecord, decisionId: string): EndedCall | undefined {
   const stored = endedCalls(record).find(([id]) => id === decisionId)?.[1];
   if (stored === undefined) return undefined;
@@ -26,7 +29,7 @@ export function endedCallOf(record: JournalRecord, decisionId: string): EndedCal
   return { stored, returned: input.status === "succeeded" || input.basis === "returned" };
 }
 
-/** The decisions whose calls have ended by this record, and how. */
+/** The decisions whose calls end with this record, and how. */
 export function endedCalls(
   record: JournalRecord,
 ): readonly (readonly [decisionId: string, result: StoredResult])[] {
@@ -49,7 +52,7 @@ function endOf(event: GateEvent, record: JournalRecord): StoredResult | undefine
   }
 }
 
-/** By a late result, with what it gave, or by a person. */
+/** The end of a reconciled call: by a late result, with its output, or by a person. */
 function reconciled(
   decisionId: string,
   status: StoredResult["status"],
@@ -65,7 +68,7 @@ function reconciled(
 }
 
 function withoutOutput(decisionId: string, status: StoredResult["status"]): StoredResult {
-  // Who reconciles a call as failed has looked.
+  // A person who reconciles a call as failed has checked that it took no effect.
   const effect = status === "failed" ? "none" : null;
   return withOutput({ decisionId, status, effect, error: null, bytes: 0, digest: null }, null);
 }

@@ -5,8 +5,9 @@ import { findJsonExcess } from "./json-size.ts";
 import { kindLostInJson } from "./lost-in-json.ts";
 
 /**
- * Arguments as JSON text. Text is passed on as the model wrote it. What JSON would silently change or
- * empty (NaN, maps, promises, functions) is an error: two different calls must not look the same.
+ * Arguments as JSON text. Text is passed on as the model wrote it. What JSON would silently change
+ * or empty (NaN, maps, promises, functions) is an error, because two different calls must not look
+ * the same.
  *
  * @throws CallgateError `invalid_input`
  */
@@ -29,7 +30,10 @@ export function argumentText(tool: string, value: object | string | undefined): 
   }
 }
 
-/** Whatever the policy says, the gate refuses more as `too_large`: what it gets is no more than it takes to say why. */
+/**
+ * The gate refuses more as `too_large` under every policy, so the client sends only what the gate
+ * needs to say why.
+ */
 const ARGUMENTS_BOUND = {
   characters: GREATEST_MAX_BYTES,
   keys: DEFAULT_CANONICAL_LIMITS.maxKeys,
@@ -49,16 +53,21 @@ class NoJsonForm extends Error {
   }
 }
 
-/** A replacer: sees each value after its own `toJSON`, so dates are text here. */
+/** A replacer: it sees each value after its own `toJSON`, so dates are text here. */
 function checked(this: unknown, _key: string, value: unknown): unknown {
   const problem = problemOf(value, Array.isArray(this));
   if (problem !== undefined) throw new NoJsonForm(problem);
   return value;
 }
 
-/** Where `checked` stopped. It does not look after that itself: that would be paid for by every call. */
+/**
+ * Finds the value at which `checked` stopped. `checked` does not track the path itself, because
+ * every call would pay for that.
+ */
 function findProblemPath(value: object): readonly string[] {
-  /** What the value under way stands in, from the outside, and the key of each in the one before. */
+  /**
+   * The containers of the current value, outermost first, and the key of each in the one before.
+   */
   const holders: unknown[] = [];
   const keys: string[] = [];
   try {
@@ -72,14 +81,14 @@ function findProblemPath(value: object): readonly string[] {
       return checked.call(this, key, member);
     });
   } catch {
-    // It stops where the first one did.
+    // The replacer throws at the same value as before.
   }
   return keys.slice(1);
 }
 
 function sentence({ what, remedy }: Problem, path: readonly string[]): string {
   const where =
-    path.length === 0 ? `are ${what}` : `hold ${what} at \`${path.reduce(jsonMember, "$")}\``;
+    path.length === 0 ? `are ${what}` : `contain ${what} at \`${path.reduce(jsonMember, "$")}\``;
   return `${where}, which JSON cannot carry: ${remedy}`;
 }
 
@@ -89,14 +98,14 @@ function problemOf(value: unknown, isItem: boolean): Problem | undefined {
   switch (typeof value) {
     case "number":
       if (Number.isFinite(value)) return undefined;
-      return { what: String(value), remedy: "give a number, or null" };
+      return { what: String(value), remedy: "pass a number, or null" };
     case "bigint":
-      return { what: "a bigint", remedy: "give its digits as text" };
+      return { what: "a bigint", remedy: "pass its digits as text" };
     case "function":
     case "symbol":
       return { what: `a ${typeof value}`, remedy: "leave it out" };
     case "undefined":
-      return isItem ? { what: "undefined", remedy: "give null, or leave it out" } : undefined;
+      return isItem ? { what: "undefined", remedy: "pass null, or leave it out" } : undefined;
     case "object":
       return value === null ? undefined : problemOfObject(value);
     default:
@@ -113,14 +122,14 @@ function problemOfObject(value: object): Problem | undefined {
 
 function describeRemedy(value: object, kind: string): string {
   if (kind === "Promise") return "await it first";
-  if (value instanceof Error) return "give its message";
-  if (value instanceof Map) return "give an object, as `Object.fromEntries` makes it";
-  if (value instanceof Set) return "give an array, as `Array.from` makes it";
-  if (value instanceof RegExp) return "give its text, which is its `source`";
+  if (value instanceof Error) return "pass its message";
+  if (value instanceof Map) return "pass an object, as `Object.fromEntries` makes it";
+  if (value instanceof Set) return "pass an array, as `Array.from` makes it";
+  if (value instanceof RegExp) return "pass its text, which is its `source`";
   if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
-    return "give text, such as its bytes in base64";
+    return "pass text, such as its bytes in base64";
   }
-  return "give what matters of it as plain data, or give it a `toJSON`";
+  return "pass what matters of it as plain data, or define `toJSON` on it";
 }
 
 function invalid(tool: string, what: string): CallgateError {

@@ -1,8 +1,8 @@
 /**
- * Whether a value would be too much as JSON, found out before any of it is written.
+ * Whether a value would be too large as JSON, determined before any of it is written.
  *
- * SIZE-1 the walk ends as soon as the bound is passed, and looks at no more of a text than its length.
- * SIZE-2 what is counted is at most what JSON has: nothing is called too large that is not.
+ * SIZE-1 the walk ends as soon as the bound is exceeded, and reads only the length of a text.
+ * SIZE-2 the count never exceeds the real JSON size, so no value is wrongly called too large.
  */
 
 export type JsonBound = {
@@ -14,10 +14,10 @@ export type JsonBound = {
   readonly items: number;
 };
 
-/** Deeper is nothing that JSON could be written of at all: a cycle, most likely. */
+/** A deeper value cannot be written as JSON at all: it is most likely a cycle. */
 const DEPTH_MAX = 1_000;
 
-/** Total over plain data; a getter or proxy of the caller's may throw. */
+/** Never throws on plain data; a caller's getter or proxy may throw. */
 export function findJsonExcess(value: unknown, bound: JsonBound): Excess | null {
   const left = { ...bound, depth: DEPTH_MAX };
   spend(value, left);
@@ -26,7 +26,7 @@ export function findJsonExcess(value: unknown, bound: JsonBound): Excess | null 
   return left.characters < 0 ? "characters" : null;
 }
 
-/** Of what there is too much. */
+/** The bound that was exceeded. */
 export type Excess = keyof JsonBound;
 
 type Left = { characters: number; keys: number; items: number; depth: number };
@@ -55,7 +55,7 @@ function spendItems(items: readonly unknown[], left: Left): void {
 }
 
 function spendMembers(value: object, left: Left): void {
-  // By name, not by a list of all names.
+  // Iterates instead of building a list of all names.
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     const member: unknown = Reflect.get(value, key);

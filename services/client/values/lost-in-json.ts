@@ -1,7 +1,7 @@
 /**
- * What JSON would write as `{}`, or without what matters of it: a promise that nobody awaited, a map, an error, bytes, an
- * object that keeps all it has out of sight. Its kind, or undefined where its own members say what it is. Of what its
- * `toJSON` gave, where it has one.
+ * Detects values that JSON would write as `{}` or without what matters: an unawaited promise, a
+ * map, an error, bytes, an object with private state. Returns its kind, or undefined if its own
+ * members describe it. Expects the result of `toJSON`, if the value has one.
  */
 export function kindLostInJson(value: object): string | undefined {
   if (Array.isArray(value)) return undefined;
@@ -11,23 +11,23 @@ export function kindLostInJson(value: object): string | undefined {
   return undefined;
 }
 
-/** Of any realm: nothing but the end of the chain is inherited from. */
+/** Works across realms: only the end of the prototype chain is inherited from. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Queries that run once they are awaited, too. */
+/** Includes queries that run once they are awaited. */
 function isThenable(value: object): boolean {
   return typeof Reflect.get(value, "then") === "function";
 }
 
-/** JSON takes the value out of it. */
+/** JSON unwraps the value. */
 function isBoxed(value: object): boolean {
   return value instanceof Number || value instanceof String || value instanceof Boolean;
 }
 
-/** Whatever members somebody has put beside it. */
+/** True even if somebody has added members. */
 function keepsItElsewhere(value: object): boolean {
   return (
     value instanceof Map ||

@@ -1,19 +1,19 @@
 import { kindLostInJson } from "./lost-in-json.ts";
 
 /**
- * Outputs as text, and back as they were returned. Text stays text, so that patterns, paths and
- * people see what the tool gave; anything else becomes JSON. Two marks after it make it clear what it
- * was, as JSON made here never ends in white space: a line feed for a text that is itself JSON, a
- * space for JSON that is not all of what was returned.
+ * Writes outputs as text, and reads them back as they were returned. Text stays text, so that
+ * patterns, paths and people see what the tool returned; anything else becomes JSON. Two suffixes
+ * keep this unambiguous, because JSON made here never ends in white space: a line feed marks a text
+ * that is itself JSON, a space marks JSON that is not all of what was returned.
  */
 export type OutputText =
   /** There was no output (`undefined`). */
   | { readonly kind: "none" }
-  /** `readOutput` gives what was returned. */
+  /** `readOutput` returns exactly what was returned. */
   | { readonly kind: "exact"; readonly text: string }
-  /** What people, models and patterns can have of it. It must not pass for what was returned. */
+  /** What people, models and patterns can use of it. It must not pass for the original. */
   | { readonly kind: "near"; readonly text: string }
-  /** Nothing can be had of it but what kind of thing it was. */
+  /** Nothing can be represented but the kind of the value. */
   | { readonly kind: "lost"; readonly text: string };
 
 const DEPTH_MAX = 100;
@@ -21,12 +21,12 @@ const HALF_A_PAIR = /\p{Surrogate}/u;
 const TEXT_MARK = "\n";
 const NEAR_MARK = " ";
 
-/** Total. */
+/** Never throws. */
 export function writeOutput(value: unknown): OutputText {
   if (value === undefined) return { kind: "none" };
   if (typeof value === "string") {
     const text = isJson(value) ? `${value}${TEXT_MARK}` : value;
-    // Half a surrogate pair has no UTF-8 form: what is written is not what comes back.
+    // Half a surrogate pair has no UTF-8 form, so reading back would give another text.
     return { kind: HALF_A_PAIR.test(value) ? "near" : "exact", text };
   }
   const exact = exactJson(value);
@@ -47,7 +47,7 @@ function exactJson(value: unknown): string | undefined {
 
 function nearJson(value: unknown): string | undefined {
   try {
-    // What stands for the whole of it would be no output, but a text that was made up here.
+    // A placeholder for the whole value would not be an output, but a text made up here.
     if (typeof value === "object" && value !== null && standsFor(value) !== undefined) {
       return undefined;
     }
@@ -57,7 +57,9 @@ function nearJson(value: unknown): string | undefined {
   }
 }
 
-/** A replacer: a large number in its digits, and what JSON would empty as what it was. */
+/**
+ * A replacer: writes a large number as its digits, and the kind of a value that JSON would empty.
+ */
 function shown(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   return typeof value === "object" && value !== null ? (standsFor(value) ?? value) : value;
@@ -70,7 +72,7 @@ function standsFor(value: object): string | undefined {
   return `[${value instanceof Error ? String(value) : kind}]`;
 }
 
-/** What `writeOutput` was given, where that was `exact`. */
+/** Returns the value that was passed to `writeOutput`, if the text was `exact`. */
 export function readOutput(text: string): unknown {
   if (text.endsWith(TEXT_MARK)) {
     const before = text.slice(0, -1);
@@ -80,7 +82,10 @@ export function readOutput(text: string): unknown {
   return read === undefined ? text : read.value;
 }
 
-/** Of JSON that is not all of what was returned: `readOutput` gives what there is of it. */
+/**
+ * Whether the text is JSON that is not all of what was returned; `readOutput` returns what there
+ * is.
+ */
 export function isNearText(text: string): boolean {
   return text.endsWith(NEAR_MARK) && isJson(text);
 }
@@ -105,7 +110,7 @@ function mayBeJson(text: string): boolean {
   return JSON_START.test(text);
 }
 
-/** Whether JSON gives back the same: no dates, no maps, no NaN, no members that it does not write. */
+/** Whether JSON gives back the same value: no dates, no maps, no NaN, no members that it omits. */
 function isPlainData(value: unknown, depth: number): boolean {
   if (value === null || typeof value === "string" || typeof value === "boolean") return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
@@ -117,16 +122,20 @@ function isPlainData(value: unknown, depth: number): boolean {
   if (prototype !== Object.prototype && prototype !== null) return false;
   if (typeof Reflect.get(value, "toJSON") === "function") return false;
   const members = Object.values(value);
-  // A brand under a symbol, or a member out of sight, is a part of it, too.
+  // A symbol member or a hidden member is a part of the value, too.
   if (Object.getOwnPropertyNames(value).length !== members.length) return false;
   if (Object.getOwnPropertySymbols(value).length > 0) return false;
   return members.every((item) => item === undefined || isPlainData(item, depth + 1));
 }
 
-/** Its items and nothing else: query results carry a count, matches their place. */
+/**
+ * Whether the array has only its items: query results carry a count, regular-expression matches an
+ * index.
+ */
 function isPlainArray(value: readonly unknown[]): boolean {
   if (Object.getPrototypeOf(value) !== Array.prototype) return false;
-  // Items come first among the keys, `length` right after: a hole moves it up, a member stands after it.
+  // Items come first among the keys, then `length`: a hole moves `length` up, and an extra member
+  // follows it.
   const keys = Reflect.ownKeys(value);
   return keys.length === value.length + 1 && keys[value.length] === "length";
 }
@@ -138,7 +147,9 @@ export function utf8Length(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** The beginning of a text in at most `bytesMax` bytes of UTF-8, no character cut in two. */
+/**
+ * The beginning of a text in at most `bytesMax` bytes of UTF-8, without cutting a character in two.
+ */
 export function cutToBytes(text: string, bytesMax: number): string {
   if (text.length * 3 <= bytesMax) return text;
   const bytes = encoder.encode(text);

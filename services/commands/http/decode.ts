@@ -4,7 +4,7 @@ const PERCENT_LENGTH = 3;
 const UNICODE_LENGTH = 6;
 
 /**
- * The text with ASCII that URLs (`%5f`) or JSON (`\u005f`) encode, decoded until nothing is left to decode: what a
+ * Decodes ASCII that URLs (`%5f`) or JSON (`\u005f`) encode until nothing is left to decode: what a
  * decoded character completes (`%255f`) is decoded as well. Time is linear in the text.
  */
 export function decodeFully(text: string): string {
@@ -20,7 +20,7 @@ export function decodeFully(text: string): string {
   return letters.join("");
 }
 
-/** Whether the last letters were a code; the letter that it stands for is in their place. */
+/** Whether the last letters were a code; if so, the encoded letter replaces them. */
 function decodeEnd(letters: string[], first: string, length: number, code: RegExp): boolean {
   if (letters[letters.length - length] !== first) return false;
   const end = letters.slice(-length).join("");

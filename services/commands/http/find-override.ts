@@ -1,11 +1,14 @@
 import { decodeFully } from "./decode.ts";
 
-/** A parameter by which servers take another method than the request's: `_method`, `_method[]`, `a[_method]`, `method`. */
+/**
+ * A parameter that makes servers use another method than the request's: `_method`, `_method[]`,
+ * `a[_method]`, `method`.
+ */
 const PARAMETER =
   /^[^a-z\d]*method[^a-z]*$|[^a-z\d][_.]method[^a-z]*$|http[-_ ]?method|method[-_ ]?override/;
-/** As a name in a body: there `method` alone is an everyday word, as in JSON-RPC. */
+/** The same as a name in a body, where `method` alone is an everyday word, as in JSON-RPC. */
 const BODY_NAME = /^[^a-z\d]*[_.]method[^a-z]*$|[^a-z\d][_.]method[^a-z]*$/;
-/** In a text of JSON, of a form or of several parts. */
+/** The same in a text of JSON, of a form or of several parts. */
 const BODY_TEXT = /(?:^|[^\w.$-])[_.]method[\]["'\s]*(?:[=:]|$)|name=["']?[_.]method/;
 
 export interface Searched {
@@ -16,7 +19,7 @@ export interface Searched {
   readonly rest: unknown;
 }
 
-/** The name of what asks the server for another method, or null. */
+/** The name of the parameter or header that asks the server for another method, or null. */
 export function findOverride({ query, headers, body, rest }: Searched): string | null {
   const parameters = query.split(/[&;?]/).map((part) => part.split("=", 1)[0] ?? "");
   return (
@@ -32,7 +35,9 @@ function plain(text: string): string {
   return decodeFully(text.replaceAll("+", " ")).toLowerCase();
 }
 
-/** The first text in a value, however deep, that fits: names of members (`isName`) and strings. */
+/**
+ * The first text in a value, at any depth, that matches: names of members (`isName`) and strings.
+ */
 function findText(
   value: unknown,
   fits: (text: string, isName: boolean) => boolean,

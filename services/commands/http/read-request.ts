@@ -5,10 +5,10 @@ export interface RequestParts {
   readonly method: string;
   /** With or without scheme and host; null where the tool has none. */
   readonly url: string | null;
-  /** As the call has them: an object, a list, a text. */
+  /** In the form that the call has: an object, a list, a text. */
   readonly headers: unknown;
   readonly body: unknown;
-  /** All other arguments of the call: they are searched for overrides of the method. */
+  /** All other arguments of the call, which are searched for overrides of the method. */
   readonly rest: unknown;
 }
 
@@ -28,7 +28,10 @@ export type RequestReading =
 /** Methods that change nothing by RFC 9110, section 9.2.1; `TRACE` is left out. */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Reads an HTTP request. Never throws; time is linear in its parts. What may override the method makes it unclear. */
+/**
+ * Reads an HTTP request. Never throws; time is linear in its parts. A possible override of the
+ * method makes it unclear.
+ */
 export function readRequest({ method, url, headers, body, rest }: RequestParts): RequestReading {
   if (!/^[A-Za-z]+$/.test(method)) return unclear(`${quote(method)} is no HTTP method`);
   const address = url === null ? { host: "", path: "/", query: "" } : readUrl(url);
@@ -61,8 +64,9 @@ const BODY_NAMES = /^(?:request_?)?(?:body|data|json|form|form_?data|payload|con
 
 /**
  * Sorts the arguments of a call by their names.
- * @param argument the one that holds the method.
- * @returns `url` null where no argument has the name of an address; several bodies are one object.
+ * @param argument the argument that holds the method.
+ * @returns `url` is null where no argument has the name of an address; several bodies become one
+ * object.
  */
 export function requestParts(
   args: Readonly<Record<string, unknown>>,

@@ -18,7 +18,10 @@ const PORTS: ReadonlyMap<string, string> = new Map([
   ["https", "443"],
 ]);
 
-/** Reads an address that every client reads in the same way; a text is the reason why it is none. */
+/**
+ * Reads an address that every client reads in the same way; a string is the reason why there is
+ * none.
+ */
 export function readUrl(url: string): Address | string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: clients drop or keep control characters.
   if (/[\s\\\x00-\x1f\x7f]/.test(url))

@@ -7,7 +7,7 @@ const ESCAPED = "\\\\[^\\n]";
 const SED_REGEXP = `\\/(?:[^/\\\\\\n]|${ESCAPED})*\\/`;
 const SED_ADDRESS = `(?:\\d+|\\$|${SED_REGEXP})`;
 const SED_RANGE = `(?:${SED_ADDRESS}(?:[,~](?:\\+\\d+|${SED_ADDRESS}))? ?!?)?`;
-/** `s/from/to/g` between four usual delimiters; no `w` and no `e` behind it. */
+/** `s/from/to/g` with one of four usual delimiters, and neither `w` nor `e` after it. */
 const SED_SUBSTITUTE = ["/", "\\|", "#", ","]
   .map((end) => `s${end}(?:(?:[^${end}\\\\\\n]|${ESCAPED})*${end}){2}[gIip\\d]*`)
   .join("|");
@@ -19,7 +19,7 @@ const SED_PRINT = new RegExp(
 );
 
 const AWK_STRING = '"(?:[^"\\\\\\n]|\\\\[^\\n])*"';
-/** No brace, quote or `>` inside: it might be a division, and what follows an action. */
+/** No brace, quote or `>` inside: the slash might be a division, and the rest an action. */
 const AWK_REGEXP = '\\/[^/\\\\\\n{}"|>(]*\\/';
 const AWK_PATTERN = `(?:[\\w\\s$.,;=!<>~&+*%-]|\\|\\||${AWK_STRING}|${AWK_REGEXP})*`;
 /** No redirection, no pipe, no call. */

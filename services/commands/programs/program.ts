@@ -4,10 +4,10 @@
  */
 
 /**
- * What a form of a program does, from the mildest to the strictest.
- * `read`: only reads. `watch`: a read whose answer changes by itself (`ps`, `docker ps`).
- * `run`: repeatable work (tests, builds, a script of the workspace). `write`: changes files or state.
- * `send`: leaves the machine.
+ * What a form of a program does, from the mildest to the strictest. `read`: only reads. `watch`: a
+ * read whose answer changes by itself (`ps`, `docker ps`). `run`: repeatable work (tests, builds, a
+ * script of the workspace). `write`: changes files or state. `send`: communicates with another
+ * machine.
  */
 export const DOES = ["read", "watch", "run", "write", "send"] as const;
 export type Does = (typeof DOES)[number];
@@ -21,11 +21,12 @@ export const OPTION_EFFECTS = ["none", "watches", "runs", "writes", "sends", "un
 export type OptionEffect = (typeof OPTION_EFFECTS)[number];
 
 /**
- * What a word may be. `word` and `value`: data. `path` is read and `out` written; a `script` is run, so it is not
- * standard input. `directory`: where the program works. `glob`: names of the files that the program opens or, where
- * a form `lists`, prints. `revision`: a path, or `REVISION:PATH` of git. `mode`: of a file, for reading, writing and
- * running alone. `command`: it and all that follows are a command of their own; `fed-command`: one that gets further
- * operands from standard input. `rest`: all that follows.
+ * What a word may be. `word` and `value`: data. `path` is read and `out` written; a `script` is
+ * run, so it is not standard input. `directory`: the working directory of the program. `glob`:
+ * names of the files that the program opens or, where a form `lists`, prints. `revision`: a path,
+ * or `REVISION:PATH` of git. `mode`: of a file, for reading, writing and running alone. `command`:
+ * this word and all that follow are a command of their own; `fed-command`: one that gets further
+ * operands from standard input. `rest`: all words that follow.
  */
 export const WORD_KINDS = [
   "word",
@@ -51,7 +52,7 @@ export const WORD_KINDS = [
 
 export interface WordKind {
   readonly kind: (typeof WORD_KINDS)[number];
-  /** The only texts that fit; null where the kind alone decides. */
+  /** The only texts that are allowed; null where the kind alone decides. */
   readonly choices: ReadonlySet<string> | null;
 }
 
@@ -59,9 +60,9 @@ export interface Option {
   /** The canonical name: the first long spelling, or the first one. */
   readonly name: string;
   readonly effect: OptionEffect;
-  /** One for each value; empty for a flag. */
+  /** One kind for each value; empty for a flag. */
   readonly values: readonly WordKind[];
-  /** The value is there only when it is attached: `--color=always`. */
+  /** Whether a value is only recognized when it is attached: `--color=always`. */
   readonly optional: boolean;
 }
 
@@ -74,29 +75,32 @@ export interface Operand extends WordKind {
 
 export interface Form {
   readonly does: Does;
-  /** Of this form and its node, and of all nodes above. */
+  /** Tables of this form, its node, and all nodes above. */
   readonly tables: readonly OptionTable[];
-  /** All but a command at the end. */
+  /** All operands except a command at the end. */
   readonly operands: readonly Operand[];
   readonly command: Operand | null;
-  /** At least so many operands are needed. */
+  /** The least number of operands. */
   readonly least: number;
-  /** So many operands end the options; Infinity: all words are read. `NAME=VALUE` in front counts where it is 0. */
+  /**
+   * After this many operands no word is an option; Infinity: every word may be one. A leading
+   * `NAME=VALUE` counts where it is 0.
+   */
   readonly limit: number;
-  /** `NAME=VALUE` in front of the operands ends no options. */
+  /** Whether a leading `NAME=VALUE` leaves later words free to be options. */
   readonly assignments: boolean;
-  /** The form fits only where one of these options is used; canonical names. */
+  /** The form applies only where one of these options is used; canonical names. */
   readonly needs: ReadonlySet<string> | null;
-  /** The output is nothing but names of files below the paths that it reads. */
+  /** Whether the output consists only of names of files below the paths that it reads. */
   readonly lists: boolean;
 }
 
 export interface ProgramNode {
-  /** Of this node and all nodes above. */
+  /** Tables of this node and all nodes above. */
   readonly tables: readonly OptionTable[];
   /** Tried from top to bottom. */
   readonly forms: readonly Form[];
-  /** Under every name; the canonical one is in the value. */
+  /** By every name; the value has the canonical one. */
   readonly subcommands: ReadonlyMap<string, { readonly name: string; readonly node: ProgramNode }>;
 }
 
@@ -104,11 +108,14 @@ export interface Program extends ProgramNode {
   readonly name: string;
   /** The first operand may be a cluster of options without its dash: `tar xzf`. */
   readonly bundle: boolean;
-  /** Words with a dash that are no option of the table are operands: `echo ---`. */
+  /** Whether words with a dash that are no option of the table are operands: `echo ---`. */
   readonly loose: boolean;
-  /** No option of the program harms more than its operands, so `*.txt` may stand before `--`. */
+  /**
+   * Whether no option of the program harms more than its operands, so that `*.txt` may come before
+   * `--`.
+   */
   readonly globs: boolean;
-  /** `HOST:PATH` and URLs as paths lead to another machine. */
+  /** Whether `HOST:PATH` and URLs as paths mean another machine. */
   readonly hosts: boolean;
 }
 

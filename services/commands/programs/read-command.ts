@@ -1,4 +1,4 @@
-/** Reads what one plain command does from the tables of programs. */
+/** Reads what one plain command does, by the tables of programs. */
 import type { PlainCommand } from "../shell/plain-line.ts";
 import {
   type Does,
@@ -11,39 +11,47 @@ import {
 import { type PathUse, WordReader } from "./word-reader.ts";
 
 export interface CommandForm {
-  /** Without its directory (`/usr/bin/git` is `git`); a script of the workspace begins with `./`. */
+  /**
+   * Without its directory (`/usr/bin/git` is `git`); a script of the workspace begins with `./`.
+   */
   readonly program: string;
-  /** The program and its subcommands, also where the rest is not understood: `["git", "push"]`. */
+  /** The program and its subcommands, even where the rest is not understood: `["git", "push"]`. */
   readonly path: readonly string[];
-  /** Under their canonical names, one entry for each value, in the order of the line. */
+  /** Options by their canonical names, one entry for each value, in the order of the line. */
   readonly options: readonly { readonly name: string; readonly value: string | null }[];
-  /** Without the words of `inner`. */
+  /** Operands without the words of `inner`. */
   readonly operands: readonly string[];
   /**
    * Relative to the command's `directory`, which is not listed itself. A path with `*`, `?` or `[`
-   * stands for every name that fits it.
+   * stands for every name that it matches.
    */
   readonly paths: readonly PathUse[];
-  /** Names of the files that it opens or, where it `lists`, prints below `paths`. */
+  /** Names of the files that the command opens or, where it `lists`, prints below `paths`. */
   readonly globs: readonly string[];
-  /** `inner` is not part of it: such a line is as strict as the strictest of both. */
+  /** `inner` does not count here: a caller takes the stricter of both. */
   readonly does: Does | "unknown";
-  /** Why it is unknown, as one clause for people; else null. */
+  /** Why the form is unknown, as one clause for people; else null. */
   readonly problem: string | null;
-  /** The command that a transparent wrapper (`timeout 5 ls`) runs; a form of its own. */
+  /** The command that a transparent wrapper (`timeout 5 ls`) runs; it has a form of its own. */
   readonly inner: PlainCommand | null;
   /**
-   * `inner` gets further operands from standard input, as with `xargs`: they may name anything. Its
-   * last word is a `*` in their place.
+   * Whether `inner` gets further operands from standard input, as with `xargs`: they may name
+   * anything. Its last word is then a `*` in their place.
    */
   readonly fed: boolean;
-  /** It leaves the machine by an option or a path, where other forms of its words do not. */
+  /**
+   * Whether an option or a path reaches another machine, although other forms of these words do
+   * not.
+   */
   readonly sendsToo: boolean;
-  /** The output is nothing but names of files below `paths` (or `directory`), as of `find`. */
+  /**
+   * Whether the output consists only of names of files below `paths` (or `directory`), as for
+   * `find`.
+   */
   readonly lists: boolean;
 }
 
-/** A form without words, for those that have no table. */
+/** The form of a program without a table: no options and operands are read. */
 export const BLANK_FORM: CommandForm = {
   program: "",
   path: [],
@@ -61,25 +69,25 @@ export const BLANK_FORM: CommandForm = {
 
 const SYSTEM_DIRECTORY = /^\/(?:usr\/)?bin\/(?=[^/]+$)/;
 const NONE: ReadonlySet<string> = new Set();
-/** Alone behind a program that has a table, they print and do nothing else. */
+/** As the only word after a program that has a table, these print something and do nothing else. */
 const HELP: ReadonlySet<string> = new Set(["--help", "--version"]);
 const UP_TO_OPERAND = { limit: 0, assignments: false };
 
-/** What is common to all attempts to read a command as one form. */
+/** The state that all attempts to read a command as one form share. */
 interface Attempt {
   readonly command: PlainCommand;
   readonly program: Program;
   readonly node: ProgramNode;
   /** The program and its subcommands. */
   readonly path: readonly string[];
-  /** Index of the first word behind them. */
+  /** Index of the first word after them. */
   readonly start: number;
   readonly before: WordReader | undefined;
 }
 
 /**
- * The form of a command. Total, and linear in its words.
- * `assignments`: names that a wrapper such as `env` may set; any other makes the form unknown.
+ * Reads the form of a command. Total, and linear in its words. `assignments`: names that a wrapper
+ * such as `env` may set; any other makes the form unknown.
  */
 export function readCommand(
   programs: Programs,
@@ -106,7 +114,7 @@ export function readCommand(
   return form;
 }
 
-/** Goes down to the last subcommand that the table has; a form where one is missing. */
+/** Descends to the last subcommand that the table has; returns a form where one is missing. */
 function readSubcommands(attempt: Attempt): Attempt | CommandForm {
   const { command, program, node, path, start, before } = attempt;
   if (node.subcommands.size === 0) return attempt;
@@ -169,7 +177,7 @@ function readForm(
   };
 }
 
-/** The command that stands from `end` on, with what a wrapper sets for it. */
+/** The command that begins at `end`, with the assignments that a wrapper makes for it. */
 function takeInner(
   command: PlainCommand,
   end: number,
@@ -183,7 +191,7 @@ function takeInner(
   return { ...command, words, globs, assignments, redirections: [] };
 }
 
-/** The paths as the shell would see them: below the directory that an option names. */
+/** The paths as the shell would resolve them: below the directory that an option names. */
 function locatePaths(
   { paths, directories }: WordReader,
   does: Does | "unknown",

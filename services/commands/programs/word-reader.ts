@@ -20,10 +20,10 @@ export interface PathUse {
 
 const PATTERN = /[*?[]/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)=/;
-/** Neither a right of the file's owner (`4755`, `u+s`) nor the sticky bit. */
+/** Permissions without set-uid, set-gid (`4755`, `u+s`) and the sticky bit. */
 const MODE = /^(?:0?[0-7]{3}|[ugoa]*[-+=][rwxX]*(?:,[ugoa]*[-+=][rwxX]*)*)$/;
 
-/** Which words are of a kind; every word is of the kinds that are not here. */
+/** Tests that a word belongs to a kind; every word belongs to the kinds that are not here. */
 const IS_OF_KIND: Partial<Record<WordKind["kind"], (word: string) => boolean>> = {
   // Many programs take `@FILE` for further options.
   path: (word) => !word.startsWith("@"),
@@ -63,7 +63,7 @@ export class WordReader {
   readonly #program: Program;
   readonly #tables: readonly OptionTable[];
 
-  /** `before`: what read the words up to the subcommand. */
+  /** `before`: the reader of the words up to the subcommand. */
   constructor(
     { words, globs }: Pick<PlainCommand, "words" | "globs">,
     program: Program,
@@ -81,7 +81,10 @@ export class WordReader {
     this.problem = before?.problem ?? null;
   }
 
-  /** Tells options from operands, of which `limit` are taken; the index of the first word that is left. */
+  /**
+   * Separates options from operands, of which it takes `limit`; returns the index of the first word
+   * that is left.
+   */
   scan(start: number, { limit, assignments }: Pick<Form, "limit" | "assignments">): number {
     let ended = false;
     let isAssigning = assignments;
@@ -103,7 +106,7 @@ export class WordReader {
     return this.#words.length;
   }
 
-  /** Stores the operands as what the form calls them. */
+  /** Assigns the operands to the form's operand kinds. */
   fitOperands({ operands, command, least }: Form, hasCommand: boolean): void {
     let spare = this.operands.length - least;
     if (command?.repeat === "once" && !hasCommand) this.fail("there is no command in it");
@@ -122,7 +125,10 @@ export class WordReader {
     if (more !== undefined) this.fail(`the operand ${more} is one too many`);
   }
 
-  /** What a form does with these words: the strictest; a file that it writes makes a read a write. */
+  /**
+   * What a form does with these words: the strictest of all; a file that it writes makes a read a
+   * write.
+   */
   judge(does: Does): Does | "unknown" {
     if (this.problem !== null) return "unknown";
     const writes = this.paths.some(({ access }) => access === "write");
@@ -147,7 +153,7 @@ export class WordReader {
     return undefined;
   }
 
-  /** The index after an option and its values; null where the word is an operand. */
+  /** Returns the index after an option and its values; null where the word is an operand. */
   #takeOption(word: string, index: number, isFirst: boolean): number | null {
     const { bundle, loose } = this.#program;
     if (word === "--" && !loose) return index + 1;
@@ -207,7 +213,10 @@ export class WordReader {
     return index + 1;
   }
 
-  /** Takes the values of an option, the first of which may be `attached`; the index after them. */
+  /**
+   * Takes the values of an option, the first of which may be `attached`; returns the index after
+   * them.
+   */
   #takeValues(option: Option, start: number, attached = ""): number {
     if (option.values.length === 0 || (option.optional && attached === "")) {
       this.#add(option, null);
@@ -244,14 +253,14 @@ export class WordReader {
       this.fail(`the value of ${name} is not known`);
   }
 
-  /** A pattern in front may stand for a file whose name is like an option, such as `-rf`. */
+  /** A leading pattern may match a file whose name looks like an option, such as `-rf`. */
   #checkPattern(index: number): void {
     const word = this.#wordAt(index);
     if (this.#patterns.has(index) && PATTERN.test(word.charAt(0)) && !this.#program.globs)
       this.fail(`the pattern ${word} may stand for an option: write ./${word}`);
   }
 
-  /** Stores a word under its kind; false where it is no such word. */
+  /** Stores a word under its kind; false where the word does not belong to it. */
   #take({ kind, choices }: WordKind, word: string): boolean {
     if (choices !== null) return choices.has(word);
     if (IS_OF_KIND[kind]?.(word) === false) return false;

@@ -1,6 +1,6 @@
-/** Globs over texts and over paths, matched in time linear in pattern times text. */
+/** Globs for texts and paths, matched in time linear in pattern times text. */
 
-/** True where `*` (any characters) and `?` (one) of the pattern make the whole text. */
+/** Whether the pattern, with `*` (any characters) and `?` (one), matches the whole text. */
 export function fitsGlob(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;
@@ -24,7 +24,10 @@ export function fitsGlob(pattern: string, text: string): boolean {
   return p === pattern.length;
 }
 
-/** Segment by segment: `**` is any number of segments, and what lies below a match fits as well. */
+/**
+ * Matches segment by segment: `**` is any number of segments, and what is below a match matches as
+ * well.
+ */
 export function fitsPath(pattern: readonly string[], path: readonly string[]): boolean {
   let fits = new Set([0]);
   const skip = (from: Set<number>): Set<number> => {
@@ -46,8 +49,9 @@ export function fitsPath(pattern: readonly string[], path: readonly string[]): b
 }
 
 /**
- * Whether the pattern fits a name, or one that a program or the shell may put for a name with a glob of its own.
- * A glob that begins with `*` is held against the letters of the pattern alone: `*.ts` would be any `id_*`.
+ * Whether the pattern matches a name, or one that a program or the shell may produce from a glob in
+ * it. A glob that begins with `*` is compared with the letters of the pattern alone: `*.ts` would
+ * be any `id_*`.
  */
 function mayFit(pattern: string, name: string): boolean {
   if (!/[*?[]/.test(name)) return fitsGlob(pattern, name);
@@ -57,7 +61,7 @@ function mayFit(pattern: string, name: string): boolean {
   return haveCommonText(letters, name.replaceAll(/\[[^\]]*\]?/g, "?"));
 }
 
-/** Whether some text fits both globs: a table of the beginnings of one and the other. */
+/** Whether some text matches both globs, by a table of the beginnings of both. */
 function haveCommonText(one: string, other: string): boolean {
   let row: boolean[] = [];
   for (let a = 0; a <= one.length; a += 1) {

@@ -1,26 +1,32 @@
-/** The parts of a call that are judged one by one: commands with their paths, statements, requests. */
+/**
+ * The parts of a call, which are judged one by one: commands with their paths, statements,
+ * requests.
+ */
 import { type Does, isReading, type Programs } from "../programs/program.ts";
 import { BLANK_FORM, type CommandForm, readCommand } from "../programs/read-command.ts";
 import type { PathUse } from "../programs/word-reader.ts";
 import type { ParsedLine, PlainCommand } from "../shell/plain-line.ts";
 import type { Position, Positions } from "./position.ts";
 
-/** A command of a line. Directories are as a line has them: `.` is the workspace. */
+/** A command of a line. Directories are relative to the line's start: `.` is the workspace. */
 export interface CommandPart {
   readonly kind: "command";
   readonly does: Does | "unknown";
   readonly form: CommandForm;
   readonly words: readonly string[];
   readonly directory: string;
-  /** The program has a table, so its options and paths are understood unless `form.problem` says otherwise. */
+  /**
+   * Whether the program has a table: then its options and paths are understood unless
+   * `form.problem` says otherwise.
+   */
   readonly hasTable: boolean;
-  /** Of the paths of `form`. */
+  /** Positions of the paths of `form`. */
   readonly visits: readonly Visit[];
-  /** What of it is not seen, as a clause; else null. */
+  /** What the gate cannot see of it, as a clause; else null. */
   readonly unseen: string | null;
 }
 
-/** What a rule is held against. */
+/** What a rule is compared with. */
 export type Part =
   | CommandPart
   | {
@@ -43,14 +49,14 @@ export interface Visit extends PathUse {
   readonly isSecret: boolean;
 }
 
-/** What a policy says of words and paths before any rule does. */
+/** What a policy says about words and paths before any rule does. */
 export interface Vocabulary {
   readonly programs: Programs;
   readonly positions: Positions;
   readonly assignments: ReadonlySet<string>;
 }
 
-/** Of a plain line, a list of parts for each command: the command itself first. */
+/** For a plain line, a list of parts for each command: the command itself first. */
 export function splitLine(
   { commands, joints }: Extract<ParsedLine, { kind: "plain" }>,
   vocabulary: Vocabulary,
@@ -68,7 +74,10 @@ export function splitLine(
 
 const WRAPPERS_MAX = 8;
 
-/** The command, what a wrapper runs in it, and each file that it redirects from or to as a command `<` or `>`. */
+/**
+ * The command, the command that a wrapper runs in it, and each redirected file as a command `<` or
+ * `>`.
+ */
 function splitCommand(
   command: PlainCommand,
   vocabulary: Vocabulary,
@@ -96,10 +105,10 @@ function splitCommand(
   return parts;
 }
 
-/** The program of a file that a call names without one. */
+/** The program name of a file that a call names without a program. */
 export const FILE = "(file)";
 
-/** A command that does nothing but read or write one path. */
+/** A command that only reads or writes one path. */
 export function createPathPart(
   program: string,
   use: PathUse,
@@ -143,7 +152,7 @@ function createPart(
 ): CommandPart {
   const { words, directory } = command;
   const [program, target = "~"] = words;
-  // The shell itself moves; the parser of lines has seen to its words.
+  // `cd` is a builtin: the parser of lines has checked its words.
   if (program === "cd") {
     return {
       ...createPathPart("cd", { path: target, access: "read" }, directory, positions),
@@ -152,7 +161,7 @@ function createPart(
   }
   const form = readCommand(programs, command, assignments);
   const isPrinted = form.lists && isReading(form.does);
-  // A command that works in another directory than the workspace reads that, too.
+  // A command that works outside the workspace's root reads its directory, too.
   const here = directory === "." ? [] : [HERE];
   const paths = [...form.paths, ...(isPrinted ? [] : openedFiles(form)), ...here];
   const hasTable = programs.has(form.program);
@@ -161,14 +170,17 @@ function createPart(
 
 const HERE = { path: ".", access: "read" } as const;
 
-/** Names that a program looks for below its paths. */
+/** Names that a program searches for below its paths. */
 function openedFiles({ globs, does }: CommandForm, access?: PathUse["access"]): PathUse[] {
   const names = globs.filter((glob) => !glob.startsWith("!"));
   const opened = access ?? (isReading(does) ? "read" : "write");
   return names.map((glob) => ({ path: glob.replace(/^\/+/, ""), access: opened }));
 }
 
-/** Further operands come from a pipe: those that a program lists are below its own paths, others are not seen. */
+/**
+ * Further operands come from a pipe: names that a program lists are below its own paths, others are
+ * unknown.
+ */
 function feed(part: CommandPart, pipe: CommandPart | null, { positions }: Vocabulary): CommandPart {
   const { form } = part;
   const isListed = pipe?.form.lists === true && pipe.form.problem === null;
@@ -177,7 +189,7 @@ function feed(part: CommandPart, pipe: CommandPart | null, { positions }: Vocabu
   }
   const access = isReading(form.does) ? "read" : "write";
   const from = pipe.form.paths.length > 0 ? pipe.form.paths : [HERE];
-  // The last word stands for what comes.
+  // The last word takes the place of the operands to come.
   const own = form.paths.at(-1)?.path === "*" ? form.paths.slice(0, -1) : form.paths;
   const listed = [
     ...from.map(({ path }) => ({ path, access }) as const),
@@ -186,7 +198,10 @@ function feed(part: CommandPart, pipe: CommandPart | null, { positions }: Vocabu
   return addVisits({ ...form, paths: [...own, ...listed] }, part, positions);
 }
 
-/** What the command visits and, where its form is not understood, also what its words may name. */
+/**
+ * The paths that the command uses and, where its form is not understood, also those that its words
+ * may name.
+ */
 export function guessVisits(part: CommandPart, positions: Positions): readonly Visit[] {
   if (part.form.problem === null) return part.visits;
   const guessed = part.words.slice(1).flatMap(pathsIn);

@@ -1,23 +1,27 @@
-/** Where a path lies, by its text alone: links are not followed. */
+/** Where a path is, by its text alone: links are not followed. */
 import { joinPath } from "../shell/directory.ts";
 import { fitsPath } from "./glob.ts";
 
 /**
- * `workspace`: the whole of it. `inside`: below it. `scratch`: below a temporary directory. `readable`: elsewhere,
- * free to read. `root_or_home`: the root, a device, a directory of the system, a home, or what lies directly in one.
+ * `workspace`: the whole of it. `inside`: below it. `scratch`: below a temporary directory.
+ * `readable`: elsewhere, free to read. `root_or_home`: the root, a device, a directory of the
+ * system, a home, or a direct child of one.
  */
 export type Position = "workspace" | "inside" | "scratch" | "readable" | "outside" | "root_or_home";
 
 export interface PositionSettings {
-  /** `.`, in which the tool starts, or an absolute directory. */
+  /** `.`, the start directory of the tool, or an absolute directory. */
   readonly workspace: string;
-  /** Globs of paths outside of the workspace that may be read. */
+  /** Globs of paths outside the workspace that may be read. */
   readonly readable: readonly string[];
-  /** Globs of paths, or of names without `/`, that are asked for wherever they lie; `!` takes one out. */
+  /**
+   * Globs of paths, or of names without `/`, that need approval wherever they are; `!` makes an
+   * exception.
+   */
   readonly secrets: readonly string[];
 }
 
-/** Paths are read from `directory`, where `.` is the workspace. */
+/** Paths are relative to `directory`, where `.` is the workspace. */
 export interface Positions {
   readonly classify: (path: string, directory: string, access: "read" | "write") => Position;
   readonly isSecret: (path: string, directory: string) => boolean;
@@ -33,13 +37,16 @@ export const DEFAULT_READABLE: readonly string[] =
     " ",
   );
 
-/** Free to write, as files of the workspace are, but never the directory itself; and devices that store nothing. */
+/**
+ * Free to write, as files of the workspace are, but never the directory itself; and devices that
+ * store nothing.
+ */
 const SCRATCH = /^\/(?:tmp|var\/tmp)\/[^/*?[]|^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/;
 
 const SYSTEM =
   /^\/(?:bin|boot|dev|etc|lib\w*|proc|root|run|sbin|sys|usr|var(?!\/tmp\/)|System|Library|Applications)(?:\/|$)|^\/(?:home|Users)(?:\/[^/]+){0,2}$|^\/[^/]*$|^~[^/]*(?:\/[^/]*)?$|^~[^/]*\/\.\./;
 
-/** Where the shell looks for names, `.*` may be `..`. */
+/** Where the shell expands names, `.*` may be `..`. */
 const MAY_BE_PARENT = /(^|\/)\.[*?[][^/]*/g;
 
 export function createPositions({ workspace, readable, secrets }: PositionSettings): Positions {
@@ -67,18 +74,20 @@ export function createPositions({ workspace, readable, secrets }: PositionSettin
     },
     isSecret: (path, directory) => {
       const located = locate(path, directory).toLowerCase();
-      // Nearly no path has a part that may be one.
+      // Hardly any path has a part that may be a glob.
       const isGlob = /[*?[]/.test(located);
       if (!isGlob && !maybe.test(located)) return false;
       const segments = segmentsOf(located);
       const fits = (glob: readonly string[]): boolean => fitsPath(glob, segments);
-      // A glob that fits a shown name may fit a hidden one as well.
+      // A glob that matches a shown name may match a hidden one as well.
       return hidden.some(fits) && (isGlob || !shown.some(fits));
     },
   };
 }
 
-/** Whether some segment fits the last one of a glob: all that fit the glob do. */
+/**
+ * Whether some segment matches the last one of a glob: every path that matches the glob has one.
+ */
 function anyName(globs: readonly (readonly string[])[]): RegExp {
   const names = globs.map((glob) => glob.findLast((segment) => segment !== "**") ?? "*");
   const sources = names.map((name) =>
@@ -91,7 +100,7 @@ function anyName(globs: readonly (readonly string[])[]): RegExp {
 }
 
 function classifyInside(below: readonly string[], access: "read" | "write"): Position {
-  // Every later call of git runs the programs that files there name.
+  // Every later git command runs the programs that files there name.
   if (access === "write" && below.includes(".git")) return "outside";
   return below.every((segment) => segment === "*") ? "workspace" : "inside";
 }

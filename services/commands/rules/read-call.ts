@@ -1,4 +1,6 @@
-/** From the arguments of a call to its parts, and to the text that makes two calls the same. */
+/**
+ * Splits the arguments of a call into parts, and derives the text that makes two calls the same.
+ */
 import { readRequest, requestParts } from "../http/read-request.ts";
 import { identifyLine } from "../shell/line-identity.ts";
 import { type ParsedLine, type PlainCommand, parseLine } from "../shell/plain-line.ts";
@@ -12,24 +14,25 @@ import {
   type Vocabulary,
 } from "./part.ts";
 
-/** One call, read once: it is judged, compared and explained by this. */
+/** One call, read once: the gate judges, compares and explains it by this. */
 export interface ReadCall {
   readonly parts: readonly Part[];
-  /** What could not be read at all; null: there is no such thing. */
+  /** A part of the call that could not be read at all; null: there is none. */
   readonly unread: { readonly text: string; readonly reason: string } | null;
-  /** What stands for its text where calls are compared; null: the text itself. */
+  /** The text that calls are compared by; null: the argument's own text. */
   readonly identity: string | null;
 }
 
 /**
- * `value`: of the argument; `args`: all of them. Total. Remembers what it read of the latest texts, so that who
- * judges a call and who compares it read it once, and a line that comes again is not read again.
+ * `value`: the argument; `args`: all arguments. Total. The reader remembers the latest texts, so
+ * that a call is read once for its judgement and its comparison, and a repeated line is not read
+ * again.
  */
 export type CallReader = (value: unknown, args: Readonly<Record<string, unknown>>) => ReadCall;
 
 export interface ReaderSettings {
   readonly language: "shell" | "git" | "sql" | "http" | "files";
-  /** The one that is read. */
+  /** The argument that is read. */
   readonly argument: string;
   /** Of `sql`: further functions that change nothing, in lower case. */
   readonly functions: ReadonlySet<string>;
@@ -55,7 +58,10 @@ export function createReader(settings: ReaderSettings, vocabulary: Vocabulary): 
 
 /** UTF-16 units of the texts whose readings are remembered. */
 const REMEMBERED = 262_144;
-/** What a text counts for beside its length: about what its reading holds. More of them made collections slow. */
+/**
+ * The size that a remembered text counts for beside its length: about that of its reading. With
+ * more of them garbage collections became slow.
+ */
 const ENTRY = 4_096;
 
 function rememberReadings(read: (text: string) => ReadCall): (text: string) => ReadCall {
@@ -119,7 +125,10 @@ function readPlain(line: PlainLine, vocabulary: Vocabulary, text = ""): ReadCall
   return { parts: parts.flat(), unread: null, identity };
 }
 
-/** Every spelling of an option in one; `./a` is `a`. The order counts: a later option may override an earlier one. */
+/**
+ * One spelling for each option; `./a` is `a`. The order stays: a later option may override an
+ * earlier one.
+ */
 function spellCanonically([part]: readonly CommandPart[]): readonly string[] | null {
   if (part === undefined || part.words[0] === "cd") return null;
   const { problem, inner, path, options, operands } = part.form;
@@ -152,7 +161,7 @@ function asGit({ words, globs }: PlainCommand): Pick<PlainCommand, "words" | "gl
   return { words: ["git", ...words], globs: new Set([...globs].map((at) => at + 1)) };
 }
 
-/** Words that no shell reads. */
+/** Words that were given as a list, without a shell. */
 function createLine(words: readonly string[], language: "shell" | "git"): PlainLine {
   const command: PlainCommand = {
     words,

@@ -1,4 +1,4 @@
-/** One rule of a tool, compiled: which parts of a call it is about. */
+/** One compiled rule of a tool, which decides whether it applies to a part of a call. */
 import type { Programs } from "../programs/program.ts";
 import { matchesTable } from "../sql/read-sql.ts";
 import { fitsGlob } from "./glob.ts";
@@ -6,10 +6,10 @@ import { type CommandPart, guessVisits, type Part, type Visit } from "./part.ts"
 import type { Position, Positions } from "./position.ts";
 import { compileRun, type RunPattern } from "./run-pattern.ts";
 
-/** What a rule of the policy says of the commands that it is about. Lists are alternatives. */
+/** A rule of the policy as text. Lists are alternatives. */
 export interface RuleText {
   readonly run?: readonly string[];
-  /** Where the paths of the command lie, or those that it writes. */
+  /** Where the paths of the command are, or those that it writes. */
   readonly paths?: RulePosition;
   readonly writes?: RulePosition;
   readonly statement?: readonly string[];
@@ -22,12 +22,15 @@ export interface RuleText {
 export const RULE_POSITIONS = ["workspace", "inside", "outside", "root_or_home"] as const;
 export type RulePosition = (typeof RULE_POSITIONS)[number];
 
-/** `isStrict`: the rule holds or denies. It is about whatever may be meant; any other about what certainly is. */
+/**
+ * `isStrict`: the rule holds or denies, so it applies to whatever may be meant; any other rule
+ * applies only to what certainly is.
+ */
 export type RuleTest = (part: Part, isStrict: boolean) => boolean;
 
 export interface CompiledRule {
   readonly fits: RuleTest;
-  /** Of each `run`. */
+  /** The pattern of each `run`. */
   readonly runs: readonly Extract<RunPattern, { ok: true }>[];
 }
 
@@ -79,13 +82,17 @@ function fitsWords(
   if (form.problem !== null && hasTable)
     return isStrict && runs.some((one) => one.mayFit(form, words));
   return runs.some((one) => {
-    // What leaves the machine by an option alone is allowed by a rule that names an option.
+    // A command that reaches another machine by an option alone is allowed only by a rule that
+    // names an option.
     const isMeant = isStrict || !form.sendsToo || one.namesOptions;
     return isMeant && one.fits(form);
   });
 }
 
-/** What holds or denies is about a command of which one path fits; what allows, of which all lie so. */
+/**
+ * A rule that holds or denies applies where one path matches; a rule that allows, where all paths
+ * do.
+ */
 function fitsPositions(
   part: CommandPart,
   { run, paths, writes }: RuleText,
@@ -101,7 +108,7 @@ function fitsPositions(
     return hasOne(paths, visits) && hasOne(writes, written);
   }
   const visits = guessVisits(part, positions);
-  // Without words it is about paths, so there must be some.
+  // A rule without words is about paths, so the command must have some.
   const isAbout = ({ access }: Visit): boolean => access === "write" || writes === undefined;
   if (run === undefined && (part.does === "send" || !visits.some(isAbout))) return false;
   return visits.every(({ position, access, isSecret }) => {
@@ -113,7 +120,10 @@ function fitsPositions(
   });
 }
 
-/** Where a command may go without being asked about. What others left in a temporary directory is not run. */
+/**
+ * Whether a command may use a path without approval. A program that others left in a temporary
+ * directory may not run.
+ */
 export function isFree(position: Position, { does }: CommandPart): boolean {
   if (position === "scratch") return does !== "run" && does !== "unknown";
   return position === "workspace" || position === "inside" || position === "readable";

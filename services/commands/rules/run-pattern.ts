@@ -1,7 +1,8 @@
 /**
- * `run` of a rule: the first words of a command. `git push`; alternatives `git status|log|branch --list`, each of
- * which may have several words; groups `npm run {build|test}`; `*` inside of a word. A word with a dash is an option
- * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`. `make {|test}` is also `make` alone.
+ * `run` of a rule: the first words of a command. `git push`; alternatives `git status|log|branch
+ * --list`, each of which may have several words; groups `npm run {build|test}`; `*` inside a word.
+ * A word with a dash is an option that the command must use, at any position: `git checkout -b`,
+ * `curl --request=POST`. `make {|test}` is also `make` alone.
  */
 import type { Option, ProgramNode, Programs } from "../programs/program.ts";
 import type { CommandForm } from "../programs/read-command.ts";
@@ -10,27 +11,30 @@ import { fitsGlob } from "./glob.ts";
 export type RunPattern =
   | {
       readonly ok: true;
-      /** The form is understood, or is that of a program without a table, and begins so. */
+      /**
+       * Whether the form begins like the pattern and is understood, or is that of a program without
+       * a table.
+       */
       readonly fits: (form: CommandForm) => boolean;
-      /** Each way to write it out has an option. */
+      /** Whether each spelling has an option. */
       readonly namesOptions: boolean;
-      /** The words may begin so, also where options are not understood. */
+      /** Whether the words may begin like the pattern, even where options are not understood. */
       readonly mayFit: (form: CommandForm, words: readonly string[]) => boolean;
-      /** Every way to write it out: `["npm run build", "npm run test"]`. */
+      /** Every spelling of the pattern: `["npm run build", "npm run test"]`. */
       readonly spellings: readonly string[];
-      /** Parts of it that no command can be: options and subcommands that the program's table does not have. */
+      /** Parts that no command can have: options and subcommands that the program's table lacks. */
       readonly impossible: readonly string[];
     }
   | { readonly ok: false; readonly problem: string };
 
 interface WantedOption {
   readonly spelling: string;
-  /** Canonical, of the tables in which it stands. */
+  /** Canonical names, from the tables that have it. */
   readonly names: ReadonlySet<string>;
   readonly value: string | null;
 }
 
-/** One way to write the pattern out. */
+/** One spelling of the pattern. */
 interface Wanted {
   readonly program: string;
   readonly words: readonly string[];
@@ -63,13 +67,13 @@ export function compileRun(text: string, programs: Programs): RunPattern {
   };
 }
 
-/** A `|` that stands in no group. */
+/** A `|` outside a group. */
 const ALTERNATIVE = /\|(?![^{]*\})/;
 
-/** Every way to write the pattern out in words, or what is wrong with it. */
+/** Every spelling of the pattern, in words, or what is wrong with it. */
 function writeOut(text: string): readonly (readonly string[])[] | string {
   if (/\s\||\|\s/.test(text))
-    return "has a space beside `|`: a rule is about one command, and `|` stands between words";
+    return "has a space beside `|`: a rule is about one command, and `|` separates words";
   const [programs = "", ...rest] = text.split(/\s+/);
   if (programs === "") return "is empty: name a program";
   const beginnings = programs.split(ALTERNATIVE);
@@ -86,7 +90,7 @@ function writeOut(text: string): readonly (readonly string[])[] | string {
         ? [[program]]
         : ends.flatMap(expandGroups).map((end) => [program, ...end.split(" ")]),
     );
-  // An empty alternative at the end is the command without more words.
+  // An empty alternative at the end means the command without more words.
   const isOptional = /\{\|[^{}]*\}$/.test(text);
   const isOdd = (word: string, at: number, { length }: readonly string[]): boolean =>
     /[{}]/.test(word) || (word === "" && !(isOptional && at > 0 && at === length - 1));
@@ -100,14 +104,14 @@ function countWays(text: string): number {
   return groups.reduce((product, group) => product * group.split("|").length, 1);
 }
 
-/** One text for each alternative of its groups. */
+/** One text for each alternative of the groups. */
 function expandGroups(text: string): readonly string[] {
   const [group, inside = ""] = /\{([^{}]*)\}/.exec(text) ?? [];
   if (group === undefined) return [text];
   return inside.split("|").flatMap((one) => expandGroups(text.replace(group, () => one)));
 }
 
-/** Tells options from words, in the names that the program's table gives them. */
+/** Separates options from words, by the names in the program's table. */
 function resolveWords(
   [name = "", ...rest]: readonly string[],
   programs: Programs,
@@ -133,7 +137,7 @@ function resolveWords(
   return { program: program?.name ?? name, words, options };
 }
 
-/** An option with its value, which is behind `=` or, where the table says so, in the next word. */
+/** An option with its value, which follows `=` or, where the table says so, is the next word. */
 function resolveOption(nodes: readonly ProgramNode[], word: string, next: string | undefined) {
   const [, spelling = word, attached] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
   const options = findOptions(nodes, spelling);
@@ -149,7 +153,7 @@ function findOptions(nodes: readonly ProgramNode[], spelling: string): readonly 
   return tables.flatMap((table) => table.get(spelling) ?? []);
 }
 
-/** The table of the program, where it has one, has the latest word and all options. */
+/** Whether the program's table, if it has one, has the latest word and all options. */
 function isPossible(
   nodes: readonly ProgramNode[],
   words: readonly string[],
@@ -160,7 +164,7 @@ function isPossible(
   return (table?.size ?? 0) === 0 || words.at(-1)?.includes("*") === true;
 }
 
-/** Of a form of its program. */
+/** Whether a form of the same program matches. */
 function fits({ words, options }: Wanted, form: CommandForm): boolean {
   const own = form.path.slice(1);
   const more = [...form.operands, ...(form.inner?.words ?? [])];
@@ -177,7 +181,7 @@ function fits({ words, options }: Wanted, form: CommandForm): boolean {
   );
 }
 
-/** The words in their order, whatever stands between them. */
+/** Whether the words occur in their order, with any others between them. */
 function mayFit({ words, options }: Wanted, written: readonly string[]): boolean {
   let at = 1;
   for (const word of words) {
@@ -189,7 +193,7 @@ function mayFit({ words, options }: Wanted, written: readonly string[]): boolean
   return options.every(({ spelling }) => written.some((word) => mayBeOption(word, spelling)));
 }
 
-/** Also in a cluster (`-rf`), with its value, or cut short (`--forc`). */
+/** The option may also be in a cluster (`-rf`), with its value, or abbreviated (`--forc`). */
 function mayBeOption(word: string, spelling: string): boolean {
   if (!spelling.startsWith("--")) {
     return word.startsWith("-") && !word.startsWith("--") && word.includes(spelling.slice(1));
@@ -199,8 +203,8 @@ function mayBeOption(word: string, spelling: string): boolean {
 }
 
 /**
- * Programs that run what their words say: a rule that names no more than them allows anything. Not so `node --test`,
- * which runs files of the workspace alone.
+ * Programs that execute their arguments: a rule that names only the program allows anything. `node
+ * --test` is different, since it runs files of the workspace alone.
  */
 export function isInterpreter(spelling: string, programs: Programs): boolean {
   const words = spelling.split(" ");

@@ -7,14 +7,14 @@ import { readLiteral, readWord, TOP_LEVEL } from "./read-word.ts";
 import type { Assignment, HereDoc, Redirect, Redirection, Word } from "./syntax-tree.ts";
 import type { Span } from "./unread-text.ts";
 
-/** A word of a command, or what stands between its words. */
+/** A word of a command, or something between its words. */
 export type Piece = Assignment | Redirection | Word;
 
-/** Builtins after which words, names or the directory are not what they seem. */
+/** Builtins after which words, names or the directory no longer mean what they seem to. */
 const CHANGES_SHELL =
   /^(?:alias|bind|builtin|declare|enable|eval|getopts|hash|let|local|mapfile|popd|pushd|read|readarray|readonly|shopt|trap|typeset|unalias|unset)$/;
 
-/** Variables that change what is run, or what the accepted expansions mean. */
+/** Variables that change which program runs, or what the accepted expansions mean. */
 const DANGEROUS =
   /^(?:PATH|HOME|PWD|OLDPWD|IFS|CDPATH|ENV|GLOBIGNORE|PROMPT_COMMAND|PS\d|NODE_PATH|\w*_OPTIONS|\w*PAGER|\w*EDITOR|(?:BASH|DYLD|GIT|LD|PERL5?|PYTHON|RUBY|SHELL)\w*)$/;
 
@@ -23,7 +23,7 @@ export function isDangerousVariable(name: string): boolean {
   return DANGEROUS.test(name);
 }
 
-/** Its methods throw NotPlain. */
+/** Every method throws NotPlain where the command is not plain. */
 export class CommandDraft {
   readonly words: string[] = [];
   readonly globs = new Set<number>();
@@ -31,7 +31,7 @@ export class CommandDraft {
   readonly assignments: { readonly name: string; readonly value: string }[] = [];
   readonly redirections: PlainCommand["redirections"][number][] = [];
 
-  /** `program`: that of a command that is written without one. */
+  /** `program`: the program of a command that is written without one. */
   constructor(program: string | null) {
     if (program !== null) this.words.push(program);
   }
@@ -103,7 +103,7 @@ function readTarget({ target, ...piece }: Exclude<Redirection, HereDoc>): string
   return readLiteral(target);
 }
 
-/** The text of a here-document, which is data only where nothing in it is expanded. */
+/** The text of a here-document, which is data only where the shell expands nothing in it. */
 function readDocument(piece: HereDoc): string {
   const { body, delimiter, operator } = piece;
   if (delimiter === undefined || (!delimiter.quoted && /[$`\\]/.test(body.text)))

@@ -1,9 +1,9 @@
-/** Of a path that is not `.` itself: a segment that is empty, `.` or `..`. */
+/** A segment that is empty, `.` or `..`, in a path other than `.` itself. */
 const HAS_ODD_SEGMENT = /(?:\/|^(?![/]|\.$))\.{0,2}(?:\/|$)/;
 
 /**
- * `path` as it is read from `directory`, without `.`, doubled slashes and what `..` undoes. By text alone: links
- * are not followed. `.` is the workspace, `~` the home directory.
+ * `path` as resolved from `directory`, without `.`, doubled slashes and segments that `..` undoes.
+ * By text alone: links are not followed. `.` is the workspace, `~` the home directory.
  */
 export function joinPath(directory: string, path: string): string {
   if (HAS_ODD_SEGMENT.test(path) || HAS_ODD_SEGMENT.test(directory))

@@ -1,4 +1,4 @@
-/** When two lines are the same call. */
+/** Decides when two lines are the same call. */
 import type { ParsedLine } from "./plain-command.ts";
 
 /**
@@ -26,7 +26,7 @@ export function identifyLine(
   return JSON.stringify([commands, line.joints]);
 }
 
-/** A blank behind a backslash is no outer blank. */
+/** An escaped space at the end is no outer white space. */
 function trimBlanks(text: string): string {
   const trimmed = text.trim();
   return trimmed.endsWith("\\") ? text : trimmed;

@@ -1,4 +1,4 @@
-/** Takes the syntax tree of a line into plain commands, and follows `cd` through it. */
+/** Splits the syntax tree of a line into plain commands, and follows `cd` through it. */
 import { CommandDraft, type Piece } from "./command-draft.ts";
 import { joinPath } from "./directory.ts";
 import { NotPlain } from "./not-plain.ts";
@@ -18,7 +18,10 @@ interface Ends {
 
 type Node = Statement["command"];
 
-/** With them grows what is done for a line, so that one of 64 KB takes less than 20 ms. */
+/**
+ * The work for a line grows with its words, so this bound limits a line of 64 KB to less than 20
+ * ms.
+ */
 const WORDS_MAX = 4_096;
 const COMMANDS_MAX = 500;
 const DIRECTORIES_MAX = 4;
@@ -36,17 +39,17 @@ const NODES: Partial<Record<Node["type"], string>> = {
   ArithmeticCommand: "arithmetic",
 };
 
-/** One use reads one line. Its methods throw NotPlain. */
+/** Each instance reads one line. Its methods throw NotPlain. */
 export class LineReader {
   readonly commands: PlainCommand[] = [];
   readonly joints: string[] = [];
-  /** What the commands and joints take of the text. */
+  /** The parts of the text that commands and joints account for. */
   readonly tokens: Token[] = [];
   /** The bodies of here-documents. */
   readonly documents: Span[] = [];
   readonly #assignable: ReadonlySet<string>;
   #words = 0;
-  /** What is judged by itself. */
+  /** Commands and redirections so far, each counted once for every directory. */
   #judged = 0;
 
   constructor({ assignments }: LineOptions) {
@@ -131,7 +134,7 @@ export class LineReader {
       return { succeeded: start.map((from) => joinPath(from, to)), failed: start };
     if (start.some((from) => /^[/~]|^\.\./.test(from)))
       throw new NotPlain("a change of directory that is not plain", node);
-    // Outside of a repository the substitution gives nothing: `cd ""` stays, `cd` goes home.
+    // Outside a repository the substitution is empty: `cd ""` stays, `cd` goes home.
     const tops = top.startsWith('"') ? ["."] : [".", "~"];
     return { succeeded: unite(tops, start), failed: start };
   }

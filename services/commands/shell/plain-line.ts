@@ -12,7 +12,7 @@ import { findUnreadText } from "./unread-text.ts";
 
 export type { LineOptions, ParsedLine, PlainCommand, Redirection } from "./plain-command.ts";
 
-/** Takes a line into plain commands. Never throws; its time is linear in the length. */
+/** Splits a line into plain commands. Never throws; its time is linear in the length. */
 export function parseLine(text: string, options: LineOptions): ParsedLine {
   const tree = parseTree(text);
   if (tree.kind === "unclear") return tree;
@@ -25,5 +25,5 @@ export function parseLine(text: string, options: LineOptions): ParsedLine {
   }
   const position = findUnreadText(text, reader.tokens, reader.documents);
   if (position === null) return { kind: "plain", commands: reader.commands, joints: reader.joints };
-  return { kind: "unclear", reason: `what stands at character ${position + 1} is not understood` };
+  return { kind: "unclear", reason: `the text at character ${position + 1} is not understood` };
 }

@@ -3,11 +3,11 @@ import { NotPlain } from "./not-plain.ts";
 import type { Word, WordPart } from "./syntax-tree.ts";
 
 export interface ReadWord {
-  /** Literal; `$HOME` is `~`, `$PWD` is `.`, patterns stand as written. */
+  /** Literal; `$HOME` is `~`, `$PWD` is `.`, patterns keep their spelling. */
   readonly text: string;
   /** Null where the word is literal; else a spelling that no literal word has. */
   readonly expanded: string | null;
-  /** Whether an unquoted pattern is in it. */
+  /** Whether it contains an unquoted pattern. */
   readonly isGlob: boolean;
 }
 
@@ -21,12 +21,12 @@ const DIRECTORIES: ReadonlyMap<string, "." | "~"> = new Map([
   [`\${HOME}`, "~"],
 ]);
 
-/** The root of the repository, which `cd` alone may be asked to go to. */
+/** The root of the repository, which only `cd` may use. */
 export const TOP_LEVEL = "$(git rev-parse --show-toplevel)";
 
 /**
- * What the parser calls literal must look so: a second opinion, in case it is mistaken. Without what
- * a backslash quotes.
+ * The form of text that is literal: a second opinion, in case the parser is mistaken. Text that a
+ * backslash quotes is removed before.
  */
 const UNQUOTED = /^(?:[^\\$`'"<>()|&;\s]|\$(?![\w{([?$!#@*'"-]))*$/;
 const QUOTED = /^(?:[^\\$`"]|\$(?![\w{([?$!#@*-]))*$/;
@@ -73,7 +73,9 @@ class WordDraft {
   #spelling = "";
   #expands: boolean;
   #isGlob = false;
-  /** Where a directory's name ends in the text: what follows must not lengthen it. */
+  /**
+   * Positions where a directory's name ends in the text: what follows must not lengthen the name.
+   */
   readonly #ends: number[] = [];
 
   constructor(word: Word) {
@@ -107,8 +109,8 @@ class WordDraft {
   finish(): ReadWord {
     for (const end of this.#ends)
       if (!/^(?:[/:\s]|$)/.test(this.#text.slice(end, end + 1)))
-        throw new NotPlain("a directory's name with something behind it", this.#word);
-    // A quoted `~` is no home directory, but its text is that of one.
+        throw new NotPlain("a directory's name with text after it", this.#word);
+    // A quoted `~` is no home directory, although its text is the same.
     const isLiteral = !this.#expands && !this.#text.startsWith("~");
     return { text: this.#text, expanded: isLiteral ? null : this.#spelling, isGlob: this.#isGlob };
   }
@@ -151,7 +153,7 @@ function escapeActive(text: string): string {
   return text.replace(/[*?[\]\\~$]/g, "\\$&");
 }
 
-/** A backslash and a newline are nothing, so that what is around them may belong together. */
+/** A backslash and a newline vanish, so that the characters around them may belong together. */
 function dropEscaped(text: string): string {
   return text.replace(/\\(.)/gs, (_, quoted) => (quoted === "\n" ? "" : "_"));
 }

@@ -1,6 +1,6 @@
 /**
- * The one file that knows `unbash`, the parser of shell text. It bounds what the parser is asked
- * (length, openings that may nest) and takes every complaint of the parser as "not read".
+ * The one file that uses `unbash`, the parser of shell text. It bounds the parser's input (length,
+ * openings that may nest) and treats every complaint of the parser as "not read".
  */
 import { type ParsedScript, parse } from "unbash";
 
@@ -25,24 +25,27 @@ export type SyntaxTree =
 const LENGTH_MAX = 65_536;
 
 /**
- * Openings that the parser reads by calling itself: its time grows with the square of their depth,
- * and it overflows the stack at 2,000 of `"$(`.
+ * Openings for which the parser calls itself: its time grows with the square of their depth, and it
+ * overflows the stack at 2,000 of `"$(`.
  */
 const OPENINGS = /[$<>]\(|\$\{|\$\[|`/g;
 const OPENINGS_MAX = 500;
 
-/** Each is looked for through the rest of the text, when it has no end. */
+/** Here-documents. The parser searches the rest of the text for the end of each, if it has none. */
 const DOCUMENTS = /<<-?[ \t]*["'\\\w]/g;
 const DOCUMENTS_MAX = 200;
 
-/** Blanks and signs, with which the parser's work grows. Here-documents hold data of many. */
+/**
+ * White space and signs, with which the parser's work grows. Here-documents hold data with many of
+ * them.
+ */
 const PIECES = /[;&|(){}<>$[\]]|\s+/g;
 const PIECES_MAX = 6_000;
 const PIECES_WITH_DATA_MAX = 16_000;
 
 const NOT_TEXT = /\0|\p{Surrogate}/u;
 
-/** Parses `text` as Bash reads it. Never throws; text that Bash would refuse is unclear. */
+/** Parses `text` as Bash does. Never throws; text that Bash would refuse is unclear. */
 export function parseTree(text: string): SyntaxTree {
   if (text.length > LENGTH_MAX) return unclear(`the line is longer than ${LENGTH_MAX} characters`);
   if (NOT_TEXT.test(text)) return unclear("the line holds a NUL or half a character");

@@ -1,7 +1,7 @@
 /**
- * Whether a syntax tree accounts for the whole of its text. The parser leaves some text out of
- * the tree without an error (`ls (`), so what stands between the words is read a second
- * time here, and has to be the operators that the tree has.
+ * Checks that a syntax tree accounts for the whole of its text. The parser leaves some text out of
+ * the tree without an error (`ls (`). The text between the words is therefore read a second time
+ * here, and must consist of the operators that the tree has.
  */
 
 /** An operator of the tree, or the span of a word or a redirection. */
@@ -14,7 +14,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** A comment begins a word, and a line that goes on does not end one. */
+/** A comment begins a word, and an escaped line end does not begin one. */
 const COMMENT = /(?<=[ \t\n;|&(){}])(?<!\\\n)#[^\n]*/g;
 const ONLY_OPERATOR = /^ ?(&&|\|\||\||;) ?$/;
 const OPERATOR = /\|&|\|\||&&|[|;(){}\n]/g;
@@ -58,7 +58,7 @@ export function findUnreadText(
   return null;
 }
 
-/** The operators in what stands between two words; null where there is other text. */
+/** The operators in the text between two words; null where there is other text. */
 function readOperators(gap: string, followsWord: boolean, isLast: boolean): string | null {
   if (gap === " ") return "";
   const only = followsWord && !isLast ? ONLY_OPERATOR.exec(gap)?.[1] : undefined;

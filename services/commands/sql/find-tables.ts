@@ -13,9 +13,9 @@ import {
 type State = "name" | "list" | "none";
 
 /**
- * The tables that a statement names, with their schemas. Where a word may be a table or something else, it
- * is listed: queries of a `with`, objects of other kinds, functions in the place of a table.
- * @param verbs the statements that lie in these tokens: they say what `on`, `using` and `to` mean.
+ * The tables that a statement names, with their schemas. Where a word may be a table or something
+ * else, it is listed: queries of a `with`, objects of other kinds, functions used as tables.
+ * @param verbs the statements in these tokens: they decide what `on`, `using` and `to` mean.
  */
 export function findTables(tokens: readonly Token[], verbs: ReadonlySet<string>): string[] {
   const before = wordsBeforeTable(verbs);
@@ -50,7 +50,8 @@ function stateAfterSign(
   if (sign === ",") return state === "none" ? "none" : "name";
   if (sign === ")") return outer.pop() ?? "none";
   if (sign !== "(") return state;
-  // `update top (10) users`: the table comes after the parentheses. `from (a join b), c`: within and after.
+  // `update top (10) users`: the table follows the parentheses. `from (a join b), c`: tables are
+  // inside and after.
   const isModifier = previous !== undefined && MODIFIERS.has(previous.word);
   outer.push(state === "name" && !isModifier ? "list" : state);
   return state === "name" && !isModifier ? "name" : "none";
@@ -72,7 +73,10 @@ function stateAfterWord(
   return isBefore ? "name" : "list";
 }
 
-/** Not `on delete cascade`, `for update`, `on duplicate key update`; not `insert (a, b)` of a merge. */
+/**
+ * Whether a name follows; not in `on delete cascade`, `for update`, `on duplicate key update`; nor
+ * in `insert (a, b)` of a merge.
+ */
 function startsWithName(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1]?.word ?? "";
   const isStatement = NAMING_STATEMENTS.has(tokens[at]?.word ?? "");
@@ -86,7 +90,10 @@ function isName(tokens: readonly Token[], at: number, before: ReadonlySet<string
   return !isKind(tokens, at) && !isFollowedByInto(tokens, at) && !startsWithName(tokens, at);
 }
 
-/** `drop view v`, but not `delete user where`: there the table is called so. */
+/**
+ * Whether the word is a kind: in `drop view v`, but not in `delete user where`, where it is the
+ * table.
+ */
 function isKind(tokens: readonly Token[], at: number): boolean {
   const next = tokens[at + 1];
   if (!KINDS_BEFORE_NAME.has(tokens[at]?.word ?? "")) return false;

@@ -1,6 +1,7 @@
 /**
- * Reads SQL text: which statements it holds, on which tables, and which of them may change something. Words
- * are looked at outside of strings, quoted names and comments. What the reader does not know is no read.
+ * Reads SQL text: its statements, the tables they name, and whether each may change something.
+ * Strings, quoted names and comments are skipped in the search for words. A word that the reader
+ * does not know is never taken for part of a read.
  */
 
 import { findTables } from "./find-tables.ts";
@@ -23,7 +24,10 @@ import {
 export interface SqlStatement {
   /** Lower case: `select`, `delete`, `create`, …, `explain`, `pragma`. */
   readonly statement: string;
-  /** Lower case, without quotes, with the schema where one is written. May name more than the statement touches. */
+  /**
+   * Lower case, without quotes, with the schema where one is written. The list may have more names
+   * than the statement touches.
+   */
   readonly tables: readonly string[];
   /** `watch`: a read whose answer changes by itself (`now()`). */
   readonly does: "read" | "watch" | "write";
@@ -32,9 +36,15 @@ export interface SqlStatement {
 export type SqlReading =
   | {
       readonly kind: "statements";
-      /** Never empty. One written statement may yield several: `with x as (delete …) select …` is a `delete` and a `select`. */
+      /**
+       * Never empty. One written statement may give several: `with x as (delete …) select …` is a
+       * `delete` and a `select`.
+       */
       readonly statements: readonly SqlStatement[];
-      /** Equal for two texts that differ in blanks, comments, case of keywords and a last `;` alone. */
+      /**
+       * Equal for two texts that differ only in white space, comments, the case of keywords and a
+       * last `;`.
+       */
       readonly identity: string;
     }
   | { readonly kind: "unclear"; readonly reason: string };
@@ -84,7 +94,10 @@ function quoteStart(tokens: readonly Token[]): string {
   return JSON.stringify((tokens[0]?.text ?? "").slice(0, START_LENGTH));
 }
 
-/** Whether a statement's table is one that a rule names: `users` names it in every schema, `public.users` in that one alone. */
+/**
+ * Whether a rule's table name matches a statement's table: `users` matches in every schema,
+ * `public.users` in that one alone.
+ */
 export function matchesTable(table: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return table === wanted || (!wanted.includes(".") && table.endsWith(`.${wanted}`));
@@ -99,7 +112,7 @@ function splitStatements(tokens: readonly Token[]): readonly (readonly Token[])[
   return parts.filter((part) => part.length > 0);
 }
 
-/** Null: no list has its first word. */
+/** Null: no list contains its first word. */
 function readStatement(
   tokens: readonly Token[],
   extraFunctions: ReadonlySet<string>,
@@ -120,7 +133,10 @@ function readStatement(
   return [...verbs].map((statement) => ({ statement, tables, does }));
 }
 
-/** Not `on delete cascade`, `for update`, `replace(a, b, c)`, `create or replace`, `show create table`. */
+/**
+ * Whether a statement begins here; not in `on delete cascade`, `for update`, `replace(a, b, c)`,
+ * `create or replace`, `show create table`.
+ */
 function isInnerStatement(tokens: readonly Token[], at: number): boolean {
   const { kind, word } = tokens[at] as Token;
   if (kind !== "word" || !INNER_STATEMENTS.has(word) || isMember(tokens, at)) return false;
@@ -130,12 +146,15 @@ function isInnerStatement(tokens: readonly Token[], at: number): boolean {
   return !isCalled(tokens, at, word) && !(word === "create" && before === "show");
 }
 
-/** The word is a pure function that is called: `replace(`, `truncate(`. */
+/** Whether the word is a call of a pure function: `replace(`, `truncate(`. */
 function isCalled(tokens: readonly Token[], at: number, word: string): boolean {
   return PURE_FUNCTIONS.has(word) && tokens[at + 1]?.text === "(";
 }
 
-/** The word stands after a name and a dot: a column or a function of a schema. `1.delete` is none. */
+/**
+ * Whether the word follows a name and a dot: then it is a column or a function of a schema.
+ * `1.delete` is neither.
+ */
 function isMember(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 2]?.kind;
   return tokens[at - 1]?.text === "." && (before === "word" || before === "name");
@@ -159,12 +178,15 @@ function doesOf(
 function writes(tokens: readonly Token[], at: number, word: string): boolean {
   if (WRITING_PAIRS.get(word)?.has(tokens[at + 1]?.word ?? "") === true) return true;
   if (!WRITING_WORDS.has(word)) return false;
-  // A column; but `s.nextval` takes the next number of a sequence.
+  // A column; `s.nextval`, though, takes the next number of a sequence.
   if (isMember(tokens, at)) return word === "nextval";
   return !isCalled(tokens, at, word) && !(word === "create" && tokens[at - 1]?.word === "show");
 }
 
-/** What stands before a parenthesis calls nothing, or a function that changes nothing. A name in quotes may be any. */
+/**
+ * Whether the word before a parenthesis calls nothing, or a function that changes nothing. A quoted
+ * name may be any function.
+ */
 function isHarmlessCall(
   tokens: readonly Token[],
   at: number,
@@ -181,7 +203,10 @@ function isHarmlessCall(
   return isHarmless || isListed(tokens, at, word);
 }
 
-/** A name with its columns, or a number: `with q (a, b) as`, `from f() as t (a, b)`, `select top (10)`. */
+/**
+ * Whether parentheses after the word hold columns or a number: `with q (a, b) as`, `from f() as t
+ * (a, b)`, `select top (10)`.
+ */
 function isListed(tokens: readonly Token[], at: number, word: string): boolean {
   const before = tokens[at - 1]?.word ?? "";
   if (word === "top") return /^(?:select|distinct|all)$/.test(before);
@@ -192,7 +217,7 @@ function isPure(word: string): boolean {
   return PURE_FUNCTIONS.has(word) || VOLATILE_FUNCTIONS.has(word);
 }
 
-/** `name = value` and `name(value)` are the same. A name in quotes may be any. */
+/** `name = value` and `name(value)` mean the same. A quoted name may be any pragma. */
 function doesOfPragma(tokens: readonly Token[]): "read" | "write" {
   const open = tokens.findIndex(({ text }) => text === "(");
   const before = tokens.slice(0, open < 0 ? undefined : open);
@@ -201,7 +226,7 @@ function doesOfPragma(tokens: readonly Token[]): "read" | "write" {
   return open < 0 || SHOWING_PRAGMAS.has(before.at(-1)?.word ?? "") ? "read" : "write";
 }
 
-/** The statement with one blank where a blank may matter, and keywords in lower case. */
+/** The statement with one space where white space may matter, and keywords in lower case. */
 function identityOf(tokens: readonly Token[]): string {
   const pieces: string[] = [];
   let last = "(";
@@ -213,13 +238,15 @@ function identityOf(tokens: readonly Token[]): string {
   return pieces.join("");
 }
 
-/** Two letters would be one word, two signs one operator. */
+/** Without a space two words would become one word, and two signs one operator. */
 function isBlankNeeded(last: string, first: string): boolean {
   const isAlone = /[(),]/.test(last) || /[(),]/.test(first);
   return !isAlone && isOfWord(last) === isOfWord(first);
 }
 
-/** Letters, and what touches them with another meaning than apart: quotes, dots, brackets. */
+/**
+ * Letters, and characters that change the meaning of a letter beside them: quotes, dots, brackets.
+ */
 function isOfWord(letter: string): boolean {
   return /[\w$.'"`[\]\u0080-\uffff]/.test(letter);
 }

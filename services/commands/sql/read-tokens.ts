@@ -1,19 +1,22 @@
-/** The tokens of a text of SQL, as one server or another reads them. */
+/** Tokens of an SQL text, as different servers read them. */
 
 export interface Token {
   /** `name` is quoted: by double quotes (a string for some servers), backticks or brackets. */
   readonly kind: "word" | "name" | "text" | "number" | "sign";
-  /** As it stands in the text. */
+  /** The text as written. */
   readonly text: string;
-  /** Of a word alone, in lower case; else "". */
+  /** The word in lower case; "" for any other kind. */
   readonly word: string;
-  /** Of a word, a name or a text: what it may name, in lower case and without quotes. */
+  /** For a word, a name or a text: what it may name, in lower case and without quotes. */
   readonly name: string;
-  /** Blanks or comments stand before it. */
+  /** Whether white space or comments precede it. */
   readonly spaced: boolean;
 }
 
-/** Servers differ in what is a comment and what a quote: a text is read in each way that could differ. */
+/**
+ * Servers differ in what is a comment and what a quote, so a text is read in each way that could
+ * differ.
+ */
 export function readTokens(text: string): readonly (readonly Token[])[] | null {
   const readings = [tokensOf(text, STANDARD)];
   if (/[#$]|--\S/.test(text)) readings.push(tokensOf(text, MYSQL));
@@ -21,16 +24,24 @@ export function readTokens(text: string): readonly (readonly Token[])[] | null {
   return readings.every((reading) => reading !== null) ? readings : null;
 }
 
-/** Optimizer hints and comments that MySQL runs are no comments; comments inside comments are not read. */
+/**
+ * Optimizer hints and comments that MySQL executes are no comments; nested comments are not
+ * understood.
+ */
 const COMMENT = String.raw`\/\*(?!M?[!+])(?:[^*/]|\*(?!\/)|\/(?!\*))*\*\/`;
-/** A quote that ends in one place, whether or not a backslash makes the next letter part of it. */
+/**
+ * A quote that ends at one position, whether or not a backslash makes the next letter part of it.
+ */
 const quote = (mark: string) =>
   `${mark}(?:[^${mark}\\\\]|${mark}${mark}|\\\\[^${mark}])*${mark}(?!${mark})`;
 const TEXT = quote("'");
 const NAMES = `${quote('"')}|${quote("`")}`;
-/** Not read: strings of Oracle that end at a letter of their own, texts with codes for letters. */
+/**
+ * Not understood: strings of Oracle that end at a letter of their own, and texts with codes for
+ * letters.
+ */
 const CODED = "(?![nN]?[qQ]'|[uU]&['\"])";
-/** Neither a backslash, nor `:=`, which assigns, nor the beginning of a comment. */
+/** A sign, but no backslash, no `:=`, which assigns, and no beginning of a comment. */
 const SIGN = String.raw`\/(?!\*)|:(?!=)|[!#%&()*+,\-.;<=>?@^{|}~]`;
 
 interface Shape {
@@ -41,7 +52,9 @@ interface Shape {
   readonly sign: string;
 }
 
-/** Brackets are names where they could be nothing else; elsewhere they hold an index or a list. */
+/**
+ * Brackets quote a name where they could be nothing else; elsewhere they hold an index or a list.
+ */
 const STANDARD = dialect({
   comment: "--[^\\n]*",
   text: String.raw`${TEXT}|\$(\w*)\$[^]*?\$\2\$`,
@@ -50,7 +63,7 @@ const STANDARD = dialect({
   sign: String.raw`\$(?!\w*\$)|[[\]]|${SIGN}`,
 });
 
-/** Two hyphens begin a comment before white space alone; a dollar is a letter. */
+/** Two hyphens begin a comment only before white space; a dollar is a letter. */
 const MYSQL = dialect({
   comment: String.raw`--(?=\s|$)[^\n]*|#[^\n]*`,
   text: TEXT,
@@ -59,7 +72,7 @@ const MYSQL = dialect({
   sign: String.raw`[[\]]|${SIGN}`,
 });
 
-/** Whatever stands in brackets is a name. */
+/** Brackets always quote a name. */
 const BRACKETS = dialect({
   comment: "--[^\\n]*",
   text: TEXT,
@@ -69,7 +82,10 @@ const BRACKETS = dialect({
 });
 
 interface Dialect {
-  /** Of a sticky expression: a match is one token with the blanks and comments before it; the token is its only group. */
+  /**
+   * Source of a sticky expression: a match is one token with the white space and comments before
+   * it; the token is its only group.
+   */
   readonly token: string;
   readonly word: RegExp;
 }
@@ -87,7 +103,7 @@ function dialect({ comment, text, name, letter, sign }: Shape): Dialect {
 /** White space for some servers, letters for others. */
 const ODD_SPACE = /[\u0085\u00a0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
-/** Null: something in the text is not understood. */
+/** Null: the text has something that is not understood. */
 function tokensOf(text: string, dialect: Dialect): readonly Token[] | null {
   const tokens: Token[] = [];
   let end = 0;
@@ -113,7 +129,7 @@ function tokenOf(text: string, spaced: boolean, wordStart: RegExp): Token {
   return { kind: /^\d/.test(text) ? "number" : "sign", text, word: "", name: "", spaced };
 }
 
-/** A doubled quote inside stands for one. */
+/** A doubled quote inside is one quote. */
 function unquote(text: string): string {
   const close = text.slice(-1);
   const inner = text.slice(1, -1);

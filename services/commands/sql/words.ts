@@ -1,4 +1,7 @@
-/** What the reader of SQL knows: statements, words that write, functions. Data: a contributor adds a word to its list. */
+/**
+ * The words that the SQL reader knows: statements, words that write, functions. This is data: a
+ * contributor adds a word to its list.
+ */
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/));
@@ -19,7 +22,7 @@ export const WRITING_STATEMENTS = words(`
   handler backup restore shutdown dbcc security reassign install signal waitfor
 `);
 
-/** Statements under another name. */
+/** Other spellings of a statement's first word. */
 export const SAME_STATEMENTS: ReadonlyMap<string, string> = new Map([
   ["desc", "describe"],
   ["exec", "execute"],
@@ -28,13 +31,16 @@ export const SAME_STATEMENTS: ReadonlyMap<string, string> = new Map([
   ["with", "select"],
 ]);
 
-/** Statements that may stand inside another one, or after one without a `;`: each becomes a statement of its own. */
+/**
+ * Statements that may occur inside another one, or after one without a `;`: each becomes a
+ * statement of its own.
+ */
 export const INNER_STATEMENTS = words(`
   insert update delete merge replace upsert truncate create alter drop rename grant revoke
   call exec execute copy load import export
 `);
 
-/** Words that no read may hold outside of quotes. */
+/** Words that no read may have outside quotes. */
 export const WRITING_WORDS = words(`
   insert update delete merge replace upsert create alter drop truncate rename grant revoke call do
   copy into lock vacuum analyze analyse reindex cluster refresh comment set reset begin commit
@@ -43,7 +49,7 @@ export const WRITING_WORDS = words(`
   waitfor writetext updatetext xlock updlock tablockx nextval go checkpoint revert setuser outfile dumpfile install signal
 `);
 
-/** Words that no read may hold before one of the others: locks, the next number of a sequence. */
+/** Words that no read may have before certain others: locks, the next number of a sequence. */
 export const WRITING_PAIRS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["for", words("share key no update")],
   ["next", words("value")],
@@ -95,7 +101,7 @@ export const PURE_FUNCTIONS = words(`
   st_asgeojson st_x st_y st_length st_dwithin st_buffer st_centroid st_transform st_makepoint st_setsrid
 `);
 
-/** Words that stand before a parenthesis and call nothing: clauses, operators, types. */
+/** Words that occur before a parenthesis without a call: clauses, operators, types. */
 export const UNCALLED_WORDS = words(`
   select from where and or not in exists any all some as on using values over partition by order group
   having union intersect except case when then else end join inner left right full outer cross lateral
@@ -105,7 +111,10 @@ export const UNCALLED_WORDS = words(`
   varchar char character decimal numeric int integer bigint text timestamp date time float double boolean
 `);
 
-/** Words whose case does not matter for identity. All others may be names, whose case matters to some servers. */
+/**
+ * Words whose case does not matter for identity. All others may be names, whose case matters to
+ * some servers.
+ */
 export const KEYWORDS: ReadonlySet<string> = new Set([
   ...READING_STATEMENTS,
   ...INNER_STATEMENTS,
@@ -116,19 +125,19 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
   `),
 ]);
 
-/** Pragmas of SQLite that show what their parentheses name. */
+/** Pragmas of SQLite that only show what the parentheses name. */
 export const SHOWING_PRAGMAS = words(`
   table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list
   foreign_key_check integrity_check quick_check
 `);
 
-/** Pragmas of SQLite that act without any value. */
+/** Pragmas of SQLite that act even without a value. */
 export const ACTING_PRAGMAS = words("wal_checkpoint optimize incremental_vacuum shrink_memory");
 
-/** After these words a table is named, or a list of them. */
+/** A table, or a list of tables, follows these words. */
 export const BEFORE_TABLE = words("from join into table tables references apply straight_join");
 
-/** Statements after whose first word a table may be named. */
+/** Statements in which a table may follow the first word. */
 export const NAMING_STATEMENTS: ReadonlySet<string> = new Set([
   ...INNER_STATEMENTS,
   ...words(`
@@ -137,20 +146,23 @@ export const NAMING_STATEMENTS: ReadonlySet<string> = new Set([
   `),
 ]);
 
-/** Statements that name their object after `on`. */
+/** Statements that have their object after `on`. */
 export const NAMING_AFTER_ON = words("create alter drop comment grant revoke deny");
 
-/** Words between the first word of a statement and the name. Reserved everywhere, so that no table is called so. */
+/**
+ * Words between the first word of a statement and the name. They are reserved everywhere, so no
+ * table has such a name.
+ */
 export const SKIPPED_BEFORE_NAME = words("if not exists only lateral or as insert update delete");
 
-/** As `SKIPPED_BEFORE_NAME`, where a name follows: a table may be called so, too. */
+/** As `SKIPPED_BEFORE_NAME`, but only where a name follows: a table may have such a name, too. */
 export const KINDS_BEFORE_NAME = words(`
   view index unique materialized temporary temp unlogged global local external foreign function
   procedure trigger sequence schema database type domain extension role user policy rule aggregate
   column constraint concurrently recursive virtual full freeze verbose privileges
 `);
 
-/** Words between the first word of a change of rows and its table. */
+/** Words between the first word of a statement that changes rows and its table. */
 export const MODIFIERS = words(`
   low_priority high_priority delayed quick ignore replace rollback abort fail overwrite top statistics
 `);

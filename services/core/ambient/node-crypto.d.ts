@@ -1,7 +1,7 @@
 // The whole of Node that the core may see. The core is compiled with `types: []`, so that
-// `process`, `Buffer`, timers and `node:fs` are compile errors there; `hash.ts` alone needs
-// digests and one cipher, and gets exactly these. The root tsconfig leaves this file out: there the real Node
-// types are in force.
+// `process`, `Buffer`, timers and `node:fs` are compile errors there; `hash.ts` alone needs digests
+// and one cipher, and gets exactly these. The root tsconfig leaves this file out: it uses the real
+// Node types.
 declare module "node:crypto" {
   type Encoding = "hex" | "base64" | "base64url" | "latin1";
   interface Hash {

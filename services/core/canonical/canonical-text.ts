@@ -17,7 +17,7 @@ export function canonicalText(value: JsonValue): string {
   return objectText(value);
 }
 
-/** Longer texts are sooner printed than looked at letter by letter. */
+/** Longer texts are printed faster than they are scanned letter by letter. */
 const SHORT = 64;
 
 function textOf(text: string): string {

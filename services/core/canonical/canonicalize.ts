@@ -1,7 +1,7 @@
 /**
- * The one JSON reader: a walk over the text that stops at the first thing two parsers could read differently, and
- * says where. It decides what is accepted, and puts the canonical text together of slices of the text: what is
- * canonical already is not printed again.
+ * The one JSON reader: a walk over the text that stops at the first thing that two parsers could
+ * read differently, and reports where. It decides what is accepted, and builds the canonical text
+ * from slices of the input: a part that is canonical already is not printed again.
  */
 
 import { type CanonicalFailure, shown } from "./failure.ts";
@@ -18,7 +18,10 @@ export type CanonicalText = {
   readonly depth: number;
 };
 
-/** Where a member stands in the text, from its key to its value; `printed` is its canonical text where that differs. */
+/**
+ * The position of a member in the text, from its key to its value; `printed` is its canonical text
+ * where that differs.
+ */
 type Member = {
   readonly key: string;
   readonly from: number;
@@ -64,7 +67,10 @@ export function canonicalize(
   return reader.failure as CanonicalFailure;
 }
 
-/** Steps over a value; false at a failure. `reader.printed` is its canonical text then, where it differs. */
+/**
+ * Passes a value; false at a failure. `reader.printed` is then its canonical text, where it
+ * differs.
+ */
 function walkValue(reader: Reader): boolean {
   const first = reader.text.charCodeAt(reader.at);
   reader.printed = undefined;
@@ -160,7 +166,7 @@ function walkObject(reader: Reader): boolean {
   return true;
 }
 
-/** Steps over a member and puts it where it belongs among those before it. */
+/** Passes a member and inserts it among the earlier ones in order. */
 function walkMember(reader: Reader, members: Member[]): Member | undefined {
   const from = reader.at;
   const key = walkKey(reader);
@@ -178,7 +184,7 @@ function walkMember(reader: Reader, members: Member[]): Member | undefined {
   return member;
 }
 
-/** Steps over a bracket or comma and the space behind it. */
+/** Passes a bracket or comma and the white space after it. */
 function isSpaceBehind(reader: Reader): boolean {
   reader.at += 1;
   const { at } = reader;
@@ -209,7 +215,7 @@ function walkKey(reader: Reader): string | undefined {
   return key;
 }
 
-/** Steps over the colon and the value behind a key that begins at `from`. */
+/** Passes the colon and the value after a key that begins at `from`. */
 function walkMemberValue(reader: Reader, key: string, from: number): Member | undefined {
   const { text, at: keyTo, printed: printedKey } = reader;
   if (skipSpace(reader) !== COLON) {
@@ -230,12 +236,12 @@ function walkMemberValue(reader: Reader, key: string, from: number): Member | un
   return { key, from, to, printed: `${name}:${printed ?? text.slice(valueFrom, to)}` };
 }
 
-/** Where a key belongs among sorted members, by UTF-16 code units; -1 where it is there already. */
+/** Where a key belongs among sorted members, by UTF-16 code units; -1 where it exists already. */
 function findInsertionIndex(members: readonly Member[], key: string): number {
   let low = 0;
   let high = members.length;
   const last = members[high - 1];
-  // Most members stand in order.
+  // Most members come in order.
   if (last === undefined || last.key < key) return high;
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -27,7 +27,7 @@ const OVER_LIMIT: ReadonlySet<CanonicalCode> = new Set(["too_deep", "too_many_ke
 
 const SHOWN_CHARACTERS = 40;
 
-/** A refusal with its place; limits give `too_large`, all else `malformed`. */
+/** A failure with its position; limits give `too_large`, everything else `malformed`. */
 export function canonicalFailure(
   code: CanonicalCode,
   message: string,
@@ -37,7 +37,7 @@ export function canonicalFailure(
   return { ok: false, reason, code, message, at };
 }
 
-/** Input text as it may stand in a message: ASCII, short, in back-ticks. */
+/** A part of the input that is safe in a message: ASCII, short, in back-ticks. */
 export function shown(text: string): string {
   const head = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
   const safe = JSON.stringify(head).slice(1, -1).replaceAll("`", "\\u0060");

@@ -1,4 +1,6 @@
-/** A JSON value as the gate holds it: finite numbers, well-formed strings, no forbidden keys. */
+/**
+ * A JSON value as the gate represents it: finite numbers, well-formed strings, no forbidden keys.
+ */
 export type JsonValue = null | boolean | number | string | JsonArray | JsonObject;
 
 export type JsonArray = readonly JsonValue[];

@@ -24,7 +24,7 @@ type Decimal = {
 
 type NumberProblem = Extract<CanonicalCode, `number_${string}`>;
 
-/** Reads a token that is already known to follow the JSON grammar for numbers. */
+/** Reads a token that follows the JSON grammar for numbers; the caller has checked that. */
 export function readNumber(token: string): number | NumberProblem {
   const value = Number(token);
   if (!Number.isFinite(value)) return "number_overflow";
@@ -78,7 +78,7 @@ export function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** Behind the number of JSON's grammar that begins here; `from` where there is none. */
+/** The position after the JSON number that begins here; `from` where there is none. */
 export function numberEnd(text: string, from: number): number {
   const first = text.charCodeAt(from) === 0x2d ? from + 1 : from;
   const whole = text.charCodeAt(first) === 0x30 ? first + 1 : digitsEnd(text, first);
@@ -102,10 +102,10 @@ function digitsEnd(text: string, from: number): number {
   return at;
 }
 
-/** Digits of which every number is exact. */
+/** The most digits with which every number is exact. */
 const EXACT_DIGITS = 15;
 
-/** Whether a token is digits alone, as most are, and few of them: it is its own canonical form. */
+/** Whether a token consists of few digits alone, as most do: it is its own canonical form. */
 export function isShortWholeNumber(text: string, from: number, to: number): boolean {
   return to - from <= EXACT_DIGITS && digitsEnd(text, from) >= to;
 }

@@ -1,10 +1,11 @@
 /**
- * From the bytes a client sent to the value every check sees and the text that is hashed, approved and run.
+ * Parses the bytes that a client sent into the value that every check sees and the text that is
+ * hashed, approved and run.
  *
- * C1 Total: any input gives a result, none throws.
- * C2 Idempotent: the text of a result parses to the same text.
- * C3 Injective up to key order, white space, escape spelling, spellings of one integer, and fractions that name one
- *    double; whatever two parsers could read differently is refused.
+ * CANONICAL-1 Total: any input gives a result, none throws.
+ * CANONICAL-2 Idempotent: the text of a result parses to the same text.
+ * CANONICAL-3 Injective up to key order, white space, escape spelling, spellings of one integer,
+ * and fractions that name one double; anything that two parsers could read differently is refused.
  */
 
 import { type CanonicalText, canonicalize } from "./canonicalize.ts";
@@ -14,7 +15,10 @@ import { type CanonicalLimits, DEFAULT_CANONICAL_LIMITS } from "./limits.ts";
 import { decodeUtf8, firstInvalidByte, utf8Length } from "./utf8.ts";
 
 export type CanonicalSuccess = CanonicalText & {
-  /** Plain objects with their members in canonical order, integer-like keys first as the language has it. */
+  /**
+   * Plain objects with their members in canonical order; integer-like keys come first, as in every
+   * JavaScript object.
+   */
   readonly value: JsonValue;
 };
 
@@ -56,7 +60,7 @@ function readText(text: string, limits: CanonicalLimits): CanonicalText | Canoni
   return exceeds(read.text, limits.maxBytes) ? tooLarge(limits) : read;
 }
 
-/** A code unit is one byte at least and three at most: few texts need counting. */
+/** A code unit has one byte at least and three at most: few texts need counting. */
 function exceeds(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && utf8Length(text) > maxBytes;

@@ -1,4 +1,4 @@
-/** Strings of JSON: escapes, control characters and halves of surrogate pairs. */
+/** Strings of JSON: escapes, control characters and surrogate halves. */
 
 import { isPlain, type Reader, stop } from "./reader.ts";
 
@@ -18,7 +18,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["t", "\t"],
 ]);
 
-/** Steps over the string that begins here and gives what it says; undefined at a failure. */
+/** Reads the string that begins here and returns its value; undefined at a failure. */
 export function readString(reader: Reader): string | undefined {
   const { text, at } = reader;
   const to = text.indexOf('"', at + 1);
@@ -28,7 +28,7 @@ export function readString(reader: Reader): string | undefined {
   return plain;
 }
 
-/** Unit by unit, a run of plain ones at once. */
+/** Unit by unit; a run of plain units at once. */
 function readUnits(reader: Reader): string | undefined {
   const { text, at: start } = reader;
   let value = "";
@@ -51,7 +51,7 @@ function readUnits(reader: Reader): string | undefined {
   return value;
 }
 
-/** Behind the units that stand for themselves; surrogates are looked at in pairs. */
+/** The position after the units that represent themselves; surrogates are checked in pairs. */
 function plainEnd(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at += 1) {

@@ -1,4 +1,4 @@
-/** A walk over one text: where it is, what it has counted, and why it has ended. */
+/** The state of a walk over one text: the position, the counts, and why it ended. */
 
 import { type CanonicalCode, type CanonicalFailure, canonicalFailure, shown } from "./failure.ts";
 import type { CanonicalLimits } from "./limits.ts";
@@ -6,10 +6,12 @@ import type { CanonicalLimits } from "./limits.ts";
 export type Reader = {
   readonly text: string;
   readonly limits: CanonicalLimits;
-  /** Whether each string of the text is what stands between its quotes. */
+  /** Whether each string of the text is exactly the text between its quotes. */
   readonly isPlain: boolean;
   at: number;
-  /** Canonical text of what was stepped over last; undefined where it is how it stands in the text. */
+  /**
+   * Canonical text of the value that was just passed; undefined where it equals the source text.
+   */
   printed: string | undefined;
   openCount: number;
   depth: number;
@@ -17,7 +19,7 @@ export type Reader = {
   failure: CanonicalFailure | undefined;
 };
 
-/** What needs a closer look in a string. */
+/** Characters of a string that need a closer look. */
 const SPECIAL = /[\\\u0000-\u001f\ud800-\udfff]/;
 
 export function createReader(text: string, limits: CanonicalLimits): Reader {
@@ -38,7 +40,7 @@ export function isPlain(text: string): boolean {
   return !SPECIAL.test(text);
 }
 
-/** Notes why the walk ends here. */
+/** Records why the walk ends here. */
 export function stop(reader: Reader, code: CanonicalCode, message: string, at = reader.at): false {
   reader.failure = canonicalFailure(code, message, at);
   return false;

@@ -1,15 +1,16 @@
-/** Strict UTF-8, without what a lenient decoder repairs in silence. */
+/** Strict UTF-8. A lenient decoder would silently repair invalid bytes. */
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
 
-// Named here because the core is compiled without the names of any platform; each of them has this one.
+// Declared here because the core is compiled without the names of any platform; every platform has
+// this one.
 declare const TextDecoder: new (
   label: "utf-8",
   options: { fatal: true; ignoreBOM: true },
 ) => { decode(bytes: Uint8Array): string };
 
-/** `ignoreBOM` keeps a byte order mark in the text, where the grammar refuses it. */
+/** `ignoreBOM` leaves a byte order mark in the text, where the grammar refuses it. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The text of the bytes, or undefined where they are not UTF-8. */

@@ -1,4 +1,7 @@
-/** Check 5 again, after the others: the refused call itself, which nothing else refuses any more, is no other way. */
+/**
+ * Refuses the call that was refused before where the gate waits for an acknowledgement. It runs after
+ * the loops: a call that another check refuses gets that check's reason.
+ */
 import { type CallContext, defineCheck, type Finding, NOTHING } from "./check.ts";
 import { askForAcknowledgement } from "./conversation.ts";
 

@@ -1,4 +1,4 @@
-/** Check 6: calls, steps, seconds and money, per turn, conversation and tool. Refused calls use up nothing. */
+/** Budgets of calls, steps, seconds and money, per turn, conversation and tool. Most refused calls use up nothing. */
 
 import { trieGet } from "../../collections/trie.ts";
 import type { EarlierResult } from "../events.ts";
@@ -13,10 +13,10 @@ import { overSpend } from "./spend.ts";
 
 interface Used {
   readonly calls: number;
-  /** With this call's step, if it opens one. */
+  /** Steps, this call's own included where it opens one. */
   readonly steps: number;
   readonly startedAtMs: number;
-  /** What calls were held for before the start, ms. */
+  /** How long calls were held before the start, ms. */
   readonly heldBeforeMs: number;
   readonly spent: Spent;
 }
@@ -51,7 +51,7 @@ function findUsedUp(call: CallContext): readonly Finding[] {
   return ofEach.every((findings) => findings === NOTHING) ? NOTHING : ofEach.flat();
 }
 
-/** A held call was counted when it was held: its second judgement leaves that out. */
+/** A held call was counted when it was held: its second judgement does not count it again. */
 function ownReservation(call: CallContext): OpenCall | undefined {
   return call.wasHeld ? trieGet(call.state.open, call.decisionId) : undefined;
 }
@@ -122,14 +122,14 @@ function over(call: CallContext, limit: BudgetLimit, used: Used, scope: Scope): 
   return findings;
 }
 
-/** Gate time since the start, less the time that a person was waited for. */
+/** Gate time since the start, less the time in which a call waited for a person. */
 function elapsedMs({ state, nowMs }: CallContext, { startedAtMs, heldBeforeMs }: Used): number {
   return nowMs - startedAtMs - (heldUntil(state, nowMs) - heldBeforeMs);
 }
 
 type BudgetReason = "budget_steps" | "budget_calls" | "budget_seconds" | "budget_spend";
 
-/** What a user may be told when an agent stops for it. */
+/** What the user may be told when a budget stops the agent. */
 const USER_SENTENCES: Readonly<Record<BudgetReason, string>> = {
   budget_steps: "I stopped because this task used up the steps it may take",
   budget_calls: "I stopped because this task used up the tool calls it may make",
@@ -160,8 +160,8 @@ function budgetFinding(
 const EARLIER_RESULTS_MAX = 5;
 
 /**
- * The latest results of the conversation, by reference: enough to answer from. What memory answered
- * again is named by the call that ran.
+ * The latest results of the conversation, by reference: enough to answer from. A read that was
+ * answered from memory is named by the call that ran.
  */
 function listEarlierResults({ state }: CallContext): readonly EarlierResult[] {
   const first = new Map<string, EarlierResult>();

@@ -1,10 +1,12 @@
 /**
- * Whether a call may see or do something else than an earlier one: by what was written to the resources
- * that it names; of a read, also to what they lie in, what lies in them, and what stands for them.
+ * Whether a call may see or do something else than an earlier one. Writes to the resources that it
+ * names count; for a read also writes to their ancestors, to resources contained in them, and to
+ * those that `derives` makes equal.
  */
 import { ledgerHasAny } from "../../collections/ledger.ts";
 import { trieVisit } from "../../collections/trie.ts";
 import type { ResourceGraph } from "../policy/compiled.ts";
+import { isContained } from "../policy/resource-graph.ts";
 import type { ConversationState } from "../state/state.ts";
 import { changedSince } from "../state/writes.ts";
 import type { CallContext } from "./check.ts";
@@ -22,7 +24,7 @@ function isWrittenAround(
   sinceN: number,
 ): boolean {
   const { open, writes } = state;
-  // Most often nothing at all was written since; else all that is remembered is looked through.
+  // Most often nothing was written since; otherwise every remembered write is compared.
   const isAny = writes.any.doneN > sinceN;
   if (!isAny && open.size === 0) return false;
   const isAround = graph.hasEdges ? connected(graph, resources) : nested(resources);
@@ -36,7 +38,7 @@ function isWrittenAround(
   );
 }
 
-/** In flight or of unknown outcome. */
+/** Whether a write around the resources is in flight or of unknown outcome. */
 function isWrittenNow({ open }: ConversationState, isAround: IsAround): boolean {
   return trieVisit(
     open,
@@ -45,10 +47,10 @@ function isWrittenNow({ open }: ConversationState, isAround: IsAround): boolean 
   );
 }
 
-/** Whether what was written is around any of some resources. */
+/** Whether a written resource is around any of some resources. */
 type IsAround = (written: string) => boolean;
 
-/** What the resources lead to is found once: thousands may have been written. */
+/** The resources to compare with are collected once: there may be thousands of writes. */
 function connected(graph: ResourceGraph, resources: readonly string[]): IsAround {
   const own = new Set(resources);
   const outer = new Set(
@@ -59,9 +61,6 @@ function connected(graph: ResourceGraph, resources: readonly string[]): IsAround
 }
 
 function nested(resources: readonly string[]): IsAround {
-  return (written) => resources.some((one) => lies(one, written) || lies(written, one));
-}
-
-function lies(part: string, whole: string): boolean {
-  return part.startsWith(whole) && part.charAt(whole.length) === "/";
+  return (written) =>
+    resources.some((one) => isContained(one, written) || isContained(written, one));
 }

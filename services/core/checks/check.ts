@@ -1,4 +1,4 @@
-/** What a check is, what it sees and what it says. */
+/** What a check is, what it gets and what it returns. */
 import type {
   CallFacts,
   Conflict,
@@ -15,31 +15,31 @@ import type { ReasonCode } from "../reasons/reasons.ts";
 import type { ConversationState, PriorCall } from "../state/state.ts";
 import type { ExplainRow } from "./explain-row.ts";
 
-/** One call, read and identified, before the state it is judged in. */
+/** One call, parsed and identified, with the state that it is judged in. */
 export interface CallContext {
   readonly policy: CompiledPolicy;
   readonly tool: CompiledTool;
-  /** The conversation with the call's turn entered. */
+  /** The conversation after the call's turn began. */
   readonly state: ConversationState;
   readonly proposal: Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">;
   readonly decisionId: string;
   /** Digest of (tool, identity). */
   readonly actionKey: string;
-  /** Time of proposals, ms: what windows compare. */
+  /** Time of proposals, ms, which windows are compared with. */
   readonly nowMs: number;
   readonly facts: CallFacts;
   readonly priorCall: PriorCall | undefined;
-  /** Resources on which it hangs whether a repeat is meant; null: on anything. */
+  /** Resources whose change makes a repeat intended; null: a change of anything does. */
   readonly dependsOn: readonly string[] | null;
-  /** A verdict or a user's confirmation names this call: a repeat is meant. */
+  /** Whether a verdict or a user's confirmation names this call: then a repeat is intended. */
   readonly isConfirmed: boolean;
-  /** A verdict approved the call as it is judged now: it is not held again. */
+  /** Whether a verdict approved the call as it is judged now: then it is not held again. */
   readonly approved: boolean;
-  /** The call was held: its own reservation is left out. */
+  /** Whether the call was held: then its own reservation does not count against it. */
   readonly wasHeld: boolean;
 }
 
-/** A reason that fires. The policy's mode for it says what becomes of it. */
+/** A reason that fires. The policy's mode for the reason decides what follows. */
 export interface Finding {
   readonly reason: ReasonCode;
   readonly rule: string;
@@ -49,18 +49,21 @@ export interface Finding {
   readonly retryAfterMs: number | null;
   /** The earlier call that the refusal names, with its result. */
   readonly previous: PriorCall | null;
-  /** An earlier call of other arguments or another tool, which the refusal names alone. */
+  /**
+   * An earlier call with other arguments or of another tool; the refusal names it without its
+   * result.
+   */
   readonly earlier: PreviousCall | null;
-  /** A read that is answered from memory: no strike, and it stands in the ring. */
+  /** A read that is answered from memory: no strike, and it counts among the recent calls. */
   readonly answered: boolean;
   readonly conflict: Conflict | null;
-  /** Action keys that are refused from now on. */
+  /** Action keys that are refused from now on, as a cycle. */
   readonly cycle: readonly string[] | null;
-  /** Where strikes of this finding are counted; null: the action itself. */
+  /** The key under which strikes of this finding are counted; null: the action key. */
   readonly strikeKey: string | null;
-  /** At most a warning, where the policy enforces the reason. */
+  /** Whether the finding only warns where the policy enforces the reason. */
   readonly warnsOnly: boolean;
-  /** Held instead of refused. */
+  /** Terms of the hold where the call is held instead of refused. */
   readonly hold: CompiledHold | null;
   readonly resolution: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
   readonly earlierResults: readonly EarlierResult[] | null;
@@ -70,18 +73,27 @@ export interface Finding {
   readonly userMessage: string | null;
 }
 
-/** Refusals that no earlier call explains are counted by tool and reason. */
+/** Strike key of refusals that no earlier call explains: they are counted by tool and reason. */
 export function strikeKeyOf({ tool }: Pick<CallContext, "tool">, reason: ReasonCode): string {
   return `${reason} ${tool.name}`;
 }
 
-/** One file of this folder, pure. Its place in the order is its name in `CHECK_ORDER`. */
+/**
+ * One file of this folder; each check is pure. Its name in `CHECK_ORDER` determines when it runs.
+ */
 export interface Check {
   readonly name: CheckName;
   readonly find: (call: CallContext) => readonly Finding[];
-  /** What the check reads of the document and of the tool's entry, compiled once; null: nothing. */
+  /**
+   * What the check reads of the document and of the tool's entry; null: nothing. It is compiled once for
+   * a tool, and once for each variant and each rule of `commands`, whose keys are merged into the entry.
+   * Of a call of several parts the settings of one part count: of the strictest, or of one that writes
+   * where the strictest only reads (`policy/merge-variants.ts`).
+   */
   readonly compile: (document: PolicyDocument, entry: ToolDocument) => unknown;
-  /** What `policy explain` shows of it; null: a further pass of a check that has a row. */
+  /**
+   * The row of `policy explain`; null: another check has the row, and this is a further pass of it.
+   */
   readonly row: ExplainRow | null;
 }
 

@@ -1,4 +1,4 @@
-/** Check 5: what the ladder (or an operator) has switched on for the conversation. */
+/** Refuses calls of a conversation that the ladder or an operator has stopped. */
 import { NO_FLAGS } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import type { ExplainedCall } from "./explain-row.ts";
@@ -35,8 +35,9 @@ function findStop(call: CallContext): readonly Finding[] {
 }
 
 /**
- * `explicit`: another call goes on once the model has said that it goes another way. What it says and
- * is no such word is a strike of the loop that it is asked about; where nothing is said, it is none.
+ * Under `explicit` another call may run once the model has said that it will try something else. A
+ * text that says something different is a strike of the loop that the model was asked about; the
+ * absence of a text is none.
  */
 function unacknowledged(call: CallContext, asked: string): readonly Finding[] {
   const { policy, proposal, actionKey, wasHeld } = call;

@@ -1,13 +1,13 @@
-/** A period of two to five different calls, over and over. */
+/** Finds a cycle: a period of two to five different calls, repeated. */
 import { mayBeRecent } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
 const PERIODS = [2, 3, 4, 5] as const;
 
-/** `refused`: the action keys of a cycle found before, refused until there is progress. */
+/** `refused`: the action keys of an earlier cycle, which are refused until there is progress. */
 export function findCycle(call: CallContext, refused: readonly string[] | null): Finding | null {
-  // Before the ring is asked: a cycle that is refused outlives its calls in it.
+  // This comes before a look at recent calls, which a refused cycle outlives.
   if (refused?.includes(call.actionKey) === true) return cycleFinding(call, refused);
   // A call that was not made before completes no round.
   if (!mayBeRecent(call.state, call.actionKey)) return null;
@@ -28,7 +28,7 @@ function completes(
   const rounds = call.policy.loops.cycleRounds;
   const needed = rounds * period - 1;
   if (recentCalls.length < needed) return null;
-  // A new turn is new user input: what was asked for again is no cycle of the model's.
+  // A new turn is new user input: a call that the user asked for again is no cycle of the model's.
   if (back(recentCalls, needed).turnIndex !== call.state.turn.index) return null;
   if (back(recentCalls, period).actionKey !== call.actionKey) return null;
   for (let at = 1; at + period <= needed; at++) {
@@ -40,7 +40,7 @@ function completes(
   return [...keys];
 }
 
-/** A volatile tool whose last round gave new outputs is looking at a world that moves. */
+/** A volatile tool whose last round gave new outputs watches something that changes. */
 function excused(call: CallContext, recentCalls: readonly RecentCall[], period: number): boolean {
   if (!call.tool.volatile) return false;
   for (let at = 1; at <= period; at++) {
@@ -50,7 +50,7 @@ function excused(call: CallContext, recentCalls: readonly RecentCall[], period: 
   return true;
 }
 
-/** The entry so many calls ago; 1: the latest. */
+/** The entry that many calls ago; 1: the latest. */
 function back(recentCalls: readonly RecentCall[], distance: number): RecentCall {
   return recentCalls[recentCalls.length - distance] as RecentCall;
 }

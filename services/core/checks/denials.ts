@@ -1,6 +1,7 @@
 /**
- * Check 11, before the tier: what a person has denied. The same action is not asked again in the same turn; another form
- * of it goes to a person, whatever its tier, and says what was denied.
+ * Remembers what a person has denied. The same action is refused for the rest of the turn; another
+ * form of it goes to a person, whatever its tier, and says what was denied. It runs before the
+ * tier.
  */
 import { cutText } from "../cut-text.ts";
 import { LIMITS } from "../limits.ts";
@@ -28,7 +29,7 @@ function findDenial(call: CallContext): readonly Finding[] {
   ];
 }
 
-/** What an approver has to know of a call that is held: one like it was denied; null: none was. */
+/** What an approver has to know of a held call: a similar one was denied; null: none was. */
 export function likeDenied(call: CallContext): string | null {
   const { denials } = call.state;
   if (denials.length === 0) return null;
@@ -39,7 +40,7 @@ export function likeDenied(call: CallContext): string | null {
   return denied === undefined ? null : deniedBefore(denied);
 }
 
-/** A person's word for this very call came after the no. */
+/** Whether a person asked for this very call after the denial. */
 export function isMeant({ state, isConfirmed, wasHeld }: CallContext): boolean {
   return state.denials.length === 0 || isConfirmed || wasHeld;
 }
@@ -60,7 +61,7 @@ export function touchesSame({ resources }: RememberedDenial, call: CallContext):
   return own.some((one) => resources.some((other) => hangTogether(graph, one, other)));
 }
 
-/** One thing, one within the other, or two names of it. */
+/** Whether the resources are one, one contains the other, or both name one thing. */
 function hangTogether(graph: ResourceGraph, a: string, b: string): boolean {
   if (a === b || graph.equalsOf(a).includes(b)) return true;
   return graph.listAncestors(a).includes(b) || graph.listAncestors(b).includes(a);

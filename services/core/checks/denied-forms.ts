@@ -1,4 +1,7 @@
-/** Check 11, after the tier has let it through: a write that touches what a denied call of the tool would have touched. */
+/**
+ * Holds a write that touches what a denied call of the tool would have touched. It runs after the
+ * tier, which has let the call through.
+ */
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { deniedBefore, isMeant, isOfTool, isOfTurn, touchesSame } from "./denials.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Check 7: the same call again. The question is not whether the arguments are equal but whether
- * anything changed since: a repeat is meant where it did (docs/engine.md, duplicates).
+ * Finds the same call again. The question is not whether the arguments are equal but whether anything
+ * changed since: then a repeat is meant (docs/engine.md, duplicates).
  */
 
 import { findHeldPriorCall, findPriorCall } from "../state/prior-calls.ts";
@@ -21,18 +21,18 @@ export const duplicateCheck = defineCheck<Retries | null>("duplicate", {
 
 function findDuplicate(call: CallContext, retries: Retries | null): readonly Finding[] {
   const held = findHeldPriorCall(call.state, call.facts.priorKey, call.decisionId);
-  if (held?.held && !isBatch(call, held.held.call) && !isToggle(call)) return [waitForApproval()];
+  if (held !== null && !mayRunBeside(call, held.call)) return [waitForApproval()];
   const { priorCall, tool } = call;
   if (priorCall === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
   switch (priorCall.status) {
     case "in_flight":
-      return isBatch(call, priorCall) || isToggle(call) ? NOTHING : [inFlight(call, priorCall)];
+      return mayRunBeside(call, priorCall) ? NOTHING : [inFlight(call, priorCall)];
     case "unknown":
       return tool.isRead || tool.repeatable || call.isConfirmed
         ? NOTHING
         : [unknownOutcome(priorCall)];
     case "succeeded":
-      return repeated(call, priorCall);
+      return findRepeatOfSuccess(call, priorCall);
     case "failed":
       return retries === null ? NOTHING : findRetry(call, priorCall, retries);
     case "not_executed":
@@ -41,7 +41,7 @@ function findDuplicate(call: CallContext, retries: Retries | null): readonly Fin
   }
 }
 
-function repeated(call: CallContext, priorCall: PriorCall): readonly Finding[] {
+function findRepeatOfSuccess(call: CallContext, priorCall: PriorCall): readonly Finding[] {
   if (call.isConfirmed) return NOTHING;
   const { tool, nowMs } = call;
   if (tool.isRead) return isAnswerable(call, priorCall) ? [answered(priorCall)] : NOTHING;
@@ -67,9 +67,10 @@ function isDuplicateWrite(call: CallContext, priorCall: PriorCall): boolean {
   return !tool.changesMatter || !hasChanged(call, priorCall.n);
 }
 
-/** Equal arguments prove nothing of a write that takes none: toggle, reboot, next, undo. */
-function isToggle({ tool }: CallContext): boolean {
-  return tool.namesNoObject && !tool.isRead;
+/** Whether the call may run while its prior call has not ended. */
+function mayRunBeside(call: CallContext, priorCall: Pick<PriorCall, "turn" | "step">): boolean {
+  const { tool } = call;
+  return isBatch(call, priorCall) || (tool.namesNoObject && !tool.isRead);
 }
 
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */

@@ -1,7 +1,11 @@
-/** What `policy explain` shows of a check: what it looked at, and where the policy speaks of it. */
+/**
+ * What `policy explain` shows of a check: what the check looked at, and which rule of the policy
+ * applies. The steps before the checks (`decide/decide-proposal.ts`) have their rows here.
+ */
 import type { DecisionEvent } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy, CompiledTool, JudgedCommand } from "../policy/compiled.ts";
+import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ConversationState } from "../state/state.ts";
 
 export interface ExplainedCall {
@@ -9,15 +13,40 @@ export interface ExplainedCall {
   readonly proposal: ProposalInput;
   readonly policy: CompiledPolicy;
   readonly tool: CompiledTool;
-  /** Of a tool with `commands`: what each part of the call is judged by. */
+  /** Of a tool with `commands`: each part of the call with the rule that judges it. */
   readonly commands: readonly JudgedCommand[];
   readonly nowMs: number;
-  /** The decision with nothing enforced: carries what the call touches. */
+  /** The decision with nothing enforced, which carries what the call touches. */
   readonly unenforced: DecisionEvent;
 }
 
 export interface ExplainRow {
-  /** Where the policy speaks of it while nothing fires. */
+  /** The path of the rule where nothing fires. */
   readonly rule: (tool: CompiledTool) => string;
   readonly value: (call: ExplainedCall) => string;
+}
+
+export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRow>> = {
+  envelope: {
+    rule: () => "limits",
+    value: ({ unenforced, policy }) =>
+      `${unenforced.arguments.text.length} characters of at most ${policy.canonicalLimits.maxBytes} bytes`,
+  },
+  redelivery: {
+    rule: () => "gate",
+    value: () => "a call id that was not used before",
+  },
+  tool: {
+    rule: ({ isDeclared, rule }) => (isDeclared ? rule : "unknown_tools"),
+    value: ({ tool, commands }) =>
+      `${tool.isDeclared ? "known" : "not known"}, a ${tool.isRead ? "read" : "write"}${commands.length > 0 ? "" : variant(tool)}`,
+  },
+  arguments: {
+    rule: ({ rule }) => `${rule}.input_schema`,
+    value: ({ tool }) => (tool.validate === null ? "no schema" : "checked against the schema"),
+  },
+};
+
+function variant({ variant: name }: CompiledTool): string {
+  return name === null ? "" : ` (variant ${name})`;
 }

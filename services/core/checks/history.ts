@@ -1,6 +1,7 @@
 /**
- * Check 7, its bound: what must not be forgotten has filled its place, so a new write could not be
- * told from a repeat. Reads make room instead (`decide/make-room.ts`).
+ * Bounds the history that duplicates are compared with: where it is full of writes that must not be
+ * forgotten, a new write could not be distinguished from a repeat. For reads the gate makes room
+ * instead (`decide/make-room.ts`).
  */
 
 import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../../collections/ledger.ts";
@@ -26,14 +27,17 @@ function findFullMemory(call: CallContext): readonly Finding[] {
   ];
 }
 
-/** A tool that could not be counted would have no budget of its own. */
+/** A tool without a counter would have no budget of its own. */
 function fullTotals({ policy, state, proposal }: CallContext): string | null {
   if (isUnlimited(policy.budgets.tool) || state.tools.size < LIMITS.counters) return null;
   if (trieGet(state.tools, proposal.tool) !== undefined) return null;
   return roomForTool(state).size < LIMITS.counters ? null : "tools in one turn";
 }
 
-/** The collection that has no room for one more call, or null. Looks at sizes first: cheap. */
+/**
+ * The collection that has no room for one more call, or null. It compares sizes first, which is
+ * cheap.
+ */
 function fullCollection(state: ConversationState, isRead: boolean, nowMs: number): string | null {
   if (state.open.size >= LIMITS.openCalls) return "calls without a result";
   if (isRead) return null;
@@ -46,13 +50,16 @@ function fullCollection(state: ConversationState, isRead: boolean, nowMs: number
   return fullResources(state, nowMs) ? "changed resources" : null;
 }
 
-/** Neither a decision nor the bare name of another write could be kept. */
+/** Whether there is room for neither a decision nor the name of another write. */
 function fullNames({ retained, forgotten }: ConversationState, nowMs: number): boolean {
   if (forgotten.size < LIMITS.forgottenNames) return false;
   return ledgerIsFull(retained, LIMITS.callNames, LIMITS.callNameBytes, nowMs);
 }
 
-/** Effects that results will still name need their room too; they are counted once it may run short. */
+/**
+ * Effects that results will still name need room, too; they are counted only once room may run
+ * short.
+ */
 function fullEffects({ effects, open }: ConversationState): boolean {
   let effectCount = effects.size;
   if (2 * effectCount < LIMITS.exclusiveEffects) return false;
@@ -72,7 +79,7 @@ function fullResources({ writes }: ConversationState, nowMs: number): boolean {
   return (firstOf(writes.byResource, nowMs)?.windowUntilMs ?? 0) > nowMs;
 }
 
-/** What would go first. */
+/** The entry that would be dropped first. */
 function firstOf<V>(ledger: Ledger<V>, nowMs: number): V | undefined {
   const key = ledgerFirst(ledger);
   return key === undefined ? undefined : ledgerGet(ledger, key, nowMs);

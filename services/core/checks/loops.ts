@@ -1,6 +1,6 @@
 /**
- * Check 10: the same again without anything new. All over the ring of recent calls; refused calls
- * are not in it, so the gate's own refusals are neither progress nor failure.
+ * Finds repetition without anything new, in the recent calls of the conversation. Refused calls are
+ * not among those, so the gate's own refusals are neither progress nor failure.
  */
 
 import { trieGet } from "../../collections/trie.ts";
@@ -39,7 +39,7 @@ function findLoops(call: CallContext): readonly Finding[] {
 
 const NONE: readonly RecentCall[] = [];
 
-/** What became of the calls with this action key that ran, oldest first. */
+/** Outcomes of the recent calls with this action key that ran, oldest first. */
 function sameIn(state: ConversationState, actionKey: string): readonly RecentCall[] {
   if (!mayBeRecent(state, actionKey)) return NONE;
   let same: RecentCall[] | undefined;
@@ -81,7 +81,7 @@ function loopRepeat(call: CallContext, same: readonly RecentCall[]): Finding | n
     if (priorCall.sameOutputs < most || mayDiffer(call, priorCall.n)) return null;
     return repeatFinding(call, `${tool.rule}.polling.max_calls`, priorCall.sameOutputs);
   }
-  // However many a step has, and whether the first are back already, they are one batch.
+  // The calls of a step are one batch, however many they are and even if the first have returned.
   if (tool.batchable && priorCall !== undefined && isBatch(call, priorCall)) return null;
   const { sameOutput, anyOutput } = policy.loops;
   const rule = "deduplication.loop_threshold";
@@ -94,7 +94,10 @@ function loopRepeat(call: CallContext, same: readonly RecentCall[]): Finding | n
   return null;
 }
 
-/** The latest `count` calls like this one succeeded with one output, and nothing changed since. */
+/**
+ * Whether the latest `count` calls like this one succeeded with one output, and nothing changed
+ * since.
+ */
 function sameOutputs(call: CallContext, same: readonly RecentCall[], count: number): boolean {
   if (!unchanged(call, same, count)) return false;
   const latest = same.slice(-count);
@@ -105,12 +108,12 @@ function sameOutputs(call: CallContext, same: readonly RecentCall[], count: numb
   );
 }
 
-/** There are `count` calls like this one with nothing changed since the first of them. */
+/** Whether there are `count` calls like this one and nothing changed since the first of them. */
 function unchanged(call: CallContext, same: readonly RecentCall[], count: number): boolean {
   const { tool, state } = call;
   const first = same[same.length - count];
   if (count < 1 || first === undefined) return false;
-  // A new turn is new user input: the user may want to see it afresh. A write repeats its effect.
+  // A new turn is new user input: the user may want a fresh look. A write would repeat its effect.
   const withinTurn = tool.isRead || tool.scope === "turn";
   if (withinTurn && first.turnIndex !== state.turn.index) return false;
   return !mayDiffer(call, first.n);

@@ -1,6 +1,6 @@
 /**
- * Check 8: a call that is almost one of this turn, by the fields that the tool's `similarity` block
- * declares. The same call again is the duplicate check's question.
+ * Finds a call that is almost equal to one of this turn, by the fields that the tool's `similarity`
+ * block declares. The check `duplicate` looks for the very same call.
  */
 
 import { ledgerGet } from "../../collections/ledger.ts";
@@ -31,7 +31,9 @@ function findNearDuplicate(call: CallContext): readonly Finding[] {
   return NOTHING;
 }
 
-/** It did not fail, it is another call, and nothing else was written since. */
+/**
+ * Whether the earlier call is a different one, did not fail, and nothing else was written since.
+ */
 function mayRepeat(call: CallContext, { status, actionKey, n }: Sketched): boolean {
   if (status === "failed" || status === "not_executed") return false;
   if (actionKey === call.actionKey) return false;

@@ -1,6 +1,7 @@
 /**
- * Check 7, its failed twins: where `retries` is written, this is the one place that says whether and
- * when a failed call may be tried again. Without it only `failure_streak` decides.
+ * The part of the check `duplicate` for a prior call that failed: where the policy has `retries`, it
+ * alone says whether and when a failed call may be tried again. Without `retries`, only
+ * `failure_streak` bounds repeats.
  */
 import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
 import { looksTransient } from "../policy/failure-text.ts";
@@ -10,18 +11,18 @@ import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
 /** When a failed call may be tried again. */
 export interface Retries {
-  /** Attempts in all, the first included. */
+  /** Attempts in all, with the first. */
   readonly maxAttempts: number;
   /** Numeric error codes, as text. */
   readonly retryableStatus: ReadonlySet<string>;
-  /** Shortest and longest wait before the next attempt; null: none is asked for. */
+  /** Shortest and longest wait before the next attempt; null: the policy asks for none. */
   readonly backoffMs: { readonly min: number; readonly max: number } | null;
 }
 
 const ATTEMPTS = 3;
 const RETRYABLE_STATUS: readonly number[] = [408, 429, 500, 502, 503, 504];
 
-/** The tool's own block, else the one for all tools; key by key the narrower one counts. */
+/** The tool's own block, else the block for all tools; for each key the narrower block counts. */
 export function compileRetries(document: PolicyDocument, entry: ToolDocument): Retries | null {
   const common = document.tools?.retries;
   if (entry.retries === undefined && common === undefined) return null;
@@ -41,9 +42,9 @@ export function findRetry(
 ): readonly Finding[] {
   const { failure } = priorCall;
   if (failure === null || call.isConfirmed) return NOTHING;
-  // New user input: the user may want it tried again.
+  // New user input: the user may want another attempt.
   if (priorCall.turnIndex !== call.state.turn.index) return NOTHING;
-  // Something was written since: it may have removed what made it fail.
+  // Something was written since, which may have removed the cause of the failure.
   const repeat = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
   if (anyWriteSince(call.state, repeat, priorCall.n)) return NOTHING;
   if (!isRetryable(retries, priorCall))
@@ -55,7 +56,7 @@ export function findRetry(
   return waitMs > 0 ? [tooSoon(priorCall, waitMs)] : NOTHING;
 }
 
-/** What the executor says counts first, then the code against the list, then the words. */
+/** The executor's report counts first, then the code against the list, then the error text. */
 export function isRetryable(retries: Retries, priorCall: PriorCall): boolean {
   const { failure, errorMessage, output } = priorCall;
   if (failure === null) return false;
@@ -64,7 +65,9 @@ export function isRetryable(retries: Retries, priorCall: PriorCall): boolean {
   return looksTransient(null, errorMessage ?? "") || looksTransient(null, output ?? "");
 }
 
-/** Doubles with each failure, between the two that are written. No chance in it: a replay must agree. */
+/**
+ * Doubles with each failure, between the two bounds. It has no random part: a replay must agree.
+ */
 export function backoffMs({ backoffMs: written }: Retries, failures: number): number {
   return written === null ? 0 : Math.min(written.max, written.min * 2 ** (failures - 1));
 }

@@ -1,6 +1,6 @@
 /**
- * Check 9: an exclusive effect that stands already, whichever tool had it: on the same resource, on
- * one that stands for the same thing, and, of a delete or transfer, on what holds it or lies in it.
+ * Finds an exclusive effect that is in force already, whichever tool had it: on the same resource, on
+ * one that names the same thing, and, of a delete or transfer, on its ancestors and what it contains.
  * Only declared exclusive effects conflict: writing one thing through several tools is ordinary work.
  * An effect of a call that failed and may have had it conflicts or warns as its `on_failure` says.
  */
@@ -11,7 +11,7 @@ import type { ExclusiveEffect } from "../events.ts";
 import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE } from "../reasons/reasons.ts";
-import type { EffectHolder } from "../state/effect-holder.ts";
+import type { EffectHolder } from "../state/effect-index.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";
@@ -45,15 +45,18 @@ function anywhere(asked: Asked): Finding | null {
 interface Asked {
   readonly call: CallContext;
   readonly effect: ExclusiveEffect;
-  /** Of all held calls. */
+  /** Exclusive effects of all held calls. */
   readonly held: readonly ExclusiveEffect[];
-  /** What the holders that are looked for bring about. */
+  /** Which holders count: those that conflict, or those that only warn. */
   readonly weight: "conflict" | "warn";
 }
 
 const NOTHING_HELD: readonly ExclusiveEffect[] = [];
 
-/** So few are looked through; of more the index is asked for each resource. */
+/**
+ * Up to this many held effects are compared one by one; beyond, the index is asked for each
+ * resource.
+ */
 const FEW_HELD = 8;
 
 function heldEffects({ open, openIndex }: ConversationState): readonly ExclusiveEffect[] {
@@ -70,7 +73,7 @@ function mayBeHeld({ held }: Asked, resource: string): boolean {
   return held.length > FEW_HELD || held.some((effect) => effect.resource === resource);
 }
 
-/** The resource itself, and those that stand for it. */
+/** Looks at the resource itself and at those that `derives` makes equal to it. */
 function onOneThing(asked: Asked): Finding | null {
   const { call, effect } = asked;
   const { resource } = effect;
@@ -113,14 +116,17 @@ function onParts(asked: Asked): Finding | null {
       if ((ancestors ?? pathPrefixes(resource)).includes(effect.resource)) look(resource);
     }
   }
-  // The first by name: they come in no order, and a state that was restored must name the same one.
+  // The first by name: they come in no order, and a restored state must name the same one.
   const part = conflictingParts.sort()[0];
   const holder = part === undefined ? null : findHolder(asked, part, true);
   if (part === undefined || holder === null) return null;
   return conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
 }
 
-/** What an effect there conflicts with; `tree`: it holds the other resource, or lies in it. */
+/**
+ * The holder that an effect on the resource conflicts with; `tree`: the resource is an ancestor of
+ * the call's, or contained in it.
+ */
 function findHolder(asked: Asked, resource: string, tree: boolean): EffectHolder | null {
   const { call, effect } = asked;
   const { effects, effectIndex } = call.state;
@@ -131,7 +137,10 @@ function findHolder(asked: Asked, resource: string, tree: boolean): EffectHolder
   return held !== undefined && counts(effect, held, tree) ? held : null;
 }
 
-/** The latest that did not fail counts, and those after it, which failed and may have had the effect. */
+/**
+ * The latest call that did not fail counts, and those after it, which failed and may have had the
+ * effect.
+ */
 function conflicting(
   { call, effect, weight }: Asked,
   holders: readonly EffectHolder[],
@@ -139,7 +148,7 @@ function conflicting(
 ): EffectHolder | undefined {
   for (const holder of holders) {
     const failed = holder.status === "failed";
-    // A retry: what its first attempt was allowed over is no question any more.
+    // This is a retry: the gate already judged the action when it allowed the first attempt.
     if (failed && holder.actionKey === call.actionKey) return undefined;
     const own = failed ? holder.onFailure : "conflict";
     const isMeant = own === weight && counts(effect, holder, tree);
@@ -153,7 +162,7 @@ function counts(effect: ExclusiveEffect, holder: EffectHolder, tree: boolean): b
   return !tree || removes(effect.kind) || removes(holder.kind);
 }
 
-/** Of these a whole does not survive, nor does what lies in it. */
+/** Whether the effect removes a resource together with everything contained in it. */
 function removes(kind: string): boolean {
   return kind === "delete" || kind === "transfer";
 }
@@ -163,7 +172,7 @@ function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHol
   return !undoes(effect.kind, holder.kind);
 }
 
-/** What is created after it was deleted, or deleted after it was created, stands alone. */
+/** A creation after a deletion, or a deletion after a creation, conflicts with nothing. */
 function undoes(kind: string, earlier: string): boolean {
   return (kind === "create" && earlier === "delete") || (kind === "delete" && earlier === "create");
 }
@@ -188,14 +197,15 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
   };
 }
 
-/** `way`: from the resource of the earlier call to that of this one. */
+/** `way`: the path from the resource of the earlier call to the resource of this one. */
 function conflict(
   call: CallContext,
   effect: ExclusiveEffect,
   holder: EffectHolder,
   way: readonly string[],
 ): Finding {
-  // Named by arguments, so by the model: bounded as those are, and marked as data.
+  // Arguments name these, so a model does: they are as bounded as arguments are, and marked as
+  // data.
   const resources = way.map((one) => escapeHidden(cutText(one, LIMITS.shownArguments)));
   const resource = escapeHidden(cutText(effect.resource, LIMITS.shownArguments));
   const { callId, decisionId, tool, atMs, status } = holder;

@@ -1,4 +1,4 @@
-/** A spend budget: exact, in whole micro-units; other currencies than the limit's cannot be counted. */
+/** A spend budget is exact, in whole micro-units. It counts only the currency of its limit. */
 import type { Money } from "../inputs.ts";
 import { type Spent, spentElsewhere, spentIn } from "../state/spent.ts";
 
@@ -6,7 +6,7 @@ const MICRO_UNITS = 1_000_000;
 const FRACTION_DIGITS = 6;
 
 /**
- * The limit in words if the call would go beyond it, else null. A call that names no cost is refused
+ * The limit in words if the call would exceed it, else null. A call that names no cost is refused
  * once the limit is reached. Money in a currency that the limit cannot count refuses: fail closed.
  */
 export function overSpend(cost: Money | null, limit: Money, spent: Spent): string | null {
@@ -22,7 +22,7 @@ export function overSpend(cost: Money | null, limit: Money, spent: Spent): strin
   return isOver ? moneyText(limit) : null;
 }
 
-/** `5.00 USD`: at least two digits after the point, all that there are. */
+/** `5.00 USD`: at least two digits after the point, and all that the amount has. */
 export function moneyText({ microUnits, currency }: Money): string {
   const whole = Math.floor(microUnits / MICRO_UNITS);
   const rest = String(microUnits % MICRO_UNITS).padStart(FRACTION_DIGITS, "0");

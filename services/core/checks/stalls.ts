@@ -1,6 +1,6 @@
 /**
- * Check 10, its wider loops: not the same call again, but calls that bring nothing new. They count
- * within the turn. A new call is never harmless to refuse, so `balanced` only warns of them.
+ * The wider loops of the check `loops`: different calls that bring nothing new. They count within the
+ * turn. A new call is never harmless to refuse, so `balanced` only warns of them.
  */
 import { settledAtMost } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
@@ -17,12 +17,12 @@ function add(findings: Finding[], one: Finding | null): void {
   if (one !== null) findings.push(one);
 }
 
-/** Whether the outcome of a call is known and says something. */
+/** Whether the outcome of a call is known and carries information. */
 function isReported({ status }: RecentCall): boolean {
   return status === "succeeded" || status === "failed";
 }
 
-/** Calls of this tool with different arguments, one output, and nothing written in between. */
+/** Different calls of this tool with one output, and no write between them. */
 function noProgress(call: CallContext): Finding | null {
   const { tool, policy } = call;
   const need = policy.loops.noProgress;
@@ -54,7 +54,7 @@ function gaveOneOutput({ tool, state }: CallContext, need: number): boolean {
   return false;
 }
 
-/** Many calls of few actions, the latter half of which brought nothing that was not there before. */
+/** Many calls of few actions, the latter half of which brought nothing new. */
 function rotation(call: CallContext): Finding | null {
   const { calls, keys: most } = call.policy.loops.rotation;
   const { recentCalls, turn } = call.state;
@@ -79,7 +79,7 @@ function rotation(call: CallContext): Finding | null {
   });
 }
 
-/** An output that is nowhere before in the ring, or a write that was not made before. */
+/** Whether the entry is a new write, or has an output that no earlier recent call has. */
 function bringsNews(recentCalls: readonly RecentCall[], at: number): boolean {
   const entry = recentCalls[at] as RecentCall;
   let newOutput = entry.digest !== null;
@@ -92,7 +92,7 @@ function bringsNews(recentCalls: readonly RecentCall[], at: number): boolean {
   return newOutput || newWrite;
 }
 
-/** Failures of one tool with one error, or failures of anything, without a success in between. */
+/** Failures of one tool with one error, or of any tools, without a success between them. */
 function failureRun(call: CallContext): Finding | null {
   const { sameTool, any } = call.policy.loops.failureRun;
   const { name } = call.tool;
@@ -102,7 +102,10 @@ function failureRun(call: CallContext): Finding | null {
   return runFinding(call, `${sameTool} calls of \`${name}\` failed in the same way.`);
 }
 
-/** The latest so many calls of the turn failed; of one tool alone they did with one error. */
+/**
+ * Whether the latest `need` calls of the turn failed; for one tool, whether they failed with one
+ * error.
+ */
 function failedLast({ state }: CallContext, need: number, tool: string | null): boolean {
   const { recentCalls, turn } = state;
   let count = 0;

@@ -1,4 +1,4 @@
-/** Check 11: what the tier of the tool asks for. Last, so that no human is asked in vain. */
+/** Applies the tier of the tool. It runs late, so that no person is asked in vain. */
 import { trieGet } from "../../collections/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
@@ -50,7 +50,7 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
   }
 }
 
-/** What the rules of `commands` say of the call. */
+/** The reasons that the rules of `commands` give for the call. */
 function whyOf({ tool }: CallContext): string | null {
   return tool.why === null ? null : `${tool.why}.`;
 }
@@ -76,8 +76,8 @@ function rateLimit(call: CallContext, tier: AllowlistTier): readonly Finding[] {
 }
 
 /**
- * Granted by policy: `ceiling` calls, for `ttl_ms` from the start of the conversation. Beyond them, and
- * from the start where only verdicts grant, what verdicts gave.
+ * Calls that the policy grants: `ceiling` calls for `ttl_ms` from the start of the conversation.
+ * Beyond them, and from the start where only verdicts grant, manual grants count.
  */
 function grant(
   call: CallContext,
@@ -131,15 +131,15 @@ function isRevoked({ manualGrants }: CallContext["state"], key: string): boolean
 }
 
 /**
- * The hold that calls go without which a verdict gives; null: they go without none. Where it takes several people, one
- * alone gives no calls: a grant has one giver.
+ * Terms of the hold that a manual grant replaces; null: a grant replaces none. Where several people
+ * must approve, one alone grants no calls: a grant has one author.
  */
 export function heldInstead(tier: CompiledTier): CompiledHold | null {
   if (tier.action === "hitl") return tier.hold;
   return tier.action === "grant" && tier.grantedBy === "policy" ? tier.onExceeded : null;
 }
 
-/** The key under which verdicts gave calls of the tool's rule or its tier, of which one is left; or null. */
+/** The key of a manual grant for the tool's rule or its tier that has a call left, or null. */
 function findManualGrantKey(call: CallContext): string | null {
   const { state, tool } = call;
   if (state.manualGrants.size === 0) return null;
@@ -147,19 +147,25 @@ function findManualGrantKey(call: CallContext): string | null {
   if ((terms?.approvals ?? 1) > 1) return null;
   const ofRule = ruleKey(tool.name, tool.ruleDigest);
   if (serves(call, ofRule, terms)) return ofRule;
-  // Who takes a tool away means it, whatever is granted of its tier.
+  // A revoked tool stays revoked, whatever is granted of its tier.
   const isTaken = isRevoked(state, manualGrantKey("tool", tool.name));
   if (tool.tier.name === null || isTaken || isApart(tool.tier)) return null;
   const ofTier = manualGrantKey("tier", tool.tier.name);
   return serves(call, ofTier, terms) ? ofTier : null;
 }
 
-/** What is given of one tier is not given of the other. */
+/**
+ * Whether parts of the call belong to another grant tier: a grant for one tier is no grant for the
+ * other.
+ */
 function isApart(tier: CompiledTier): boolean {
   return tier.action === "grant" && tier.apartFrom !== null;
 }
 
-/** Nobody gives to themselves what they may not approve, and none without the reason that an approval needs. */
+/**
+ * Nobody can grant to themselves what they may not approve, and a grant needs the reason that an
+ * approval would need.
+ */
 function serves(
   { state, proposal, nowMs }: CallContext,
   key: string,
@@ -171,7 +177,10 @@ function serves(
   return manualGrant.reasoned || terms === null || !terms.requireReason;
 }
 
-/** What the call uses up as it runs: of a verdict's grant, where the policy's does not cover it. */
+/**
+ * The manual grant that the call uses up when it runs, where the policy's own grant does not cover
+ * it.
+ */
 export function manualGrantUsed(call: CallContext): string | null {
   const { tier } = call.tool;
   if (call.approved || call.state.manualGrants.size === 0) return null;

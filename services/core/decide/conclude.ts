@@ -9,13 +9,12 @@ import { joinSentences } from "../hidden-text.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
 import { REASONS } from "../reasons/reasons.ts";
 import { sealValues } from "../seal/seal-arguments.ts";
-import type { Approval } from "./approval.ts";
-import type { DecisionDraft } from "./draft-decision.ts";
+import type { Approval, DecisionDraft } from "./draft-decision.ts";
 import { findExecution } from "./execution.ts";
 import { runningFacts } from "./facts.ts";
 import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
-import { refusalOf } from "./refusal.ts";
+import { writeRefusal } from "./write-refusal.ts";
 
 export function conclude(
   call: CallContext,
@@ -91,7 +90,7 @@ function refuse(call: CallContext, draft: DecisionDraft, finding: Finding): Call
   draft.conversation.evicted = makeRoom(call, "refusal");
   return Object.assign(draft, {
     type: "refused",
-    refusal: refusalOf(call, draft, finding, escalation),
+    refusal: writeRefusal(call, draft, finding, escalation),
     strike: escalation.strike,
     raised: escalation.raised,
     cycle: finding.cycle,
@@ -108,7 +107,7 @@ function hold(
   terms: NonNullable<Finding["hold"]> & { readonly number: number },
 ): CallHeld {
   const { policy, tool } = call;
-  const { model } = REASONS.approval_required;
+  const { modelText } = REASONS.approval_required;
   draft.conversation.evicted = makeRoom(call, "write");
   draft.arguments.sealed = sealValues(draft, call.proposal.clear, policy);
   return Object.assign(draft, {
@@ -120,7 +119,7 @@ function hold(
     holdNumber: terms.number,
     ruleDigest: tool.ruleDigest,
     scope: scopeOf(tool, policy.tool(tool.name)),
-    message: joinSentences([model, finding.detail]),
+    message: joinSentences([modelText, finding.detail]),
     rule: finding.rule,
     facts: runningFacts(call, null),
   } as const);

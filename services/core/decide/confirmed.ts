@@ -6,9 +6,9 @@ import { LIMITS } from "../limits.ts";
 import type { ConversationState } from "../state/state.ts";
 
 /**
- * A confirmation is spent on the first proposal that carries it. Where the platform signed it, it counts
- * for the call that it names alone, and any other call is judged as if there were none. Beyond the bound of
- * those that are remembered none counts any more.
+ * A confirmation is used up by the first proposal that carries it. Where the platform signed it, it
+ * counts only for the call that it names; any other call is judged as if it had none. Once the
+ * bound of remembered confirmations is reached, no further one counts.
  */
 export function isConfirmed(
   state: ConversationState,

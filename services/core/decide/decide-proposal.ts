@@ -1,6 +1,8 @@
-/** A proposal: checks 1 to 4 read and identify the call, the others judge it. */
+/**
+ * Decides a proposal. Envelope, redelivery, tool and arguments (`ENTRY_ORDER`) read and identify the
+ * call; then the checks judge it (`run-checks.ts`).
+ */
 
-import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
 import type { CallFacts, DecisionEvent, GateEvent, PendingEffect, Sketch } from "../events.ts";
 import { actionDigest } from "../hash.ts";
@@ -23,16 +25,17 @@ import { type ConversationState, initialState, type PriorCall } from "../state/s
 import { enterTurn } from "../state/turn.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
-import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
+import type { Approval } from "./draft-decision.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
-import { judge } from "./judge.ts";
+import { type LazyArguments, TextArguments } from "./lazy-arguments.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { type IdentifiedCall, nameCall } from "./name-call.ts";
 import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
+import { runChecks } from "./run-checks.ts";
 
 export function decideProposal(
   state: ConversationState | undefined,
@@ -48,12 +51,12 @@ export function decideProposal(
     proposals: nowMs,
   });
   const unread = unreadable(proposal, identifiedCall);
-  // Whoever wrote it may have used another agent's names: it is told nothing of that one's calls.
+  // The sender may have used another agent's names: it learns nothing of that agent's calls.
   if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
   const retainedDecision = state && findByName(state, name);
   if (retainedDecision?.decisionId === identifiedCall.decisionId) {
-    return repeatedOf(recallDecision(retainedDecision, draft.arguments.text));
+    return redeliver(recallDecision(retainedDecision, draft.arguments.text));
   }
   if (retainedDecision !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
@@ -61,12 +64,12 @@ export function decideProposal(
   }
   if (unread !== null) return refuseText(state, proposal, draft, unread, policy, nowMs);
   const asked = state && askedAgain(state, proposal, draft);
-  if (asked !== undefined) return repeatedOf(asked);
+  if (asked !== undefined) return redeliver(asked);
   const args = clear ?? new TextArguments(draft.arguments.text);
   return decideParsed(state, proposal, draft, args, policy, nowMs, null);
 }
 
-/** NAME-1, also of a proposal that came by no envelope. */
+/** Applies NAME-1, also to a proposal that came without an envelope. */
 function withReadName(input: ProposalInput): ProposalInput {
   const read = readToolName(input.tool);
   if (read.ok) return read.name === input.tool ? input : { ...input, tool: read.name };
@@ -87,12 +90,12 @@ const FORGOTTEN = {
     "The gate no longer has the decision on that earlier call, which may have run: if this is the same call, find out whether it took effect before you make it again.",
 } as const;
 
-function repeatedOf(decision: DecisionEvent): GateEvent {
+function redeliver(decision: DecisionEvent): GateEvent {
   const { tenantId, conversationId, decisionId } = decision;
   return { type: "repeated", tenantId, conversationId, decisionId, decision };
 }
 
-/** What was decided of a call that a person was asked about, and which is asked for again under another turn or step. */
+/** The decision on a call that a person was asked about, in whatever turn and step it comes. */
 function askedAgain(
   state: ConversationState,
   { approvalId }: ProposalInput,
@@ -108,7 +111,7 @@ function askedAgain(
   return recallDecision(retainedDecision, draft.arguments.text);
 }
 
-/** Check 1: what cannot be read is not looked at further. */
+/** What is wrong with the envelope or the text of the arguments; null: both can be read. */
 function unreadable({ rejected }: ProposalInput, { read }: IdentifiedCall): PlainRefusal | null {
   const plain = { rule: "gate", disposition: "change_approach" } as const;
   if (rejected !== null) {
@@ -124,7 +127,10 @@ function sentence(message: string): string {
   return `Detail: ${message}.`;
 }
 
-/** Arguments that are no JSON object. An envelope that is not in order may say anything of its turn: it is not counted. */
+/**
+ * Refuses arguments that are no JSON object. An envelope that is not acceptable may name any turn,
+ * so such a call is not counted.
+ */
 function refuseText(
   state: ConversationState | undefined,
   proposal: ProposalInput,
@@ -152,29 +158,9 @@ function refuseText(
   return refuseEarly(context, draft, unread, new Advice());
 }
 
-/** A call's arguments, which are made when somebody looks into them. */
-export interface LazyArguments {
-  readonly value: JsonObject;
-}
-
-/** Arguments of a canonical text. */
-class TextArguments implements LazyArguments {
-  readonly #text: string;
-  #value: JsonObject | undefined;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  get value(): JsonObject {
-    this.#value ??= JSON.parse(this.#text) as JsonObject;
-    return this.#value;
-  }
-}
-
 /**
- * Checks 3 and 4, then the rest. `given`: as it was sent, also where the proposal has `clear`.
- * `approval`: of the hold that a verdict ends, if one does.
+ * Looks at tool and arguments, then runs the checks. `lazyArguments`: as they were sent, also where
+ * the proposal has `clear`. `approval`: of the hold that a verdict ends, if one does.
  */
 export function decideParsed(
   state: ConversationState | undefined,
@@ -185,7 +171,8 @@ export function decideParsed(
   nowMs: number,
   approval: Approval | null,
 ): DecisionEvent {
-  // As `toolOfCall`, which would have the arguments made for every tool.
+  // As `toolOfCall`, which would build the arguments for every tool. Here a shell line is parsed and
+  // judged, where the tool has `commands` (policy/compile-commands.ts).
   const baseTool = policy.tool(proposal.tool);
   const tool = baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value);
   draft.conversation.entersTurn = approval === null;
@@ -231,7 +218,7 @@ export function decideParsed(
     );
   }
   const context = contextOf(state, proposal, draft, tool, read, policy, nowMs, approval);
-  const finding = judge(context, advice);
+  const finding = runChecks(context, advice);
   draft.notices = advice.notices;
   return conclude(context, draft, finding, approval);
 }
@@ -240,7 +227,10 @@ function killedBy(rule: string): PlainRefusal {
   return { reason: "killed", rule, disposition: "stop", detail: null };
 }
 
-/** `unknown_tools` set to a tier (or to allow) makes check 3 pass, and the tier judges the call; no name that is like a declared one. */
+/**
+ * With `unknown_tools` set to a tier (or to allow), that tier judges the call. A name that is like a
+ * declared one is refused all the same.
+ */
 function isUnknownRefused(policy: CompiledPolicy, tool: CompiledTool): boolean {
   if (tool.likeTool !== null) return true;
   return policy.unknownTools === "deny" && !tool.isDeclared;
@@ -264,7 +254,7 @@ interface ParsedArguments {
   readonly problems: readonly { readonly path: string; readonly message: string }[];
 }
 
-/** Nobody has looked into the arguments: all of them are what the call is known by. */
+/** Nothing has parsed the arguments: all of them are the call's identity. */
 function unreadArguments(draft: DecisionDraft): ParsedArguments {
   return {
     identityText: draft.arguments.text,
@@ -274,7 +264,7 @@ function unreadArguments(draft: DecisionDraft): ParsedArguments {
   };
 }
 
-/** Check 4: every problem is listed. Where it does not enforce, all arguments are the identity. */
+/** Lists every problem of the arguments. Where `invalid_arguments` is not enforced, all of them are the identity. */
 function parseArguments(
   tool: CompiledTool,
   lazyArguments: LazyArguments,
@@ -298,7 +288,7 @@ function parseArguments(
   return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
 }
 
-/** Whether anything of the policy looks into the tool's arguments: else their text is all that counts. */
+/** Whether the policy reads any of the tool's arguments: otherwise their text alone counts. */
 function looksInside({ validate, identity, effects, reads, similarity }: CompiledTool): boolean {
   if (validate !== null || identity !== allArguments) return true;
   return effects.length > 0 || reads !== null || similarity.length > 0;
@@ -309,7 +299,7 @@ function unnamedProblems(names: readonly string[]): ParsedArguments["problems"] 
   return [...new Set(names)].map((name) => ({ path: `$.${name}`, message }));
 }
 
-/** The same, and nothing of it says what the sensitive values are. */
+/** The same for sensitive arguments: no problem reveals a value. */
 function readSealed(
   tool: CompiledTool,
   clear: ClearArguments,
@@ -320,7 +310,7 @@ function readSealed(
   const sealed = identitySeal(clear, draft.tenantId, policy);
   const read = parseArguments(tool, clear, text, policy.graph, sealed);
   const problems = redactProblems(read.problems, clear);
-  // Where the arguments have no identity, all of them are, as they are journaled.
+  // Where the arguments have no identity, the identity is all of them, as they are journaled.
   const identityText = read.identityText === text ? draft.arguments.text : read.identityText;
   return { ...read, identityText, problems };
 }
@@ -362,7 +352,7 @@ function contextOf(
   };
 }
 
-/** What may have taken effect in an earlier turn goes on, of a tool that compares within turns too. */
+/** A call in doubt of an earlier turn continues, also for a tool that compares within turns. */
 function findPriorCallAcrossTurns(
   state: ConversationState,
   { isRead }: CompiledTool,
@@ -376,8 +366,8 @@ function findPriorCallAcrossTurns(
 }
 
 /**
- * A repeat of a call whose result names what it writes is about what its twin wrote. Where that named
- * nothing, an exclusive effect is not done again for what was written elsewhere.
+ * A repeat of a call whose result names what it writes concerns what its prior call wrote. Where
+ * that result named nothing, a write elsewhere does not make a second exclusive effect intended.
  */
 function dependsOn(facts: CallFacts, priorCall: PriorCall | undefined): readonly string[] | null {
   const pending = facts.more?.pending ?? NOTHING_PENDING;

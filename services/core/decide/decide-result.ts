@@ -1,14 +1,14 @@
-/** A result: it counts if it names a call that is open, and is the first. */
+/** Decides a result: it counts if it names an open call and is the first. */
 
 import { trieGet } from "../../collections/trie.ts";
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
+import { utf8Length } from "../canonical/utf8.ts";
 import { cutText } from "../cut-text.ts";
-import type { GateEvent, ResultRecorded } from "../events.ts";
+import type { GateEvent, IgnoredWhy, ResultRecorded } from "../events.ts";
 import { failureForm } from "../failure-forms.ts";
 import { sha256Hex } from "../hash.ts";
-import type { IgnoredWhy } from "../ignored-why.ts";
 import type {
   CallError,
   FailureEffect,
@@ -24,9 +24,6 @@ import { findDoubt } from "../state/doubts.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { makeRoomForOutput } from "./make-room.ts";
 import { nameEffects } from "./name-effects.ts";
-
-/** Called as a function in loops: see docs/style.md, "Loops over texts". */
-const { charCodeAt } = String.prototype;
 
 export function decideResult(
   state: ConversationState | undefined,
@@ -48,7 +45,7 @@ export function decideResult(
   return recorded(state, open, input, policy, nowMs);
 }
 
-/** A call that failed and may have taken effect: a later report that says what became of it ends the doubt. */
+/** A later report on a call that failed and may have taken effect settles the doubt. */
 function settleDoubt(
   state: ConversationState,
   input: ResultInput,
@@ -81,7 +78,7 @@ function recorded(
 ): ResultRecorded {
   const tool = policy.tool(open.tool);
   const output = input.status === "started" ? null : input.output;
-  const bytes = input.outputBytes ?? utf8Bytes(output);
+  const bytes = input.outputBytes ?? bytesOf(output);
   const error = judgedError(tool, input);
   const failed = error !== null;
   const keeps = bytes <= policy.outputBytes && isWhole(output, bytes);
@@ -113,22 +110,22 @@ function recorded(
   };
 }
 
-/** Not cut, as far as the report says. */
+/** Whether the output is complete, as far as the report says. */
 function isWhole(output: string | null, bytes: number): output is string {
-  return output !== null && utf8Bytes(output) >= bytes;
+  return output !== null && utf8Length(output) >= bytes;
 }
 
 function mayHaveActed(status: ResultStatus, effect: FailureEffect | null): boolean {
   return status === "succeeded" || effect === "possible";
 }
 
-/** Only who reports the failure can say that it had no effect: no text does. */
+/** Only the reporter of a failure can say that it had no effect; no text can. */
 function effectOf({ isRead }: OpenCall, { status, effect }: ResultInput): FailureEffect {
   if (status === "failed" && effect != null) return effect;
   return isRead ? "none" : "possible";
 }
 
-/** The reported error; or one made of an output that is an error, where nobody said how the call ended. */
+/** The reported error; or an error made of the output, where nobody reported how the call ended. */
 function judgedError(tool: CompiledTool, input: ResultInput): CallError | null {
   if (input.status === "failed") {
     return input.error ?? { code: null, message: input.output ?? "", retryable: null };
@@ -138,7 +135,7 @@ function judgedError(tool: CompiledTool, input: ResultInput): CallError | null {
   return { code: null, message: cutText(input.output, LIMITS.shownResult), retryable: null };
 }
 
-/** What a reporter says stands. Patterns speak where nobody said how the call ended. */
+/** A reported status is final. Patterns count only where nobody reported how the call ended. */
 function readsAsFailure(tool: CompiledTool, output: string, basis: StatusBasis): boolean {
   if (basis === "reported") return false;
   if (tool.matchesErrorPattern(output)) return true;
@@ -155,7 +152,10 @@ function errorDigest(error: CallError, output: string | null, input: ResultInput
   return sha256Hex("callgate.error.v1", error.code ?? "", error.message, output ?? "");
 }
 
-/** Of the output without what is declared to vary; of the whole as reported otherwise. */
+/**
+ * Digest of the output without the parts that are declared volatile; otherwise of the output as
+ * reported.
+ */
 function outputDigest(tool: CompiledTool, input: ResultInput, keeps: boolean): string | null {
   const { output } = input;
   if (tool.volatileOutput.length > 0 && keeps && output !== null) {
@@ -179,12 +179,6 @@ function withoutMember(value: JsonValue, path: readonly string[]): JsonValue {
   return { ...others, [head]: withoutMember(member as JsonValue, rest) };
 }
 
-function utf8Bytes(text: string | null): number {
-  if (text === null) return 0;
-  let bytes = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const unit = charCodeAt.call(text, i);
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
-  }
-  return bytes;
+function bytesOf(output: string | null): number {
+  return output === null ? 0 : utf8Length(output);
 }

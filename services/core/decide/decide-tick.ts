@@ -1,4 +1,7 @@
-/** A tick: holds that have expired are refused, calls without a result are of unknown outcome. */
+/**
+ * Decides a tick: expired holds are refused, and calls past their deadline without a result have an
+ * unknown outcome.
+ */
 import type { GateEvent } from "../events.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import { dueCalls } from "../state/deadline.ts";

@@ -1,16 +1,18 @@
-/** A person's word: approve or deny a held call, or tell an outcome that nobody knows. */
+/**
+ * Decides a verdict: a person approves or denies a held call, settles an unknown outcome, or gives
+ * an order about the conversation.
+ */
 
 import { trieEntries, trieGet } from "../../collections/trie.ts";
 import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
-import type { CallHeld, GateEvent, VerdictRuled } from "../events.ts";
+import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
 import { quoteText } from "../hidden-text.ts";
-import type { IgnoredWhy } from "../ignored-why.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
+import { toolOfCall } from "../policy/compiled.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
-import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
 import { hasSpoken, isSameSpeaker } from "../speaker.ts";
 import { findDoubt } from "../state/doubts.ts";
@@ -49,7 +51,7 @@ function ignored(input: VerdictInput | Ruling, why: IgnoredWhy): GateEvent {
 
 type Ruling = Omit<VerdictInput, "kind"> & { readonly kind: VerdictRuled["kind"] };
 
-/** Of a conversation, not of a call. */
+/** A verdict on the conversation or on grants, not on one call. */
 function rule(
   state: ConversationState | undefined,
   input: Ruling,
@@ -60,7 +62,7 @@ function rule(
   if (input.kind === "resume" || input.kind === "end") return ruled(input, nowMs, null);
   const tier = tierOf(input, policy);
   if (input.kind === "revoke") {
-    // What was given can be taken, whatever the policy has become since.
+    // A grant can be revoked, whatever the policy says by now.
     const key = rulingKey({ ...input, ruleDigest: null });
     const isThere = trieGet(state.manualGrants, key) !== undefined || hasManualGrant(state, input);
     const isRevocable = tier !== undefined && hasRoom(state.manualGrants, key);
@@ -75,7 +77,7 @@ function hasManualGrant(state: ConversationState, { tool }: Ruling): boolean {
   return tool !== null && hasManualGrantOf(state.manualGrants, tool);
 }
 
-/** The one rule that calls are given of; null: they are of a tier. */
+/** The one rule whose calls are granted; null: the grant is of a tier. */
 type ManualGrantRule = Pick<VerdictRuled, "ruleDigest" | "scope"> | null;
 
 function ruleOf({ tool }: Ruling, policy: CompiledPolicy): ManualGrantRule {
@@ -99,8 +101,9 @@ function give(
 }
 
 /**
- * A grant is of one tier of the policy, or of one tool that it knows; undefined: of neither. Calls of a tool whose
- * arguments choose among several rules are given by the tier, or by the approval of one of them; they are taken all at once.
+ * The tier of the policy, or of a declared tool, that a grant names; undefined: neither exists.
+ * Where a tool's arguments choose among several rules, its calls are granted by the tier or by the
+ * approval of one of them; a revocation takes all of them at once.
  */
 function tierOf({ kind, tier, tool }: Ruling, policy: CompiledPolicy): CompiledTier | undefined {
   if (tool === null) return tier === null ? undefined : (policy.findTier(tier) ?? undefined);
@@ -109,7 +112,7 @@ function tierOf({ kind, tier, tool }: Ruling, policy: CompiledPolicy): CompiledT
   return tier === null && compiledTool.isDeclared && isOne ? compiledTool.tier : undefined;
 }
 
-/** Calls that would be held are given by no less than what lets one of them run. */
+/** A grant of calls that would be held must meet the terms of the hold of one of them. */
 function wrongGrant(terms: CompiledHold | null, { reason }: Ruling): IgnoredWhy | null {
   if (terms === null) return null;
   if (terms.approvals > 1) return "approvals_required";
@@ -161,7 +164,7 @@ function decideHold(
     const why = { reason: "approval_denied", by: [input.by], detail, denial } as const;
     return [refuseHeld(state, held, policy, nowMs, why)];
   }
-  // Its tick may come after it, where the gate was away when the hold ended.
+  // The tick may come after this verdict, where the gate was down when the hold ended.
   if (nowMs >= held.expiresAtMs) {
     const why = { reason: "approval_expired", by: [], detail: null, denial: null } as const;
     return [refuseHeld(state, held, policy, nowMs, why)];
@@ -171,7 +174,10 @@ function decideHold(
   return approve(state, open, held, input, policy, nowMs);
 }
 
-/** The verdict is of a call that was looked at, and another one waits. */
+/**
+ * Why the verdict does not apply: it is about the call that the approver saw, and the held call is
+ * another one.
+ */
 function otherSubject(held: CallHeld, { about }: VerdictInput): IgnoredWhy | null {
   if (about === undefined) return null;
   const { callId, actionKey, ruleDigest } = about;
@@ -186,7 +192,8 @@ function wrongApproval(open: OpenCall, held: CallHeld, input: VerdictInput): Ign
     return "self_approval";
   if (hasSpoken(open.approvedBy, input.by)) return "already_decided";
   if (input.tool === null) return null;
-  // Approved for more than this call: of no other tool than its own, and not where it takes several people.
+  // The approval grants further calls: only of its own tool, and not where several people must
+  // approve.
   if (input.tool !== held.call.tool) return "unknown_grant";
   return held.approvals > 1 ? "approvals_required" : null;
 }
@@ -204,8 +211,8 @@ function findHold(state: ConversationState, approvalId: string | null): OpenCall
 }
 
 /**
- * Checked again once all have approved who must: what changed since may refuse it. Where the rule has
- * changed, it is checked anew at once, and what was said of the old rule is void.
+ * Judges the call again once everybody who must has approved: a change since may refuse it. Where
+ * the rule has changed, the call is judged at once, and approvals of the old rule are void.
  */
 function approve(
   state: ConversationState,
@@ -223,7 +230,7 @@ function approve(
   if (stands && by.length < held.approvals) {
     return [ruled({ ...input, kind: "approve" }, nowMs, held.decisionId)];
   }
-  // Whatever comes of it, the hold ends: a verdict is used once.
+  // The hold ends with any outcome: a verdict counts once.
   const draft = draftOfHeld(state, held, policy, nowMs);
   draft.approval = { approvalId: held.holdId, approvedBy: by };
   if (!reopened.ok) return [refusePlainly(draft, notReopened(reopened.failure))];
@@ -233,7 +240,7 @@ function approve(
   const approval = { approvalId: held.holdId, by, stands };
   const at = draft.times.proposalsAtMs;
   const decision = decideParsed(state, proposal, draft, reopened, policy, at, approval);
-  // What was said of the old rule gives no further calls under the new one either.
+  // An approval of the old rule grants no further calls under the new one either.
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;
   return [decision, give(state, grant, held, nowMs)];

@@ -2,9 +2,9 @@
  * What is decided of one input. Pure: no I/O, no clock, no randomness; the same state, input, policy
  * and time give the same events.
  *
- * D1 total: a defect inside refuses the call with `internal_error`. One error comes out: the secret that a
+ * DECIDE-1 total: a defect inside refuses the call with `internal_error`. One error comes out: the secret that a
  *    sensitive argument needs is not there, and nothing can be decided until it is.
- * D2 one proposal gives exactly one event, and that is a decision or a `repeated` one.
+ * DECIDE-2 one proposal gives exactly one event, and that is a decision or a `repeated` one.
  */
 import type { GateEvent } from "../events.ts";
 import type { GateInput, ProposalInput } from "../inputs.ts";
@@ -18,7 +18,10 @@ import { decideTick } from "./decide-tick.ts";
 import { decideVerdict } from "./decide-verdict.ts";
 import { internalError } from "./refuse-unread.ts";
 
-/** `nowMs`: append time of the input, monotone per input topic-partition. Tick: one conversation. */
+/**
+ * `nowMs`: append time of the input, monotone per input topic-partition. A tick is decided for one
+ * conversation.
+ */
 export function decide(
   state: ConversationState | undefined,
   input: GateInput,
@@ -63,7 +66,7 @@ function safely(
   const what = error instanceof Error ? error.message : "an unknown error";
   const fresh = state === undefined || hasLapsed(state, nowMs);
   if (!hides(policy, input.tool)) return internalError(fresh, input, policy, nowMs, what);
-  // Whatever failed may have had the values in its hands, and an error's text may quote them.
+  // The code that failed may have had the clear values, and an error's text may quote them.
   const { clear: _clear, ...rest } = input;
   const unread = input.clear === undefined ? { ...rest, arguments: "" } : rest;
   return internalError(fresh, unread, policy, nowMs, "left out, since arguments are sensitive");

@@ -1,4 +1,4 @@
-/** A decision in the making: one for each call that is decided. */
+/** A decision in the making: the gate fills one for each call that it decides. */
 import type {
   DecidedPolicy,
   Decision,
@@ -15,7 +15,7 @@ export type Proposed = Omit<ProposalInput, "type" | "arguments" | "rejected" | "
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Nobody else holds it or its parts yet, so that they are filled in place. */
+/** Nothing else refers to the draft or its parts yet, so they are filled in place. */
 export type DecisionDraft = Mutable<
   Omit<Decision, "arguments" | "conversation"> & {
     readonly arguments: Mutable<Decision["arguments"]>;
@@ -27,7 +27,10 @@ export const NO_NOTICES: Notices = { warnings: [], shadow: [] };
 export const NO_APPROVAL: DecisionApproval = { approvalId: null, approvedBy: [] };
 const NONE_SEALED: readonly SealedValue[] = [];
 
-/** `times.at`: of the input. `times.proposals`: of the latest proposal, which windows compare. */
+/**
+ * `times.at`: the time of the input. `times.proposals`: the time of the latest proposal, which
+ * windows are compared with.
+ */
 export function draftDecision(
   state: ConversationState | undefined,
   proposal: Proposed,
@@ -40,7 +43,7 @@ export function draftDecision(
   const startedAtMs = state?.startedAtMs ?? times.proposals;
   return {
     decisionId: identifiedCall.decisionId,
-    // The same texts as the state's: those of each proposal would be kept with its call.
+    // The state's own strings, so that each call does not retain those of its proposal.
     tenantId: state?.tenantId ?? proposal.tenantId,
     conversationId: state?.conversationId ?? proposal.conversationId,
     call: { callId, agentId, turn, step, tool },
@@ -64,7 +67,7 @@ export function draftDecision(
   };
 }
 
-/** What the policy says of the tool; null: no tool has been looked up. */
+/** What the policy says of the tool; null: no tool was looked up. */
 export function decidedPolicy(
   { revision }: CompiledPolicy,
   tool: CompiledTool | null,
@@ -76,4 +79,11 @@ export function decidedPolicy(
     tierRule: tier?.rule ?? null,
     isRead: tool?.isRead ?? false,
   };
+}
+
+/** The hold that a verdict ends. `stands`: the approved rule is still the rule of the call. */
+export interface Approval {
+  readonly approvalId: string;
+  readonly by: readonly string[];
+  readonly stands: boolean;
 }

@@ -1,9 +1,10 @@
 /**
- * Which meant execution a call belongs to. Its retries share one idempotency key, so that downstream
- * answers them from its own memory; a repeat that is meant opens a new one.
+ * Determines the intended execution that a call belongs to. Its retries share one idempotency key,
+ * so that the server downstream answers them from its own memory; an intended repeat opens a new
+ * one.
  *
- * O1 what may have taken effect goes on under its key, whoever asks for it again and confirms it: a
- *    new key needs an outcome that is known.
+ * EXECUTION-1 a call that may have taken effect continues under its key, whoever proposes it again
+ * and confirms it: a new key needs a known outcome.
  */
 import type { CallContext } from "../checks/check.ts";
 import type { Execution } from "../events.ts";

@@ -1,4 +1,4 @@
-/** The facts of a call that `evolve` will need: resources, windows, counters. */
+/** The facts of a call that `evolve` needs: resources, windows, counters. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
@@ -21,12 +21,15 @@ import { makePriorKey } from "../state/prior-calls.ts";
 type Identified = Extract<IdentityResult, { ok: true }>;
 
 export interface Touched {
-  /** Null: not declared, or a placeholder has no value. */
+  /** Null: none is declared, or a placeholder has no value. */
   readonly resources: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
-  /** Arguments that exclusive effects need to name their resource and the call does not have, or has empty: it is refused. */
+  /**
+   * Arguments that exclusive effects need to name their resource, but that the call lacks or has
+   * empty: the call is refused.
+   */
   readonly unnamed: readonly string[];
-  /** Effects whose resource the result will name; `resources` are those that the arguments name. */
+  /** Effects whose resource the result will name; `resources` has those that the arguments name. */
   readonly pending: readonly PendingEffect[];
 }
 
@@ -73,7 +76,10 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
 
 const NONE: readonly never[] = [];
 
-/** Without the room that a list has to spare after its first push: it is kept as long as its call. */
+/**
+ * Drops the spare capacity that a list has after its first push: it is retained as long as its
+ * call.
+ */
 function trimCapacity<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? NONE : list.slice();
 }
@@ -82,7 +88,7 @@ function missingOf(effect: CompiledEffect, { normalized }: Identified): readonly
   return effect.arguments.filter((name) => !namesThing(getArgument(normalized, name)));
 }
 
-/** What the resource lies in by edges; null: its path alone says it. */
+/** Ancestors of the resource by edges; null: its path alone has them. */
 export function listAncestors(graph: ResourceGraph, resource: string): readonly string[] | null {
   return graph.hasEdges ? graph.listAncestors(resource) : null;
 }
@@ -122,7 +128,7 @@ export function factsOf(
   };
 }
 
-/** For how long the twin is remembered, and what it wrote. */
+/** How long the gate remembers the prior call and the resources that it wrote. */
 function computeRetentionMs(
   tool: CompiledTool,
   policy: CompiledPolicy,
@@ -131,8 +137,8 @@ function computeRetentionMs(
   const { idleMs, maxAgeMs } = policy.conversation;
   if (tool.isRead) return idleMs;
   const repeatsMs = Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
-  // Recent calls are counted whatever their age, and a write that is forgotten would excuse none of
-  // them. Writes that name no resource are remembered all as one, without an end.
+  // Recent calls count whatever their age, and a forgotten write would excuse none of them. Writes
+  // that name no resource are remembered as one entry, without an end.
   return resources === null ? repeatsMs : Math.max(repeatsMs, maxAgeMs);
 }
 
@@ -148,7 +154,7 @@ function moreOf(
 
 export const NO_SKETCHES: readonly Sketch[] = [];
 
-/** Of each field that the tool's `similarity` names and the call has. */
+/** A sketch of each field that the tool's `similarity` names and the call has. */
 export function sketchesOf(tool: CompiledTool, { normalized }: Identified): readonly Sketch[] {
   if (tool.similarity.length === 0 || tool.modes.near_duplicate === "off") return NO_SKETCHES;
   const sketches: Sketch[] = [];
@@ -182,7 +188,7 @@ function ratesOf(tool: CompiledTool): CallFacts["rates"] {
   return rates;
 }
 
-/** Facts as the call runs: how often it was repeated, and the grant that it uses up. */
+/** Facts of a call that runs: how often it was repeated, and the grant that it uses up. */
 export function runningFacts(call: CallContext, manualGrant: string | null): CallFacts {
   const { facts, priorCall } = call;
   const grant = manualGrant === null ? grantOf(call) : null;

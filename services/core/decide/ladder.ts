@@ -1,4 +1,4 @@
-/** The ladder: what the n-th refusal for repetition says and switches on. */
+/** Escalation: what the n-th refusal for repetition says and switches on. */
 import type { CallContext, Finding } from "../checks/check.ts";
 import type { Raised, Strike } from "../events.ts";
 import type { Ladder } from "../policy/compiled.ts";
@@ -16,7 +16,7 @@ export interface EscalationLevel {
 
 const NO_ESCALATION: EscalationLevel = { strike: null, level: 0, count: 0, raised: null };
 
-/** A read answered from memory is no strike: nothing was asked of anybody. */
+/** A read answered from memory is no strike: no refusal is counted. */
 export function climb(call: CallContext, finding: Finding): EscalationLevel {
   if (finding.answered || (REASONS[finding.reason].isStrike !== true && finding.strikeKey === null))
     return NO_ESCALATION;

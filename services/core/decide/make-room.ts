@@ -1,6 +1,7 @@
 /**
- * At a bound the oldest reads, refusals and writes out of their window go, and the event names them.
- * What must not go is the history check's question; where a policy does not enforce that, it goes too.
+ * When a bound is reached, the oldest reads, refusals and writes out of their window are dropped,
+ * and the event names them. The history check refuses a write where nothing may be dropped; where a
+ * policy does not enforce that check, entries are dropped all the same.
  */
 
 import { ledgerOverflow } from "../../collections/ledger.ts";
@@ -14,8 +15,8 @@ import type { ConversationState } from "../state/state.ts";
 const NONE: readonly string[] = [];
 
 /**
- * What the decision adds: a write with its twin and the resources it may change, a read with its
- * twin, or a refusal with its name alone.
+ * `adds`: a write with its prior call and the resources it may change, a read with its prior call,
+ * or a refusal with its name alone.
  */
 export function makeRoom(call: CallContext, adds: "write" | "read" | "refusal"): Evicted | null {
   const { state, nowMs, facts } = call;
@@ -32,7 +33,7 @@ export function makeRoom(call: CallContext, adds: "write" | "read" | "refusal"):
   return isNothing(evicted) ? null : evicted;
 }
 
-/** A call that is open is answered, and resumed, under its name. */
+/** The name of an open call stays: the gate answers and resumes the call under it. */
 function oldestWrites({ retained, open }: ConversationState, nowMs: number): readonly string[] {
   const { callNames, callNameBytes } = LIMITS;
   const isOpen = ({ decisionId }: RetainedDecision) => trieGet(open, decisionId) !== undefined;
@@ -43,13 +44,13 @@ function oldestLoose({ loose }: ConversationState, nowMs: number): readonly stri
   return ledgerOverflow(loose, LIMITS.callNames, LIMITS.callNameBytes, nowMs);
 }
 
-/** Room for the name of a call that was refused and not judged. */
+/** Makes room for the name of a call that was refused and not judged. */
 export function makeRoomForName(state: ConversationState, nowMs: number): Evicted | null {
   const names = oldestLoose(state, nowMs);
   return names.length === 0 ? null : { reads: NONE, names, writes: NONE, resources: NONE };
 }
 
-/** Room for an output that is about to be kept. */
+/** Makes room for an output that is about to be stored. */
 export function makeRoomForOutput(
   state: ConversationState,
   bytes: number,

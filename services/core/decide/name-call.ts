@@ -1,4 +1,4 @@
-/** Reads a call's arguments and names it: what a redelivery is recognized by. */
+/** Parses a call's arguments and derives its name, by which the gate recognizes a redelivery. */
 import type { CanonicalText } from "../canonical/canonicalize.ts";
 import type { CanonicalFailure } from "../canonical/failure.ts";
 import { readCanonical } from "../canonical/parse-canonical.ts";

@@ -1,4 +1,4 @@
-/** What a call turned out to have written, where only its result names it. */
+/** What a call wrote, where only its result names it. */
 
 import { ledgerIsFull } from "../../collections/ledger.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
@@ -10,8 +10,9 @@ import type { ConversationState, OpenCall } from "../state/state.ts";
 import { listAncestors } from "./facts.ts";
 
 /**
- * Null where the call left nothing to its result, or has no effect yet. `output`: all of it, as text; null
- * where it is not known. A name that it does not give leaves the call with resources that nobody knows.
+ * Null where the result has nothing to name, or the call has no effect yet. `output`: the whole
+ * output as text; null where it is not known. If the output lacks a name, the resources of the call
+ * are unknown.
  */
 export function nameEffects(
   state: ConversationState,
@@ -42,7 +43,10 @@ function namesOf(
   );
 }
 
-/** Where there is no room to remember them, the call counts as one that may have changed anything. */
+/**
+ * Where there is no room to remember the resources, the call counts as one that may have changed
+ * anything.
+ */
 function resourcesOf(
   { writes, lastAtMs }: ConversationState,
   { call }: OpenCall,

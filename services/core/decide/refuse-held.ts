@@ -1,6 +1,5 @@
-/** A held call that will not run: denied, expired or cancelled. */
-import type { Denial } from "../approval-facts.ts";
-import type { CallHeld, CallRefused } from "../events.ts";
+/** Refuses a held call: one that was denied, cancelled or has expired. */
+import type { CallHeld, CallRefused, Denial } from "../events.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type DecisionDraft, draftDecision, type Proposed } from "./draft-decision.ts";
@@ -16,7 +15,7 @@ export function refuseHeld(
     readonly reason: "approval_denied" | "approval_expired";
     readonly by: readonly string[];
     readonly detail: string | null;
-    /** Of a person's no. */
+    /** The person's denial; null: nobody denied the call. */
     readonly denial: Denial | null;
   },
 ): CallRefused {
@@ -33,7 +32,7 @@ export function refuseHeld(
   return { ...refused, denial: why.denial, refusal: { ...refused.refusal, resolution } };
 }
 
-/** The decision that ends a hold: the same call, a later time. */
+/** Starts the decision that ends a hold: the same call at a later time. */
 export function draftOfHeld(
   state: ConversationState,
   held: CallHeld,
@@ -55,7 +54,7 @@ export function draftOfHeld(
   return draft;
 }
 
-/** What the decision still says of the proposal. */
+/** The members of the proposal that the decision still has. */
 export function proposalOfHeld({ tenantId, conversationId, call, facts }: CallHeld): Proposed {
   const estimatedCost = facts.more?.cost ?? null;
   const rest = { assistantText: null, estimatedCost, confirmation: null };

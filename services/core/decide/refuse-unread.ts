@@ -1,4 +1,7 @@
-/** Refusals of calls that were not judged: envelope, tool, arguments, name, a defect of ours. */
+/**
+ * Refuses calls without judging them: for the envelope, tool, arguments or name, or a defect of the
+ * gate.
+ */
 import { cutText } from "../cut-text.ts";
 import type { CallRefused, Disposition, Refusal } from "../events.ts";
 import { escapeHidden, joinSentences, quoteTicks } from "../hidden-text.ts";
@@ -19,20 +22,20 @@ export interface PlainRefusal {
   readonly suggestedNext?: readonly string[];
 }
 
-/** A refusal with nothing earlier to tell of. */
+/** A refusal that names no earlier call. */
 export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRefused {
-  const sentences = REASONS[plain.reason];
+  const row = REASONS[plain.reason];
   return Object.assign(draft, {
     type: "refused",
     refusal: {
       reason: plain.reason,
-      message: joinSentences([sentences.model, plain.detail, ...problemLines(plain.problems)]),
+      message: joinSentences([row.modelText, plain.detail, ...problemLines(plain.problems)]),
       duplicate: false,
       note: null,
       rule: plain.rule,
       level: 0,
       count: 0,
-      retryable: sentences.isRetryable === true,
+      retryable: row.isRetryable === true,
       disposition: plain.disposition,
       previousCall: null,
       previousResult: null,
@@ -52,7 +55,7 @@ export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRe
   } as const);
 }
 
-/** As a model may see them: nothing in them is hidden. */
+/** Problems as a model may see them: hidden characters are escaped. */
 export function shownProblems(problems: Refusal["problems"] | undefined): Refusal["problems"] {
   return (problems ?? []).map(({ path, message }) => ({
     path: escapeHidden(path),
@@ -64,7 +67,7 @@ export function problemLines(problems: Refusal["problems"] | undefined): string[
   return (problems ?? []).map(({ path, message }) => `${quoteTicks(path)}: ${message}.`);
 }
 
-/** Fail closed: a defect refuses the call, and the partition goes on. */
+/** Fails closed: a defect refuses the call, and the partition goes on. */
 export function internalError(
   fresh: boolean,
   proposal: ProposalInput,
@@ -86,7 +89,7 @@ export function internalError(
   });
 }
 
-/** The call's id stands for a name where not even a digest can be made. */
+/** Takes the call's id as the name where not even a digest can be made. */
 function nameSafely(
   proposal: ProposalInput,
   policy: CompiledPolicy,

@@ -1,8 +1,8 @@
-/** What to call instead: only tools that the policy declares and does not deny. */
+/** Suggests what to call instead: only tools that the policy declares and does not deny. */
 import type { CallContext } from "../checks/check.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
 
-/** At most so many names. */
+/** The most names to suggest. */
 const MOST = 5;
 
 export function suggestNext({ tool, policy, proposal }: CallContext): readonly string[] {

@@ -1,6 +1,6 @@
 /**
- * Dates and times by arithmetic alone: no clock, no zone of the machine, no locale. Only spellings
- * with one reading are taken: the year first, or the month as an English word.
+ * Dates and times by arithmetic alone: no clock, no zone of the machine, no locale. Only
+ * unambiguous spellings are accepted: the year first, or the month as an English word.
  */
 import { type Normalizer, textOr } from "./normalizer.ts";
 
@@ -26,7 +26,7 @@ const MONTHS: readonly string[] = [
   "december",
 ];
 
-/** A calendar day as `2024-05-19`. `05/19/2024` is refused: its order is a matter of country. */
+/** A calendar day as `2024-05-19`. `05/19/2024` is refused: its order differs between countries. */
 export const date: Normalizer = textOr("date", "a date such as 2024-05-19", (text) => {
   const day = readDay(text);
   return day === null ? null : dayText(day);
@@ -36,8 +36,8 @@ const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
 /**
- * A moment as `2024-05-19T10:00:00Z`; without an offset the local time `2024-05-19T12:00:00`, which is
- * no moment and equals none. Fractions of seconds are kept without their last zeros.
+ * A moment as `2024-05-19T10:00:00Z`; without an offset the local time `2024-05-19T12:00:00`, which
+ * is no moment and equals none. Fractions of seconds lose their trailing zeros.
  */
 export const datetime: Normalizer = textOr(
   "datetime",
@@ -58,7 +58,7 @@ export const datetime: Normalizer = textOr(
   },
 );
 
-/** A moment in the form that it gets, on a day that every month has. */
+/** A moment that is in its final form already, on a day that every month has. */
 const MOMENT =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 
@@ -94,7 +94,7 @@ function readDay(text: string): Day | null {
   return null;
 }
 
-/** A month by its name or its first three letters; none for other words. */
+/** The number of a month by its name or its first three letters; none for other words. */
 function monthNumber(word = ""): string {
   const lower = word.toLowerCase() === "sept" ? "sep" : word.toLowerCase();
   const at = MONTHS.findIndex((month) => month === lower || month.slice(0, 3) === lower);
@@ -113,7 +113,9 @@ function monthDays(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
-/** Days since 0000-03-01 of the Gregorian calendar, whose years then end with the leap day. */
+/**
+ * Days since 0000-03-01 of the Gregorian calendar; years that begin in March end with the leap day.
+ */
 function toDayNumber({ year, month, day }: Day): number {
   const y = month > 2 ? year : year - 1;
   const monthFromMarch = (month + 9) % 12;
@@ -121,7 +123,7 @@ function toDayNumber({ year, month, day }: Day): number {
   return 365 * y + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + dayOfYear;
 }
 
-/** Days of 400 years: the calendar repeats itself after them. */
+/** Days of 400 years, after which the calendar repeats itself. */
 const ERA_DAYS = 146_097;
 
 function fromDayNumber(number: number): Day {

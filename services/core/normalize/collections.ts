@@ -1,4 +1,4 @@
-/** Normalizers of booleans, lists and JSON inside of text. */
+/** Normalizers of booleans, lists and JSON inside text. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonValue } from "../canonical/json-value.ts";
 import { DEFAULT_CANONICAL_LIMITS } from "../canonical/limits.ts";
@@ -25,7 +25,8 @@ export const sort: Normalizer = (value) => {
   if (!Array.isArray(value)) return cannot(`\`sort\` needs a list, found ${kindOf(value)}`);
   const items = value as readonly JsonValue[];
   const texts = items.map(canonicalText);
-  // By UTF-16 code units, as the keys of the canonical form. What is in order stays the same value.
+  // By UTF-16 code units, like the keys of the canonical form. A sorted list is returned as the
+  // same value.
   const isSorted = texts.every((text, at) => at === 0 || (texts[at - 1] as string) <= text);
   if (isSorted) return normalized(value);
   const keyed = items.map((item, at) => [texts[at] as string, item] as const);
@@ -33,7 +34,7 @@ export const sort: Normalizer = (value) => {
   return normalized(keyed.map(([, item]) => item));
 };
 
-/** A list without later equals of an earlier item. */
+/** A list without items that equal an earlier one. */
 export const unique: Normalizer = (value) => {
   if (!Array.isArray(value)) return cannot(`\`unique\` needs a list, found ${kindOf(value)}`);
   if (value.length < 2) return normalized(value);
@@ -45,7 +46,9 @@ export const unique: Normalizer = (value) => {
   return normalized(first.size === value.length ? value : [...first.values()]);
 };
 
-/** The value that a text holds as JSON, read as strictly as arguments are; other values as they are. */
+/**
+ * The JSON value in a text, read as strictly as arguments are; other values are returned unchanged.
+ */
 export const json: Normalizer = (value) => {
   if (typeof value !== "string") return normalized(value);
   const parsed = parseCanonical(value, DEFAULT_CANONICAL_LIMITS);
@@ -53,8 +56,8 @@ export const json: Normalizer = (value) => {
 };
 
 /**
- * Leaves the argument out where it has its default: `omit_if_default(10)`, or the default of the tool's
- * schema where none is written. What is written is JSON, else text.
+ * Leaves the argument out where it has its default: `omit_if_default(10)`, or the default of the
+ * tool's schema where none is written. The written default is JSON, else text.
  */
 export const omitIfDefault: MakeNormalizer = (parameters, { schemaDefault }) => {
   const [written] = parameters;

@@ -1,4 +1,4 @@
-/** From the chain that a policy writes for an argument to the function that runs it. */
+/** Compiles the chain that a policy writes for an argument into a function. */
 
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CapabilityProblem } from "../capabilities.ts";
@@ -14,10 +14,10 @@ import {
   normalized,
 } from "./normalizer.ts";
 import { decimal, toInt, toNumber } from "./numbers.ts";
-import { e164 } from "./phone.ts";
 import {
   collapseSpace,
   convertToString,
+  e164,
   email,
   hash,
   nfc,
@@ -30,14 +30,14 @@ import {
   url,
 } from "./texts.ts";
 
-/** A name alone, or a name with arguments as a policy document holds it. */
+/** A name alone, or a name with arguments as a policy document has it. */
 export type NormalizerStep =
   | string
   | { readonly name: string; readonly arguments: readonly string[] };
 
 export type CompiledNormalizers = {
   readonly ok: true;
-  /** Runs the chain from left to right and stops at the first that cannot do its work. Pure. */
+  /** Runs the chain from left to right and stops at the first normalizer that fails. Pure. */
   readonly run: (value: JsonValue, args?: JsonObject) => Normalized;
 };
 
@@ -77,12 +77,12 @@ const NORMALIZERS: ReadonlyMap<string, Entry> = new Map([
 /** Names that a policy may write, in the order of the documentation. */
 export const NORMALIZER_NAMES: readonly string[] = [...NORMALIZERS.keys()];
 
-/** How many arguments a normalizer may be given in parentheses; custom ones any number. */
+/** The most arguments that a normalizer accepts in parentheses; custom ones accept any number. */
 export function normalizerArgumentsMax(name: string): number {
   return NORMALIZERS.get(name)?.most ?? Infinity;
 }
 
-/** Compiles a chain, or names the first step that cannot be. */
+/** Compiles a chain, or reports the first step that is invalid. */
 export function compileNormalizers(
   chain: readonly NormalizerStep[],
   context: NormalizerContext,

@@ -1,4 +1,7 @@
-/** Normalizers that the program brings along. Their names begin with `x_`, so that none hides a built-in one. */
+/**
+ * Normalizers of the embedding program. Their names begin with `x_`, so that none hides a built-in
+ * one.
+ */
 import type { JsonValue } from "../canonical/json-value.ts";
 import type { CapabilityProblem, CustomNormalizer } from "../capabilities.ts";
 import { cannot, type Normalizer, type NormalizerContext, normalized } from "./normalizer.ts";
@@ -14,7 +17,7 @@ export function customNormalizer(
 ): Normalizer | CapabilityProblem {
   const custom = capabilities.customNormalizers?.get(name);
   if (custom === undefined) {
-    const problem = `\`${name}\` is not registered: hand it over as \`normalizers\` where the policy is opened`;
+    const problem = `\`${name}\` is not registered: pass it in \`normalizers\` when you open the policy`;
     return { ok: false, problem };
   }
   return (value) => {
@@ -36,7 +39,7 @@ function attempt(
   }
 }
 
-/** Nesting that a normalizer's result may have: that of arguments. */
+/** The deepest nesting of a normalizer's result: the same as for arguments. */
 const DEPTH_MAX = 32;
 
 function isJson(value: unknown, depth = 0): value is JsonValue {

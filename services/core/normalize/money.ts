@@ -30,8 +30,9 @@ const DEFAULT_DIGITS = 2;
 const CODE = /^[A-Z]{3}$/;
 
 /**
- * `minor_units(USD)`: a whole number of cents. `minor_units(currency)` looks the code up in that argument of the call;
- * without either there are two digits. An amount with more digits than the currency has is refused.
+ * `minor_units(USD)`: a whole number of cents. `minor_units(currency)` takes the code from that
+ * argument of the call; without a parameter the amount has two digits. An amount with more digits
+ * than the currency has is refused.
  */
 export const minorUnits: MakeNormalizer = ([currency]) => {
   if (currency === undefined) return (value, caps) => shift(decimal(value, caps), DEFAULT_DIGITS);
@@ -56,7 +57,7 @@ function digitsOf(code: string): number | null {
   return OTHER_DIGITS.get(code) ?? (TWO_DIGITS.has(code) ? DEFAULT_DIGITS : null);
 }
 
-/** As many as a currency has digits after the point, at most. */
+/** The most digits that a currency has after the point. */
 const ZEROS = "0000";
 
 function shift(amount: Normalized, digits: number): Normalized {

@@ -1,15 +1,17 @@
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CapabilityProblem, ValueCapabilities } from "../capabilities.ts";
 
-/** What became of a value. A message says what was wanted; the value itself stays out of it. */
+/**
+ * The result of a normalizer. A message says what was wanted and never contains the value itself.
+ */
 export type Normalized =
   | { readonly ok: true; readonly value: JsonValue }
-  /** The argument counts as not given. */
+  /** The argument counts as missing. */
   | { readonly ok: true; readonly omit: true }
   | { readonly ok: false; readonly message: string };
 
 /**
- * Pure and total. It gives a value's one form or says that it cannot; it never guesses. `args` are all
+ * Pure and total. It returns a value's one form or a failure; it never guesses. `args` are all
  * arguments of the call, for the few normalizers that look at another one.
  */
 export type Normalizer = (
@@ -18,14 +20,14 @@ export type Normalizer = (
   args?: JsonObject,
 ) => Normalized;
 
-/** What a normalizer may be made with, beside the arguments that a policy writes. */
+/** What a normalizer gets when it is made, beside the arguments in the policy. */
 export type NormalizerContext = {
   readonly capabilities: ValueCapabilities;
   /** The default that the tool's schema gives the argument; undefined: none. */
   readonly schemaDefault: JsonValue | undefined;
 };
 
-/** Makes a normalizer of what the policy writes in parentheses, or says what is wrong with it. */
+/** Makes a normalizer from its arguments in the policy, or reports what is wrong with them. */
 export type MakeNormalizer = (
   parameters: readonly string[],
   context: NormalizerContext,
@@ -39,7 +41,7 @@ export function cannot(message: string): Normalized {
   return { ok: false, message };
 }
 
-/** How a value is called in a message. */
+/** The name of a value's type in a message. */
 export function kindOf(value: JsonValue): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
@@ -47,7 +49,7 @@ export function kindOf(value: JsonValue): string {
   return `a ${typeof value}`;
 }
 
-/** A normalizer of texts: everything else is refused, in the normalizer's name. */
+/** A normalizer of texts: it refuses everything else, in the normalizer's name. */
 export function ofText(
   name: string,
   map: (text: string, capabilities: ValueCapabilities) => Normalized,
@@ -58,7 +60,7 @@ export function ofText(
       : cannot(`\`${name}\` needs text, found ${kindOf(value)}`);
 }
 
-/** As `ofText`, where null says that the text is not what is `wanted`. */
+/** As `ofText`; null means that the text is not what is `wanted`. */
 export function textOr(
   name: string,
   wanted: string,

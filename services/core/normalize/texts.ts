@@ -2,7 +2,15 @@
 
 import { canonicalText } from "../canonical/canonical-text.ts";
 import { sha256Hex } from "../hash.ts";
-import { cannot, kindOf, type Normalizer, normalized, ofText, textOr } from "./normalizer.ts";
+import {
+  cannot,
+  kindOf,
+  type MakeNormalizer,
+  type Normalizer,
+  normalized,
+  ofText,
+  textOr,
+} from "./normalizer.ts";
 
 /** Text of a scalar as JSON prints it; null and containers have none. */
 export const convertToString: Normalizer = (value) => {
@@ -17,13 +25,13 @@ export const toUpper: Normalizer = mapped("to_upper", (text) => text.toUpperCase
 
 export const trim: Normalizer = mapped("trim", (text) => text.trim());
 
-/** White space at the ends is dropped, each run of it inside becomes one space. */
+/** White space at the ends is dropped; each run of it inside becomes one space. */
 export const collapseSpace: Normalizer = mapped("collapse_space", (text) => {
   const trimmed = text.trim();
   return WIDE_SPACE.test(trimmed) ? trimmed.replace(/\s+/g, " ") : trimmed;
 });
 
-/** White space that is not one space alone. */
+/** White space that is more than one plain space. */
 const WIDE_SPACE = /[^\S ]| {2}/;
 
 /** Unicode normalization form C: composed, same characters. */
@@ -47,13 +55,13 @@ export const email: Normalizer = textOr("email", "one mail address", (text, capa
   capabilities.email(text),
 );
 
-/** Digest of the value's canonical JSON, for values that should not stand in resource names. */
+/** Digest of the value's canonical JSON, for values that should not appear in resource names. */
 export const hash: Normalizer = (value) =>
   normalized(`sha256:${sha256Hex("callgate.normalize.hash/1", canonicalText(value))}`);
 
 /**
- * A path in its shortest form: no `.` segments, no doubled or trailing slashes, `..` resolved with the
- * segment before it. The text alone decides: links are not followed and `~` is a name.
+ * A path in its shortest form: no `.` segments, no doubled or trailing slashes, `..` resolved with
+ * the segment before it. Only the text counts: links are not followed and `~` is a name.
  */
 export const path: Normalizer = textOr("path", "a path", (text) => {
   if (text === "" || text.includes("\0")) return null;
@@ -74,3 +82,24 @@ export const path: Normalizer = textOr("path", "a path", (text) => {
 function mapped(name: string, map: (text: string) => string): Normalizer {
   return ofText(name, (text) => normalized(map(text)));
 }
+
+/**
+ * `e164(US)`: a telephone number as `+` and digits; national ones are read as numbers of that
+ * region. Only `e164(US, valid)` checks that such a number exists. Without a region only
+ * international spellings are accepted.
+ */
+export const e164: MakeNormalizer = (parameters, { capabilities }) => {
+  const [region = null, check] = parameters;
+  if (check !== undefined && check !== "valid") {
+    return { ok: false, problem: `\`e164\` knows no \`${check}\`: write e164(US, valid)` };
+  }
+  if (region !== null && !capabilities.isPhoneRegion(region)) {
+    return { ok: false, problem: `\`${region}\` is no region of \`e164\`: write two letters, US` };
+  }
+  const wanted = [
+    check === undefined ? "a telephone number" : "a telephone number that exists",
+    region === null ? " with its country code" : "",
+  ].join("");
+  const options = { region, valid: check !== undefined };
+  return textOr("e164", wanted, (text, { phone }) => phone(text, options));
+};

@@ -1,7 +1,7 @@
 /**
- * Argument paths: `customer.id` names a member of a member. A literal key with dots is taken only where
- * no member of its first part exists: a model could add one beside the real thing, and so choose what its
- * call is taken for.
+ * Argument paths: `customer.id` names a member of a member. A literal key with dots counts only
+ * where no member with the path's first part exists: otherwise a model could add one beside the
+ * real value and so choose what its call is taken for.
  */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 

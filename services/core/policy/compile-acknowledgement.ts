@@ -1,11 +1,11 @@
-/** What counts as the model's word that it goes another way. */
+/** What counts as a model's statement that it will try something else. */
 import type { PatternCapabilities } from "../capabilities.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledPolicy } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
 import { policyPath } from "./path.ts";
 
-/** Texts that acknowledge, and texts that do not, where none are written. */
+/** Texts that acknowledge, and texts that do not, where the policy has none of its own. */
 const PATTERNS: readonly string[] = [
   "instead.*I will",
   "different approach",

@@ -6,10 +6,11 @@
 import type { CompileProblem } from "./compile-identity.ts";
 import type { PolicyDocument, ResourceAlias } from "./document.ts";
 import { policyPath } from "./path.ts";
+import { isContained } from "./resource-graph.ts";
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
-/** The template as a tool's own arguments fill it. */
+/** Rewrites a template so that a tool's own arguments fill it. */
 export type AliasRewrite = (template: string) => string;
 
 const UNCHANGED: AliasRewrite = (template) => template;
@@ -32,7 +33,7 @@ function filledWith(resource: string, argument: string): string {
 }
 
 function isWithin(template: string, resource: string): boolean {
-  return template === resource || template.startsWith(`${resource}/`);
+  return template === resource || isContained(template, resource);
 }
 
 /** An alias names one argument for one placeholder, of tools that the policy declares. */

@@ -1,6 +1,11 @@
 /** Tools of commands: what a call does is read from a line, a statement, a request or a path. */
 
-import { type Deed, judgeCall, type Rules, type Verdict } from "../../commands/rules/judge.ts";
+import {
+  type DoesOnRepeat,
+  judgeParts,
+  type PartJudgement,
+  type Rules,
+} from "../../commands/rules/judge-parts.ts";
 import type { Vocabulary } from "../../commands/rules/part.ts";
 import {
   createPositions,
@@ -40,22 +45,23 @@ export function commandArgument({ language = "shell", argument }: CommandsDocume
   return argument ?? ARGUMENTS[language];
 }
 
-/** What each deed says, where the policy says nothing. */
-const DEED_KEYS: Readonly<Record<Deed, VariantKeys>> = {
+/** The keys of a part that does so, where the policy says nothing. */
+const KEYS_BY_DOES: Readonly<Record<DoesOnRepeat, VariantKeys>> = {
   read: { read_only: true },
   watch: { read_only: true, volatile: true },
   run: { read_only: false, repeatable: true },
   write: { read_only: false },
 };
 
-const DEEDS: readonly Deed[] = ["read", "watch", "run", "write"];
+const DOES_ON_REPEAT: readonly DoesOnRepeat[] = ["read", "watch", "run", "write"];
 
-type ByDeed = Readonly<Record<Deed, Ranked>>;
+type ToolsByDoes = Readonly<Record<DoesOnRepeat, Ranked>>;
 
-interface Outcomes {
-  readonly rules: readonly ByDeed[];
-  readonly tables: ByDeed;
-  readonly unclear: ByDeed;
+/** The tools that judge parts: of each rule, of what the tables say, and of what is unclear. */
+interface RuleTools {
+  readonly rules: readonly ToolsByDoes[];
+  readonly tables: ToolsByDoes;
+  readonly unclear: ToolsByDoes;
 }
 
 /** One reading of a call for all who ask about it. */
@@ -113,36 +119,36 @@ export function compileCommands(
   checkTiers(document, path, tiers, problems);
   // Keys of the tool itself were looked at with the tool: only those of the rules count here.
   const ruleProblems: CompileProblem[] = problems.length > 0 ? [] : problems;
-  const byDeed = (
+  const compileByDoes = (
     variant: ChosenVariant,
     keys: VariantKeys,
     where: readonly PathSegment[],
-  ): ByDeed => {
-    const made = DEEDS.map((deed) => {
-      // Every deed has the same keys, so the same problems: one of them reports them.
-      const into = deed === "write" ? ruleProblems : [];
+  ): ToolsByDoes => {
+    const made = DOES_ON_REPEAT.map((does) => {
+      // All have the same keys, so the same problems: one of them reports them.
+      const into = does === "write" ? ruleProblems : [];
       return [
-        deed,
-        ranked(compile(variant, { ...DEED_KEYS[deed], ...keys }, where, into)),
+        does,
+        ranked(compile(variant, { ...KEYS_BY_DOES[does], ...keys }, where, into)),
       ] as const;
     });
-    return Object.fromEntries(made) as Record<Deed, Ranked>;
+    return Object.fromEntries(made) as Record<DoesOnRepeat, Ranked>;
   };
   const rules = document.rules ?? [];
-  const outcomes: Outcomes = {
+  const ruleTools: RuleTools = {
     rules: rules.map((rule, index) =>
-      byDeed(variantOfRule(rule, index), keysOf(rule), [...path, "rules", index]),
+      compileByDoes(variantOfRule(rule, index), keysOf(rule), [...path, "rules", index]),
     ),
-    tables: byDeed({ name: "known", rule: "known" }, {}, path),
-    unclear: byDeed({ name: "unclear", rule: "unclear" }, unclearKeys(document, tiers), [
+    tables: compileByDoes({ name: "tables", rule: "tables" }, {}, path),
+    unclear: compileByDoes({ name: "unclear", rule: "unclear" }, unclearKeys(document, tiers), [
       ...path,
       "unclear",
     ]),
   };
-  const compiled = compileRules(document, outcomes, path, reader.vocabulary, problems);
-  const judged = callJudge(entry, document, path, reader.read, compiled, outcomes);
-  if (problems.length === 0) checkExamples(document, path, judged, problems);
-  return judged;
+  const compiled = compileRules(document, ruleTools, path, reader.vocabulary, problems);
+  const compiledCommands = compileJudge(entry, document, path, reader.read, compiled, ruleTools);
+  if (problems.length === 0) checkExamples(document, path, compiledCommands, problems);
+  return compiledCommands;
 }
 
 function variantOfRule(rule: CommandRule, index: number): ChosenVariant {
@@ -192,7 +198,7 @@ function isStrict({ action }: CompiledTier): boolean {
 
 function compileRules(
   { rules = [], session = true }: CommandsDocument,
-  outcomes: Outcomes,
+  ruleTools: RuleTools,
   path: readonly PathSegment[],
   { programs, positions }: Vocabulary,
   problems: CompileProblem[],
@@ -202,18 +208,18 @@ function compileRules(
       problems.push({ path: policyPath([...path, "rules", index, key]), message });
     };
     const { fits } = compileRule(rule, programs, positions, report);
-    return { fits, isStrict: isStrict((outcomes.rules[index] as ByDeed).write.tool.tier) };
+    return { fits, isStrict: isStrict((ruleTools.rules[index] as ToolsByDoes).write.tool.tier) };
   });
   return { rules: compiled, isSession: session };
 }
 
-function callJudge(
+function compileJudge(
   entry: ToolDocument,
   document: CommandsDocument,
   path: readonly PathSegment[],
   read: CallReader,
   rules: Rules,
-  outcomes: Outcomes,
+  ruleTools: RuleTools,
 ): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
   const argument = commandArgument(document);
   const preset = defaultOf(entry.input_schema, argument);
@@ -224,39 +230,40 @@ function callJudge(
     const value = written === undefined ? preset : written;
     return value === undefined ? missing : read(value, args);
   };
-  const partOf = ({ by, does }: Verdict): Ranked =>
-    (typeof by === "number" ? (outcomes.rules[by] as ByDeed) : outcomes[by])[does];
-  const noteOf = (verdict: Verdict): JudgedCommand => {
-    const { tool } = partOf(verdict);
+  const partOf = ({ by, does }: PartJudgement): Ranked =>
+    (typeof by === "number" ? (ruleTools.rules[by] as ToolsByDoes) : ruleTools[by])[does];
+  const noteOf = (judgement: PartJudgement): JudgedCommand => {
+    const { tool } = partOf(judgement);
     const key =
-      typeof verdict.by === "number"
-        ? ["rules", verdict.by]
-        : verdict.by === "tables"
+      typeof judgement.by === "number"
+        ? ["rules", judgement.by]
+        : judgement.by === "tables"
           ? []
           : ["unclear"];
-    const why = typeof verdict.by === "number" ? document.rules?.[verdict.by]?.why : verdict.reason;
+    const why =
+      typeof judgement.by === "number" ? document.rules?.[judgement.by]?.why : judgement.reason;
     const rule = policyPath([...path, ...key]);
-    return { text: verdict.text, rule, tier: tool.tier, isRead: tool.isRead, why: why ?? null };
+    return { text: judgement.text, rule, tier: tool.tier, isRead: tool.isRead, why: why ?? null };
   };
   const merged = merger();
-  const choose = (verdicts: readonly Verdict[]): CompiledTool => {
+  const choose = (judgements: readonly PartJudgement[]): CompiledTool => {
     // An empty line waits for what still comes.
-    if (verdicts.length === 0) return outcomes.tables.watch.tool;
-    const tool = merged(verdicts.map(partOf));
+    if (judgements.length === 0) return ruleTools.tables.watch.tool;
+    const tool = merged(judgements.map(partOf));
     if (!isStrict(tool.tier)) return tool;
-    const why = whyOf(verdicts.map(noteOf), tool.tier);
-    return { ...askedAlone(tool, verdicts), why };
+    const why = whyOf(judgements.map(noteOf), tool.tier);
+    return { ...askedAlone(tool, judgements), why };
   };
   const chosen = new WeakMap<ReadCall, CompiledTool>();
-  const all = [outcomes.tables, outcomes.unclear, ...outcomes.rules];
+  const all = [ruleTools.tables, ruleTools.unclear, ...ruleTools.rules];
   return {
-    variants: [...new Set(all.flatMap((one) => DEEDS.map((deed) => one[deed].tool)))],
-    commandsOf: (args) => judgeCall(readOf(args), rules).map(noteOf),
+    variants: [...new Set(all.flatMap((one) => DOES_ON_REPEAT.map((does) => one[does].tool)))],
+    commandsOf: (args) => judgeParts(readOf(args), rules).map(noteOf),
     variantOf: (args) => {
       const call = readOf(args);
       const cached = chosen.get(call);
       if (cached !== undefined) return cached;
-      const tool = choose(judgeCall(call, rules));
+      const tool = choose(judgeParts(call, rules));
       chosen.set(call, tool);
       return tool;
     },
@@ -264,8 +271,8 @@ function callJudge(
 }
 
 /** What no rule names is asked about by its own text: further calls of it serve no other command. */
-function askedAlone(tool: CompiledTool, verdicts: readonly Verdict[]): CompiledTool {
-  const texts = verdicts.filter(({ by }) => typeof by !== "number").map(({ text }) => text);
+function askedAlone(tool: CompiledTool, judgements: readonly PartJudgement[]): CompiledTool {
+  const texts = judgements.filter(({ by }) => typeof by !== "number").map(({ text }) => text);
   if (texts.length === 0) return tool;
   const digestInput = JSON.stringify([tool.ruleDigest, ...new Set(texts)]);
   const variant = cutText(texts.join("; "), SHOWN_COMMANDS);

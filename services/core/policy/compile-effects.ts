@@ -19,12 +19,14 @@ const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
 
 const NOT_DECLARED: ResourceTemplate = () => null;
 
-/** Where nothing is written, the kind says whether it may happen once only. */
+/** Where the policy does not say, the kind decides whether the effect may happen only once. */
 export function isExclusive({ exclusive, kind }: DeclaredEffect): boolean {
   return exclusive ?? EXCLUSIVE.has(kind);
 }
 
-/** Money and messages that may be gone are not tried another way without a look. */
+/**
+ * Money and messages that may already be gone: another attempt by other means needs a look first.
+ */
 const CONFLICT_ON_FAILURE: ReadonlySet<EffectKind> = new Set(["charge", "transfer", "send"]);
 
 function onFailureOf(kind: EffectKind): OnFailure {
@@ -76,8 +78,9 @@ export function compileEffects(
 }
 
 /**
- * Resources that the tool reads: `reads`, and effects of kind `read`. Null: none declared. What only the
- * result would name is not declared: the answer may hang on anything that chose it.
+ * Resources that the tool reads: `reads`, and effects of kind `read`. Null: none declared. A
+ * resource that only the result would name counts as undeclared: the output may depend on anything
+ * that chose it.
  */
 export function compileReads(
   tool: ToolDocument,

@@ -1,4 +1,4 @@
-/** What makes two calls the same: the identity of a tool's arguments. */
+/** The identity of a tool's arguments, which makes two calls the same. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema, SchemaProblem, ValueCapabilities } from "../capabilities.ts";
@@ -14,7 +14,7 @@ export interface CompileProblem {
   readonly message: string;
 }
 
-/** What is done to the argument at a path before calls are compared. */
+/** A transformation of the argument at a path before calls are compared. */
 export interface IdentityStep {
   readonly field: string;
   readonly run: CompiledNormalizers["run"];
@@ -58,7 +58,7 @@ export function compileIdentity(
   };
 }
 
-/** All arguments, as they stand. */
+/** The identity of all arguments, unchanged. */
 export const allArguments: Identity = (args, text, sealed) => {
   const normalized = sealedIf(sealed, args);
   const same = normalized === args;
@@ -69,7 +69,10 @@ type Prepared =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
-/** Where the key has no place the call is refused: a tool without it would do again what is tried again. */
+/**
+ * Where the arguments have no room for the key the call is refused: a tool without the key would
+ * repeat the effect of a retry.
+ */
 function removeKey(args: JsonObject, key: string | undefined): Prepared {
   if (key === undefined) return { ok: true, value: args };
   const path = inWayOfKey(args, key);
@@ -135,7 +138,7 @@ function defaultOf(schema: ToolDocument["input_schema"], field: string): JsonVal
   return isObject(at) ? at["default"] : undefined;
 }
 
-/** A canonical field as a member of the text that is the identity. */
+/** A canonical field as a member of the identity text. */
 type Member = { readonly field: string; readonly key: string };
 
 /** In the order of the canonical form. */
@@ -143,7 +146,7 @@ function membersOf(fields: readonly string[]): readonly Member[] {
   return [...new Set(fields)].sort().map((field) => ({ field, key: `${canonicalText(field)}:` }));
 }
 
-/** The members whose fields are there; empty where none is: then all arguments count. */
+/** The members whose fields the call has; empty where it has none: then all arguments count. */
 function printMembers(args: JsonObject, members: readonly Member[]): string {
   let text = "";
   for (const { field, key } of members) {
@@ -154,7 +157,10 @@ function printMembers(args: JsonObject, members: readonly Member[]): string {
   return text;
 }
 
-/** In the order of the policy. Before a value null stands for what is missing: each keeps its place. */
+/**
+ * In the order of the policy. Null takes the place of a missing value before another one, so that
+ * each value has a fixed index.
+ */
 function valuesOf(args: JsonObject, fields: readonly string[]): readonly JsonValue[] {
   const values = fields.map((field) => getArgument(args, field));
   const last = values.findLastIndex((value) => value !== undefined);

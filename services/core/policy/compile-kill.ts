@@ -9,8 +9,8 @@ import { compileToolGlobs } from "./tool-glob.ts";
 const NOT_KILLED = (): null => null;
 
 /**
- * Tools are globs as in `deny` tiers; agents and tenants are globs of whole names, compared without case,
- * edge space and letter forms: a spelling is no way past the switch.
+ * Tools are globs as in `deny` tiers; agents and tenants are globs of whole names. Case, outer
+ * white space and letter forms do not count, so that no spelling evades the switch.
  */
 export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["killedBy"] {
   if (kill === undefined) return NOT_KILLED;

@@ -1,4 +1,6 @@
-/** The mode of each reason code: preset, then what the policy's `checks` say, then the tool's. */
+/**
+ * The mode of each reason code: the preset decides, then the policy's `checks`, then the tool's.
+ */
 import {
   isAlwaysEnforced,
   type Mode,
@@ -10,7 +12,7 @@ import type { CheckModes, PolicyDocument, PolicyPreset } from "./document.ts";
 
 export type Modes = Readonly<Record<ReasonCode, Mode>>;
 
-/** A new call is never harmless to refuse: of some reasons `balanced` only warns. */
+/** Refusing a new call always costs something: for some reasons `balanced` only warns. */
 function presetMode(preset: PolicyPreset, code: ReasonCode): Mode {
   const { mode } = REASONS[code];
   if (mode === "always") return "enforce";
@@ -34,7 +36,7 @@ export function withChecks(modes: Modes, checks: CheckModes | undefined): Modes 
   return checks === undefined ? modes : { ...modes, ...(checks as Partial<Modes>) };
 }
 
-/** `mode: shadow`: nothing that a policy can switch is applied, everything is recorded. */
+/** `mode: shadow`: the gate applies nothing that a policy can switch, and records everything. */
 export function inShadow(modes: Modes): Modes {
   const shadowed = { ...modes } as Record<ReasonCode, Mode>;
   for (const code of REASON_CODES) {

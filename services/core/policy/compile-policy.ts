@@ -1,4 +1,4 @@
-/** Turns a policy document into the form that decides, or says everything that is wrong with it. */
+/** Compiles a policy document, or lists everything that is wrong with it. */
 import type { Capabilities } from "../capabilities.ts";
 import { createSealing, type Sealing } from "../seal/sealing.ts";
 import { likenessOf } from "../tool-name.ts";
@@ -23,14 +23,20 @@ export interface CompileOptions {
   /** `sha256:…` of the document's canonical form. */
   readonly revision: string;
   readonly keyId: string;
-  /** Default: one without a secret, under which a call with sensitive arguments is not decided. */
+  /**
+   * Default: a sealing without a secret, under which a call with sensitive arguments is not
+   * decided.
+   */
   readonly sealing?: Sealing;
 }
 
 const MAX_AGE_MS = 7 * 86_400_000;
 const IDLE_MS = 86_400_000;
 
-/** Tools that no entry names are compiled when first seen; so many of them are kept. */
+/**
+ * The number of compiled tools to retain among those that no entry names; each is compiled when it
+ * is first seen.
+ */
 const REMEMBERED_TOOLS = 10_000;
 
 /** Pure: the same document and capabilities give a policy that decides the same. */
@@ -108,12 +114,15 @@ function rememberingTools(
   };
 }
 
-/** Whatever else would make it known: where `unknown_tool` does not enforce, it is judged no milder than the declared one. */
+/**
+ * A name that looks like a declared tool is judged at least as strictly as that tool, whatever else
+ * would declare the name, where `unknown_tool` does not enforce.
+ */
 function lookAlike(tool: CompiledTool, { name, tier }: CompiledTool): CompiledTool {
   return { ...tool, isDeclared: false, likeTool: name, tier: stricter(tool.tier, tier) };
 }
 
-/** A conversation outlives every window and hold, or it would forget what it must refuse. */
+/** A conversation must outlive every window and hold, or it would forget what it must refuse. */
 function checkLifetimes(
   { document, tiers, windows }: ToolContext,
   tools: readonly CompiledTool[],

@@ -1,10 +1,14 @@
 /** Which reads show what a tool changes: suggested after a refusal. */
 import type { CompiledTool } from "./compiled.ts";
 import type { PolicyDocument, ToolDocument } from "./document.ts";
+import { isContained } from "./resource-graph.ts";
 
 const NONE: readonly string[] = [];
 
-/** By declaration: reads of the same resource. By name: get_ read_ list_ and the resource's name. */
+/**
+ * By declaration: reads of the same resource. By name: get_, read_ or list_ and the resource's
+ * name.
+ */
 export function compileReaders(
   document: PolicyDocument,
   tool: (name: string) => CompiledTool,
@@ -41,12 +45,12 @@ function readersOf(
   });
 }
 
-/** Placeholders of any name are alike: `order/{id}` and `order/{order_id}`. */
+/** The names of placeholders do not matter: `order/{id}` equals `order/{order_id}`. */
 function shapeOf(resource: string): string {
   return resource.replace(/\{[^}]*\}/g, "{}");
 }
 
-/** One of them is the other, or lies inside it. */
+/** Whether they are equal or one contains the other. */
 function related(a: string, b: string): boolean {
-  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+  return a === b || isContained(a, b) || isContained(b, a);
 }

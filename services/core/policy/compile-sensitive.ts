@@ -1,4 +1,4 @@
-/** Arguments whose values are nowhere kept in clear. */
+/** Arguments whose values are stored nowhere in clear text. */
 import { inOrder, type SensitivePath } from "../seal/sensitive-values.ts";
 import { commandArgument } from "./compile-commands.ts";
 import type { CompileProblem } from "./compile-identity.ts";
@@ -7,7 +7,9 @@ import { policyPath } from "./path.ts";
 
 const NONE: readonly SensitivePath[] = [];
 
-/** A path that names nothing would leave in clear what its author believes to be hidden. */
+/**
+ * A path that matches no member would leave in clear text what its author believes to be hidden.
+ */
 const NO_MEMBER = /^$|[[\]{}*]|^\$$|^\s|\s$/;
 
 export function compileSensitive(
@@ -25,7 +27,7 @@ export function compileSensitive(
       const remedy = "write member names with dots, `customer.card`; a list is hidden as a whole";
       problems.push({ path, message: `\`${text}\` names no argument: ${remedy}` });
     } else if (chooses !== undefined && areNested(text, chooses)) {
-      const why = "what a call does could not be told from the journal";
+      const why = "what a call does could not be read from the journal";
       problems.push({
         path,
         message: `\`${text}\` says what a call does, and cannot be hidden: ${why}`,

@@ -1,4 +1,4 @@
-/** What a document says of the policy as a whole, with the preset's defaults. */
+/** Settings of the policy as a whole, with the preset's defaults. */
 import { DEFAULT_CANONICAL_LIMITS } from "../canonical/limits.ts";
 import type { PatternCapabilities } from "../capabilities.ts";
 import type { Money } from "../inputs.ts";

@@ -5,7 +5,7 @@ import { actionDigest } from "../hash.ts";
 import type { Similarity } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
 
-/** It begins with the place of the field among those that are declared. */
+/** The key begins with the index of the field among the declared ones. */
 export function sketchKey(at: number, tool: string, equal: readonly JsonValue[]): string {
   return `${at}:${actionDigest(tool, canonicalText(equal))}`;
 }

@@ -1,4 +1,7 @@
-/** Tiers: which applies to a tool. The first whose pattern matches, against the declared risk. */
+/**
+ * The tiers of a policy. The first tier whose pattern matches a tool applies, unless the declared
+ * risk is stricter.
+ */
 import { assertNever } from "../invariant.ts";
 import type { CompiledHold, CompiledTier } from "./compiled.ts";
 import type { HitlTier, PolicyDocument, PolicyTier, RiskLevel } from "./document.ts";
@@ -6,7 +9,7 @@ import type { GlobMatcher } from "./glob.ts";
 import { policyPath } from "./path.ts";
 import { compileToolGlobs } from "./tool-glob.ts";
 
-/** A hold that no tier describes: one approval, no reason required, 15 minutes. */
+/** The terms of a hold that no tier describes: one approval, no reason required, 15 minutes. */
 const DEFAULT_HOLD: CompiledHold = { expiresMs: 900_000, requireReason: false, approvals: 1 };
 
 export interface Tiers {
@@ -14,7 +17,10 @@ export interface Tiers {
   readonly matching: (tool: string) => CompiledTier | null;
   readonly findByName: (name: string) => CompiledTier | null;
   readonly forRisk: (risk: RiskLevel, rule: string) => CompiledTier;
-  /** The hold used where no hitl tier is written, or the first written one. */
+  /**
+   * The tier of a hold: the first `hitl` tier of the policy, or the default terms where it has
+   * none.
+   */
   readonly hitl: (rule: string) => CompiledTier;
   readonly longestHoldMs: number;
 }

@@ -27,13 +27,16 @@ export interface ToolContext {
   readonly capabilities: Capabilities;
 }
 
-/** Executors start a call within this, and run it no longer, where nothing is written. */
+/**
+ * The time within which executors start a call, where the policy has none; they do not run it
+ * later.
+ */
 const START_WITHIN_MS = 60_000;
 const TIME_LIMIT_MS = 60_000;
 
 const NO_ENTRY: ToolDocument = {};
 
-/** The tool of that name, with its variants where it has some. */
+/** Compiles the tool of that name, with its variants if it has some. */
 export function compileTool(
   name: string,
   context: ToolContext,
@@ -45,7 +48,6 @@ export function compileTool(
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
   const { variants, commands } = entry;
-  // A line of commands stops where one fails; those before it have run.
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;
@@ -79,21 +81,21 @@ interface Entry {
   readonly name: string;
   readonly declared: boolean;
   readonly entry: ToolDocument;
-  /** Where the keys of the entry are written. */
+  /** Path of the entry's keys. */
   readonly at: readonly PathSegment[];
   readonly schema: CompiledJsonSchema | null;
   readonly variant: string | null;
-  /** The rule that chooses the variant, as the policy writes it; null: there is none. */
+  /** The rule that chooses the variant, as the policy writes it; null: no rule does. */
   readonly chosenBy: JsonValue;
-  /** Name of the tier that a variant asks for. */
+  /** Name of the tier that a variant requires. */
   readonly tier: string | null;
-  /** What is done last to an argument before calls are compared. */
+  /** The last step on an argument before calls are compared. */
   readonly step: IdentityStep | null;
 }
 
 const NO_LIMITS: readonly never[] = [];
 
-/** A read has no effects, also where the tool's own entry names some. */
+/** A read has no effects, even where the tool's own entry declares some. */
 function merge(
   { variants: _chosen, commands: _read, ...entry }: ToolDocument,
   keys: VariantKeys,
@@ -154,12 +156,12 @@ function compileEntry(
   };
 }
 
-/** Each check compiles what it reads of the policy. */
+/** Each check compiles the part of the policy that it needs. */
 function compileCheckSettings(document: PolicyDocument, entry: ToolDocument) {
   return Object.fromEntries(CHECKS.map(({ name, compile }) => [name, compile(document, entry)]));
 }
 
-/** What the entry alone says. */
+/** Defaults that the entry alone determines. */
 function defaultsOf(entry: ToolDocument) {
   return {
     volatile: entry.volatile ?? false,
@@ -180,7 +182,7 @@ function seconds(value: number | undefined): number | undefined {
   return value === undefined ? undefined : value * 1_000;
 }
 
-/** `$.meta.took_ms` as its member names. */
+/** `$.meta.took_ms` as a list of member names. */
 function outputPath(path: string): string[] {
   return path.replace(/^\$\.?/, "").split(".");
 }
@@ -211,12 +213,14 @@ function tierOf(
   const byRisk = risk === undefined ? null : context.tiers.forRisk(risk, rule);
   if (matching !== null && byRisk !== null) return stricter(matching, byRisk);
   if (matching !== null || byRisk !== null) return (matching ?? byRisk) as CompiledTier;
-  // What no rule speaks of is not allowed to write under `strict`.
+  // Under `strict` a tool that no rule covers may not write without approval.
   const asks = context.document.preset === "strict" && !read && !context.declaresNothing;
   return asks ? context.tiers.hitl("preset") : { action: "allow", name: null, rule: "preset" };
 }
 
-/** `deny` is check 3's; here it only matters where that check does not enforce. */
+/**
+ * The `tool` step refuses under `deny`; this tier only matters where that step does not enforce.
+ */
 function unknownTier({ document, tiers }: ToolContext): CompiledTier {
   const rule = "unknown_tools";
   const setting = document.unknown_tools ?? "deny";
@@ -251,7 +255,10 @@ const OPEN_KEYWORDS: readonly string[] = [
   "additionalProperties",
 ];
 
-/** Known and empty. A schema that says nothing of its members leaves them open: it is not. */
+/**
+ * Whether the schema is known to have no parameters. A schema that does not mention members leaves
+ * them open.
+ */
 function hasNoParameters(schema: ToolDocument["input_schema"]): boolean {
   if (schema === undefined || OPEN_KEYWORDS.some((key) => asksForMore(schema[key]))) return false;
   const properties = schema["properties"];
@@ -282,7 +289,10 @@ function errorPatternTest(
   return (output) => tests.some((test) => test(output));
 }
 
-/** What a person is asked about: the tier, the schema of the arguments, and the rule that chose the tier, if one did. */
+/**
+ * Digest of what a person is asked about: the tier, the schema of the arguments, and the rule that
+ * chose the tier, if one did.
+ */
 function ruleDigest(entry: ToolDocument, tier: CompiledTier, chosenBy: JsonValue): string {
   const rule = { schema: entry.input_schema ?? null, tier } as unknown as JsonObject;
   const whole = chosenBy === null ? rule : { ...rule, chosenBy };

@@ -1,4 +1,4 @@
-/** Meta tools: what a call does depends on a name in one of its arguments. */
+/** Meta tools: an argument names the operation that the call performs. */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities } from "../capabilities.ts";
 import { getArgument, isObject } from "./argument-path.ts";
@@ -10,7 +10,7 @@ import { compileGlobs } from "./glob.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 
-/** A variant under its name for people, and the rule that chooses it, as it is written. */
+/** A variant under its display name, and the rule that chooses it, as the policy writes it. */
 export interface ChosenVariant {
   readonly name: string;
   readonly rule: JsonValue;
@@ -41,12 +41,13 @@ export function compileVariants(
   const path = [...at, "variants"];
   const { argument } = variants;
   if (argument === undefined) {
-    const message = "needs `argument`: the one that holds the name of what is called";
+    const message = "needs `argument`: the argument that names the called operation";
     problems.push({ path: policyPath(path), message });
     return { variantOf: null, variants: [] };
   }
   checkTiers(variants, path, context.tiers, problems);
-  // Keys of the tool itself were looked at with the tool: only those of the variants count here.
+  // Problems of the tool's own keys were reported with the tool: here only those of the variants
+  // count.
   const variantProblems: CompileProblem[] = problems.length > 0 ? [] : problems;
   const choices = compileChoices(
     base,
@@ -66,7 +67,8 @@ export function compileVariants(
       const written = getArgument(args, argument);
       const value = written === undefined ? preset : written;
       if (typeof value === "string") return merged(choose(value, choices));
-      // What is no text may be taken for one by whoever runs it, and what is not there be looked for elsewhere.
+      // A value that is no text may still be read as one by whatever runs it, and a missing value
+      // may be taken from elsewhere.
       const isSaid = value === undefined && variants.otherwise !== undefined;
       return isSaid ? choices.otherwise.tool : unread;
     },
@@ -98,7 +100,7 @@ function compileChoices(
     const { match = null, equals = null, like = null, ...own } = rule;
     const chosen = { name: `rule ${index + 1}`, rule: { match, equals, like } };
     const variant = ranked(compile(chosen, { read_only: false, ...own }, at, problems));
-    // Texts are names of tools, and a risk or a preset may hold them as a tier does.
+    // Texts are names of tools, and a risk or a preset applies to them as a tier does.
     const holds =
       rule.tier !== undefined || STRICTNESS[actionOf(variant)] > STRICTNESS[actionOf(rest)];
     const onLastSegment = isStrict(actionOf(variant)) && holds;
@@ -120,11 +122,12 @@ function isStrict(action: CompiledTier["action"]): boolean {
 
 interface MatchContext {
   readonly capabilities: Capabilities;
-  /** A name within a meta tool's arguments is held as the tool of that name is. */
+  /** Whether a name within a meta tool's arguments is matched as a tool of that name is. */
   readonly onLastSegment: boolean;
   /**
-   * The dot of a pattern is the end of a line, too. An argument of several lines switches no rule off. Nor does it
-   * bring one: a permission for what begins in the first line is none for the others.
+   * Whether the dot of a pattern matches the end of a line, too. An argument of several lines must
+   * not switch a rule off, and must not switch one on: a permission for the first line does not
+   * extend to the others.
    */
   readonly dotAll: boolean;
 }
@@ -171,14 +174,17 @@ function checkTiers(
 interface Choices {
   readonly rules: readonly {
     readonly matches: (name: string) => boolean;
-    /** More than `matches`: names that some server may take for those. It makes a call stricter and never laxer. */
+    /**
+     * Matches more than `matches`: also names that some server may take for those. It makes a call
+     * stricter and never laxer.
+     */
     readonly mayMatch: (name: string) => boolean;
     readonly variant: Ranked;
   }[];
   readonly otherwise: Ranked;
 }
 
-/** The first rule that is about it; and before it each that may be. */
+/** The first rule that matches, and before it each rule that may match. */
 function choose(name: string, { rules, otherwise }: Choices): readonly Ranked[] {
   const variants: Ranked[] = [];
   for (const { matches, mayMatch, variant } of rules) {
@@ -188,7 +194,7 @@ function choose(name: string, { rules, otherwise }: Choices): readonly Ranked[] 
   return [...variants, otherwise];
 }
 
-/** What cannot be read may be what any of the rules is about. */
+/** Any rule may apply to a name that cannot be read. */
 function unreadable({ rules, otherwise }: Choices): readonly Ranked[] {
   return [otherwise, ...rules.map(({ variant }) => variant)];
 }

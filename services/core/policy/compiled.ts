@@ -1,4 +1,4 @@
-/** A policy in the form that decides: every default applied, every pattern and template compiled. */
+/** A compiled policy: every default is applied, every pattern and template compiled. */
 
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CanonicalLimits } from "../canonical/limits.ts";
@@ -15,50 +15,53 @@ export interface CompiledPolicy {
   readonly revision: string;
   /** Id of the secret that idempotency keys are made with. */
   readonly keyId: string;
-  /** What stands for sensitive arguments, by the secret. */
+  /** Makes the digests that take the place of sensitive arguments. */
   readonly sealing: Sealing;
-  /** Some tool has sensitive arguments. */
+  /** Whether some tool has sensitive arguments. */
   readonly hidesArguments: boolean;
   readonly conversation: { readonly maxAgeMs: number; readonly idleMs: number };
   readonly canonicalLimits: CanonicalLimits;
-  /** Outputs up to this many bytes are kept. */
+  /** Outputs of up to this many bytes are stored. */
   readonly outputBytes: number;
   readonly recentCallsMax: number;
   readonly ladder: Ladder;
   readonly acknowledgement: "off" | "implicit" | "explicit";
-  /** Under `explicit`: true where what the model said shows that it goes another way. */
+  /** Under `explicit`: whether the model's text says that it will try something else. */
   readonly acknowledges: (assistantText: string) => boolean;
   readonly idempotencyTtlMs: number;
   /** Name of the header that carries the key downstream. */
   readonly idempotencyHeader: string;
   readonly budgets: Budgets;
-  /** Some `max_spend` is written: estimated costs are reserved. */
+  /** Whether some `max_spend` is written: then estimated costs are reserved. */
   readonly countsSpend: boolean;
   readonly loops: LoopThresholds;
-  /** The refusal of a duplicate carries a note for the conversation. */
+  /** Whether the refusal of a duplicate carries a note for the conversation. */
   readonly appendNote: boolean;
   /** The n-th repeat of a read is answered from memory; earlier ones run again. */
   readonly answersFromRepeat: number;
   readonly tool: (name: string) => CompiledTool;
-  /** Where neither a tool nor a tier names it: `deny`, or what the tier of the tool then says. */
+  /**
+   * For a tool that neither `tool_schemas` nor a tier names: `deny`, or what the tool's tier then
+   * says.
+   */
   readonly unknownTools: "deny" | "tier";
-  /** The line of the kill switch that stops such a call, or null. */
+  /** The line of the kill switch that stops the call, or null. */
   readonly killedBy: (call: KillSubject) => string | null;
-  /** How resources hang together: the tree, `contains` and `derives`. */
+  /** Relations between resources: the tree, `contains` and `derives`. */
   readonly graph: ResourceGraph;
-  /** Reads that show what the tool changes, by declaration or by name. */
+  /** Reads that show what the tool changes, found by declaration or by name. */
   readonly readersOf: (name: string) => readonly string[];
-  /** A tier that is written, or null. */
+  /** The tier of that name, if the policy has one. */
   readonly findTier: (name: string) => CompiledTier | null;
   /** Names in `tool_schemas`, in the order of the document. */
   readonly declaredTools: readonly string[];
   /** The longest window or cache time of any tool, ms: writes are remembered at least so long. */
   readonly longestWindowMs: number;
-  /** The longest that any hold waits, ms: journal retention must exceed it. */
+  /** The longest that any hold waits, ms: the retention of the journal must exceed it. */
   readonly longestHoldMs: number;
 }
 
-/** Strikes at which a rung is reached; null: the rung is off. */
+/** Strikes at which each escalation level is reached; null: the level is off. */
 export interface Ladder {
   readonly ask: number | null;
   readonly options: number | null;
@@ -67,13 +70,16 @@ export interface Ladder {
 }
 
 export interface ResourceGraph {
-  /** False: no edges are written, so only the tree counts. */
+  /** False: the policy has no edges, so only the tree counts. */
   readonly hasEdges: boolean;
-  /** Everything that the resource lies in, nearest first: path prefixes, and ancestors by `contains`. */
+  /** Every ancestor of the resource, nearest first: path prefixes, and ancestors by `contains`. */
   readonly listAncestors: (resource: string) => readonly string[];
-  /** Everything that stands for the same effect by `derives`, in either direction, nearest first. */
+  /** Everything that is the same effect by `derives`, in either direction, nearest first. */
   readonly equalsOf: (resource: string) => readonly string[];
-  /** The shortest way from a resource to one of its ancestors, both included; just both where none leads there. */
+  /**
+   * The shortest way from a resource to one of its ancestors, both included; just these two where
+   * no way exists.
+   */
   readonly pathToWhole: (resource: string, whole: string) => readonly string[];
   readonly pathToEqual: (resource: string, equal: string) => readonly string[];
 }
@@ -87,7 +93,7 @@ export interface KillSubject {
 export interface BudgetLimit {
   readonly maxSteps: number | null;
   readonly maxCalls: number | null;
-  /** Gate time since the first proposal of what the budget is for, less time held. */
+  /** Gate time since the first proposal that the budget counts, less time held. */
   readonly maxMs: number | null;
   /** Exact: whole micro-units. */
   readonly maxSpend: Money | null;
@@ -105,7 +111,7 @@ export interface LoopThresholds {
   readonly cycleRounds: number;
   readonly failureSame: number;
   readonly failureTransient: number;
-  /** Different calls of one tool in a turn with one output. */
+  /** Different calls of one tool in a turn that have one output. */
   readonly noProgress: number;
   readonly rotation: { readonly calls: number; readonly keys: number };
   readonly failureRun: { readonly sameTool: number; readonly any: number };
@@ -116,39 +122,45 @@ export interface Similarity {
   readonly field: string;
   /** Above 0, at most 1. */
   readonly threshold: number;
-  /** Arguments that must be equal. */
+  /** Arguments that must be equal in both calls. */
   readonly with: readonly string[];
-  /** What its sketches are found under where no arguments must be equal. */
+  /** Key of its sketches where no arguments must be equal. */
   readonly key: string;
   readonly rule: string;
 }
 
 export interface CompiledTool {
   readonly name: string;
-  /** Where a call's arguments choose among several classes: the one of the call; null: there is one. */
+  /**
+   * Returns the variant of a call, where its arguments choose among several; null: the tool has one
+   * form.
+   */
   readonly variantOf: ((args: JsonObject) => CompiledTool) | null;
-  /** All that `variantOf` may give. */
+  /** All tools that `variantOf` can return. */
   readonly variants: readonly CompiledTool[];
-  /** The name of this variant, for people; null: it is none. */
+  /** The name of this variant, for people; null: this is no variant. */
   readonly variant: string | null;
   /** Why a rule of `commands` holds or denies the call, as sentences; null: no such rule does. */
   readonly why: string | null;
   /** What each command of a call is judged by; null: the tool has no `commands`. */
   readonly commandsOf: ((args: JsonObject) => readonly JudgedCommand[]) | null;
   readonly isDeclared: boolean;
-  /** The declared tool that this name differs from by case and separators alone; null: none. Such a name is unknown. */
+  /**
+   * The declared tool whose name differs from this one by case and separators alone; null: none.
+   * The gate treats this name as unknown.
+   */
   readonly likeTool: string | null;
   readonly isRead: boolean;
   readonly modes: Readonly<Record<ReasonCode, Mode>>;
-  /** What each check reads of the policy for this tool, by the name of the check. */
+  /** What each check compiled from the policy for this tool, by the name of the check. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly tier: CompiledTier;
-  /** Allowlist tiers with a rate, beside `tier`, that parts of the call come under. */
+  /** Allowlist tiers with a rate, beside `tier`, that apply to parts of the call. */
   readonly limits: readonly AllowlistTier[];
-  /** Null: no schema is known. */
+  /** Null: the policy has no schema for the tool. */
   readonly validate: ((args: JsonObject) => readonly SchemaProblem[]) | null;
   readonly identity: Identity;
-  /** Resource templates of a read's declaration; null: none declared. */
+  /** Resource templates that a read declares; null: it declares none. */
   readonly reads: readonly ResourceTemplate[] | null;
   readonly effects: readonly CompiledEffect[];
   /** False in a policy that declares neither tools nor tiers: arguments alone identify a call. */
@@ -156,19 +168,25 @@ export interface CompiledTool {
   readonly scope: "turn" | "conversation";
   readonly windowMs: number;
   readonly cacheMs: number;
-  /** A repeat within `cacheMs` is answered as a read's would be. */
+  /** Whether a repeat within `cacheMs` is answered as a read's would be. */
   readonly answersAsRead: boolean;
   readonly volatile: boolean;
   readonly volatileOutput: readonly (readonly string[])[];
   readonly polling: PollingLimits | null;
   readonly repeatable: boolean;
   readonly batchable: boolean;
-  /** Takes no parameters at all and declares no exclusive effect: it names no object. */
+  /**
+   * Whether the tool takes no parameters and declares no exclusive effect, so that its calls name
+   * no object.
+   */
   readonly namesNoObject: boolean;
   readonly emptyOutput: boolean;
   readonly frequency: Rate | null;
   readonly similarity: readonly Similarity[];
-  /** Arguments that only `allowed` carries in clear, in the order in which they are looked for. */
+  /**
+   * Arguments that only `allowed` carries in clear text, in the order in which the gate looks for
+   * them.
+   */
   readonly sensitive: readonly SensitivePath[];
   readonly timeLimitMs: number;
   readonly startWithinMs: number;
@@ -178,14 +196,14 @@ export interface CompiledTool {
   readonly suggest: readonly string[];
   /** Digest of schema and tier rule: an approval is bound to it. */
   readonly ruleDigest: string;
-  /** Path of the tool's entry in the policy, or of the rule that makes it known. */
+  /** Path of the tool's entry in the policy, or of the rule that declares the tool. */
   readonly rule: string;
 }
 
 /** One command, statement, request or file of a call, for people. */
 export interface JudgedCommand {
   readonly text: string;
-  /** Where the policy says so. */
+  /** Path of the rule in the policy. */
   readonly rule: string;
   readonly tier: CompiledTier;
   readonly isRead: boolean;
@@ -208,10 +226,12 @@ export type CompiledTier =
       readonly rule: string;
       readonly ceiling: number;
       readonly ttlMs: number | null;
-      /** `policy`: each conversation starts with `ceiling` calls; `verdict`: with none. */
+      /**
+       * `policy`: each conversation starts with `ceiling` calls; `verdict`: each starts with none.
+       */
       readonly grantedBy: "policy" | "verdict";
       readonly onExceeded: CompiledHold | null;
-      /** Another tier of this kind, whose calls are counted apart, that parts of the call come under; null: none. */
+      /** Another grant tier, counted separately, that applies to parts of the call; null: none. */
       readonly apartFrom: string | null;
     }
   | {
@@ -243,11 +263,14 @@ export type IdentityResult =
 /** What lets a call be identified without its sensitive arguments. */
 export interface SealArguments {
   readonly seal: (args: JsonObject) => JsonObject;
-  /** The value is a digest already: no normalizer could do its work. */
+  /** Whether the value is a digest already, so that no normalizer can work on it. */
   readonly isDone: (value: JsonValue) => boolean;
 }
 
-/** `text` is the canonical JSON of `args`; `sealed`: of a call that has sensitive arguments. */
+/**
+ * `text` is the canonical JSON of `args`; `sealed` is passed for a call that has sensitive
+ * arguments.
+ */
 export type Identity = (args: JsonObject, text: string, sealed?: SealArguments) => IdentityResult;
 
 export interface CompiledEffect {
@@ -258,9 +281,20 @@ export interface CompiledEffect {
   readonly resource: ResourceTemplate;
   /** Arguments that the template names: without one of them the resource has no name. */
   readonly arguments: readonly string[];
-  /** The result names the resource: what the template gives is pending (`pending-resource.ts`). */
+  /**
+   * Whether the result names the resource: then the template gives a pending resource
+   * (`pending-resource.ts`).
+   */
   readonly byResult: boolean;
 }
 
 /** The resource that a call names; null where a placeholder has no value in the arguments. */
 export type ResourceTemplate = (identity: Extract<IdentityResult, { ok: true }>) => string | null;
+
+/**
+ * The tool that a call is judged by; for a composite tool the variant that its arguments choose.
+ */
+export function toolOfCall(policy: CompiledPolicy, name: string, args: JsonObject): CompiledTool {
+  const tool = policy.tool(name);
+  return tool.variantOf === null ? tool : tool.variantOf(args);
+}

@@ -1,18 +1,19 @@
 /**
- * Failures in disguise: tool servers hide errors in text. The default set looks at the beginning of
- * an output only, so that a result that merely mentions an error is not one.
+ * Failures in text: tool servers often report an error as an ordinary output. The default patterns
+ * look at the beginning of an output only, so that a result that merely mentions an error is not
+ * taken for one.
  */
 
-/** How far into an output the default set looks, in characters. */
+/** How many characters of an output the default patterns see. */
 const LOOKED_AT = 2_000;
 
-/** What servers write after `"error":`, or in a member of it, to say that there was none. */
+/** What servers write as or in `"error"` to say that there was none. */
 const NOTHING = /null|false|0(?![.\d])|""|"(?:0|none|ok|success|no error)"|\{\s*\}|\[\s*\]/;
 
-/** A code of no error, beside which nothing stands that tells of one. */
+/** A code that reports success, with no member beside it that reports an error. */
 const NO_CODE = `\\{(?=[^{}]*"(?:code|status)"\\s*:\\s*"?(?:0|ok|success)\\b)(?:[\\s,]*"\\w{1,64}"\\s*:\\s*(?:${NOTHING.source}))+\\s*\\}`;
 
-/** The heading of a text about errors that somebody read. */
+/** The heading of a document about errors that a tool read. */
 const HEADING =
   "error[ \\t]+(?:handling|handlers?|codes?|messages?|types?|pages?|budgets?|boundar(?:y|ies)|reporting)" +
   "(?:[ \\t]+(?:guide|guidelines|reference|overview|conventions|components?|docs|documentation))*[ \\t]*(?:\\r?\\n|$)";
@@ -22,44 +23,49 @@ const FAILED = new RegExp(
   "i",
 );
 
-/** What a number is that is a status: no part of another, no amount, no port. */
+/**
+ * The digits of a status stand alone: they are no part of another number, no amount and no port.
+ */
 const NO_DIGITS_BEFORE = String.raw`(?<![\w$€£#]|\d[.,:])`;
 const NO_DIGITS_AFTER = String.raw`(?![.,]?\d)\b`;
 
-/** Words of one who tells what was answered, and those that may stand between them and the status. */
+/**
+ * Words that introduce a server's response, and those that may stand between them and the status.
+ */
 const ANSWER =
   "status|http\\S{0,9}|code|error|got|return(?:ed|s)|answer(?:ed|s)?|respon(?:ded|ds|se)|upstream|server|gateway";
 const BETWEEN = String.raw`\W{0,4}(?:(?:with|by|from|was|is|an?|the|internal|unexpected)\W{1,4}){0,3}`;
 
-/** Where there is no answer, or one of somebody on the way. */
+/** Errors without a response, or with one from a proxy on the way. */
 const NO_ANSWER: readonly RegExp[] = [
   /\b(?:rate.?limit(?: was| is| has been)?[ _-]?(?:exceeded|reached|hit|error)|rate.?limited|requests? (?:was |were )?throttled)/,
   /\b(?:overloaded_error|(?:server|service|model|system) (?:is )?(?:currently )?overloaded)\b/,
   /\b(?:too many requests|service unavailable|bad gateway|try again|temporar)/,
   /internal.?server.?error/,
   /\b(?:gateway time-?out|timed ?out|time out|deadline.?exceeded|abort(?:ed)?\b|AbortError|context cancell?ed)/,
-  // The name of an argument is none.
+  // The name of an argument is not a time-out.
   /(?<![`-]|\b(?:argument|parameter|option|field|property):?\s{1,3}["']?)timeout/,
   /\b(?:fetch failed|socket hang up|network error|premature close|other side closed|broken pipe)/,
   /\bconnection (?:was |has been |is )?(?:unexpectedly |forcibly )?(?:reset|closed|lost|dropped|aborted|terminated)/,
   /\b(?:reset|closed|lost|dropped|aborted|terminated|terminating) (?:the |its )?connection\b/,
-  // Shells and parsers speak of the text that they were given.
+  // Shells and parsers say this of the text that they were given.
   /\bunexpected (?:EOF|end of file)\b(?! while)/,
   /\bEOF\W{0,3}$/,
   /\b(?:ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT)\b/,
 ];
 
 /**
- * Whether it ran is not known, or it may pass. What only stands between the caller and the tool answers with 502
- * and above, so the number alone is enough; 500 is one only where it is called an answer: amounts and names have three
- * digits, too.
+ * Errors that may pass, or after which nobody knows whether the call ran. A proxy between the
+ * caller and the tool answers with 502 and above, so there the number alone is enough; 500 counts
+ * only where the text calls it a response: amounts and names have three digits, too.
  */
 const TRANSIENT = new RegExp(
   [
     `${NO_DIGITS_BEFORE}(?:50[234]|52[0-4])${NO_DIGITS_AFTER}`,
     `(?:${ANSWER})${BETWEEN}(?:408|429|50[0234]|52[0-4])${NO_DIGITS_AFTER}`,
     `${NO_DIGITS_BEFORE}(?:408|429|500)${NO_DIGITS_AFTER}${BETWEEN}(?:${ANSWER})`,
-    // A status before what it is about, which begins with no word: `500 rows` are a count.
+    // A status before the thing it is about, which does not begin with a word: `500 rows` is a
+    // count.
     `^\\W{0,4}(?:408|429|500)${NO_DIGITS_AFTER}(?!\\s+[a-z])`,
     ...NO_ANSWER.map(({ source }) => source),
   ].join("|"),
@@ -74,8 +80,9 @@ export function looksFailedByDefault(output: string): boolean {
 }
 
 /**
- * True where the same call may well succeed later, or may have run: time-outs, 429 and other words for it, 5xx, and connections that
- * ended before the answer. That nothing was reached (ECONNREFUSED, ENOTFOUND) is definite.
+ * True where the same call may succeed later, or may have run: time-outs, 429 and its synonyms,
+ * 5xx, and connections that ended before the response. An unreachable server (ECONNREFUSED,
+ * ENOTFOUND) is definite.
  */
 export function looksTransient(code: string | null, message: string): boolean {
   if (code !== null && TRANSIENT_CODES.test(code)) return true;

@@ -2,9 +2,10 @@
 export type GlobMatcher = (name: string) => boolean;
 
 /**
- * `onLastSegment`: a glob without `/` or `.` is also tried on all that follows a separator, the last segment of the name
- * among them. Separators are `/`, `.`, `:` and, as clients of MCP write `server__tool`, `__`. In more than the last, because
- * nobody knows how many of them belong to the tool's own name.
+ * `onLastSegment`: a glob without `/` or `.` is also tried on each remainder after a separator, the
+ * last segment of the name among them. Separators are `/`, `.`, `:` and, as clients of MCP write
+ * `server__tool`, `__`. Every remainder counts, because nobody knows how many segments belong to
+ * the tool's own name.
  */
 export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatcher {
   const globs = pattern.split("|").map((glob) => glob.trim());
@@ -15,15 +16,15 @@ export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatch
   return (name) => {
     if (matchesAny(whole, name)) return true;
     if (endingGlobs.length === 0) return false;
-    return endings(name).some((ending) => matchesAny(endingGlobs, ending));
+    return endings(name, "/.:").some((ending) => matchesAny(endingGlobs, ending));
   };
 }
 
-/** What follows each separator, the longest first. */
-function endings(name: string): readonly string[] {
+/** The remainder after `__` and each character of `separators`, the longest first. */
+export function endings(name: string, separators: string): readonly string[] {
   const suffixes: string[] = [];
   for (let at = 0; at < name.length; at += 1) {
-    if ("/.:".includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
+    if (separators.includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
     else if (name.startsWith("__", at)) suffixes.push(name.slice(at + 2));
   }
   return suffixes;
@@ -34,7 +35,10 @@ function matchesAny(globs: readonly (readonly string[])[], name: string): boolea
   return false;
 }
 
-/** Greedy from the left is enough: each literal takes its first place after the one before. */
+/**
+ * A greedy match from the left is enough: each literal takes the first match after the previous
+ * one.
+ */
 function matches(parts: readonly string[], name: string): boolean {
   const first = parts[0] ?? "";
   if (parts.length === 1) return name === first;

@@ -1,7 +1,7 @@
 /**
- * The argument that carries the idempotency key, by its path: the key stands in the members that the path
- * names, whatever the model wrote there. A literal key with dots is never taken for it, and goes: a model
- * could write one so that the key lands where no tool looks.
+ * The argument that carries the idempotency key, by its path: the key is written into the members
+ * that the path names, whatever the model wrote there. A literal key with dots is never used
+ * instead, and is removed: a model could write one so that the key is where no tool looks.
  */
 import type { JsonObject } from "../canonical/json-value.ts";
 import { isObject, withoutArgument } from "./argument-path.ts";
@@ -19,8 +19,8 @@ function memberOf(args: JsonObject, { head }: Step) {
 }
 
 /**
- * The arguments without the key, and without an object that then holds nothing: calls that a tool gets
- * as one once the key is in place are one.
+ * The arguments without the key, and without an object that is empty after that: two calls are one
+ * if a tool gets the same arguments once the key is written.
  */
 export function withoutKey(args: JsonObject, path: string): JsonObject {
   const remaining = withoutArgument(args, path);
@@ -34,8 +34,9 @@ export function withoutKey(args: JsonObject, path: string): JsonObject {
 }
 
 /**
- * The arguments with the key in its place; objects that it lies in are made where there are none. What the
- * caller has in the way of the key stays, and the key is left out: where such a call is not refused it is the tool's to judge.
+ * The arguments with the key written at its path; missing objects on the path are created. A
+ * caller's value on the path that is no object stays, and the key is left out: where such a call is
+ * not refused, the tool judges it.
  */
 export function withKey(args: JsonObject, path: string, key: string): JsonObject {
   return inWayOfKey(args, path) === null ? placed(args, path, key) : withoutKey(args, path);
@@ -49,7 +50,7 @@ function placed(args: JsonObject, path: string, key: string): JsonObject {
   return { ...remaining, [step.head]: placed(isObject(child) ? child : {}, step.rest, key) };
 }
 
-/** Path of a value that stands where an object has to hold the key; null where none does. */
+/** Path of a value that is no object although the key needs one there; null where there is none. */
 export function inWayOfKey(args: JsonObject, path: string): string | null {
   const step = stepOf(path);
   const child = step === null ? undefined : memberOf(args, step);

@@ -1,4 +1,4 @@
-/** What two parts of a call declare, put together: whatever either may touch, the whole may. */
+/** Merges what two parts of a call declare: whatever either may touch, the whole call may touch. */
 import type { CompiledEffect, CompiledTier, CompiledTool } from "./compiled.ts";
 
 type Declarations = Pick<
@@ -14,7 +14,10 @@ type Declarations = Pick<
   | "limits"
 >;
 
-/** Stands for what a part does that declares nothing: its resource has no name, so that the call may touch anything. */
+/**
+ * The effect of a part that declares nothing: its resource has no name, so that the call may touch
+ * anything.
+ */
 const ANYTHING: CompiledEffect = {
   kind: "write",
   exclusive: false,
@@ -25,7 +28,10 @@ const ANYTHING: CompiledEffect = {
   byResult: false,
 };
 
-/** `base`: the part that the whole is made of, a write where one of them is; `tier`: the one that the whole has. */
+/**
+ * `base`: the part that the merged tool starts from, a write where one of them is; `tier`: the tier
+ * of the merged tool.
+ */
 export function declaredByBoth(
   base: CompiledTool,
   other: CompiledTool,
@@ -59,7 +65,7 @@ function readsOf(base: CompiledTool["reads"], other: CompiledTool["reads"]): Com
   return base === null || other === null ? null : union(base, other);
 }
 
-/** Allowlist tiers with a rate among the parts, without the one that the whole has. */
+/** Allowlist tiers with a rate among the parts, except the tier of the merged tool. */
 function limitsOf(
   base: CompiledTool,
   other: CompiledTool,
@@ -74,7 +80,7 @@ function limited(tier: CompiledTier): CompiledTool["limits"] {
   return tier.action === "allowlist" && tier.rate !== null ? [tier] : [];
 }
 
-/** The first list itself where the second adds nothing. */
+/** Returns the first list itself where the second adds nothing. */
 function union<T>(first: readonly T[], second: readonly T[]): readonly T[] {
   const all = [...new Set([...first, ...second])];
   return all.length === first.length ? first : all;

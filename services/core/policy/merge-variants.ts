@@ -1,11 +1,11 @@
-/** One tool for all that the parts of a call ask for: as strict as each of them. */
+/** Merges the variants that the parts of a call choose into one tool, as strict as each of them. */
 import { sha256Hex } from "../hash.ts";
 import { type Mode, REASON_CODES, type ReasonCode } from "../reasons/reasons.ts";
 import { STRICTNESS } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import { declaredByBoth } from "./merge-declarations.ts";
 
-/** One variant, with how strict it is beside others of the same line. */
+/** One variant, and how strict it is among variants of the same call. */
 export interface Ranked {
   readonly tool: CompiledTool;
   readonly rank: number;
@@ -14,10 +14,10 @@ export interface Ranked {
 const CLASS_RANK = { read: 0, watch: 1, run: 2, write: 3 } as const;
 const MODE_RANK: Readonly<Record<Mode, number>> = { off: 0, shadow: 1, warn: 2, enforce: 3 };
 
-/** Merged tools that are remembered; beyond, all are made anew. */
+/** The number of merged tools to remember; others are merged anew each time. */
 const REMEMBERED = 1024;
 
-/** First by what the tier asks for, then by class. */
+/** The tier counts first, then the class. */
 export function ranked(tool: CompiledTool): Ranked {
   const rank =
     STRICTNESS[tool.tier.action] * Object.keys(CLASS_RANK).length + CLASS_RANK[classOf(tool)];
@@ -29,7 +29,7 @@ function classOf({ isRead, volatile, repeatable }: CompiledTool): keyof typeof C
   return repeatable ? "run" : "write";
 }
 
-/** Remembers what it made: calls of one kind give the same tool. */
+/** Returns a merger that remembers its results: calls of one kind get the same tool object. */
 export function merger(): (parts: readonly Ranked[]) => CompiledTool {
   let made = new Map<CompiledTool, Map<CompiledTool, Ranked>>();
   let count = 0;
@@ -51,8 +51,9 @@ export function merger(): (parts: readonly Ranked[]) => CompiledTool {
 }
 
 /**
- * The stricter by tier. Where that one reads and the other writes, it is the other under the tier of the first; what
- * one part may not repeat, the whole may not. Tiers of one kind and modes are put together.
+ * The stricter by tier. Where that one reads and the other writes, the result is the other under
+ * the tier of the first; what one part may not repeat, the whole call may not. Tiers of one kind
+ * and modes are merged.
  */
 function merged(a: Ranked, b: Ranked): Ranked {
   const [{ tool: strict }, { tool: lax }] = b.rank > a.rank ? [b, a] : [a, b];
@@ -67,19 +68,19 @@ function merged(a: Ranked, b: Ranked): Ranked {
   return ranked(isSame(whole, strict) ? strict : whole);
 }
 
-/** Also under one digest: an approval of one rule is none of two. */
+/** Whether both have one digest, too: the approval of one rule is not the approval of two. */
 function isSame(whole: CompiledTool, strict: CompiledTool): boolean {
   const keys = Object.keys(whole) as (keyof CompiledTool)[];
   return keys.every((key) => whole[key] === strict[key]);
 }
 
-/** An approval is of all rules that its call was held for. */
+/** An approval covers all rules that its call was held for. */
 function digestOf(tools: readonly CompiledTool[]): string {
   const [first = "", ...others] = [...new Set(tools.map(({ ruleDigest }) => ruleDigest))].sort();
   return others.length === 0 ? first : sha256Hex("callgate.rules.v1", [first, ...others].join(" "));
 }
 
-/** The first where it is not laxer in anything. */
+/** The first tier, if it is not laxer in anything. */
 function strictest(a: CompiledTier, b: CompiledTier): CompiledTier {
   if (a === b) return a;
   if (a.action === "hitl" && b.action === "hitl") return heldByBoth(a, b);
@@ -91,7 +92,7 @@ function strictest(a: CompiledTier, b: CompiledTier): CompiledTier {
 type HitlTier = Extract<CompiledTier, { action: "hitl" }>;
 type GrantTier = Extract<CompiledTier, { action: "grant" }>;
 
-/** Under no name where they have two: what was given of one tier is not given of the other. */
+/** Without a name where the two names differ: a grant for one tier is no grant for the other. */
 function heldByBoth(a: HitlTier, b: HitlTier): HitlTier {
   const hold = {
     expiresMs: Math.min(a.hold.expiresMs, b.hold.expiresMs),
@@ -102,21 +103,24 @@ function heldByBoth(a: HitlTier, b: HitlTier): HitlTier {
   return { action: "hitl", name: a.name === b.name ? a.name : null, rule, hold };
 }
 
-/** A call uses up one grant: where its parts have two, it comes under neither. */
+/** A call uses up one grant: where its parts have two, neither applies. */
 function apart(a: GrantTier, b: GrantTier): GrantTier {
   const [strict, lax] = isStricterGrant(b, a) ? [b, a] : [a, b];
   if (strict.name === lax.name) return strict;
   return { ...strict, apartFrom: lax.name };
 }
 
-/** Calls that only people give, before those that the policy gives; then those that are refused beyond; then fewer. */
+/**
+ * Tiers whose calls only people grant come before those that the policy grants; then those that
+ * refuse beyond the ceiling; then those with fewer calls.
+ */
 function isStricterGrant(a: GrantTier, b: GrantTier): boolean {
   if (a.grantedBy !== b.grantedBy) return a.grantedBy === "verdict";
   if ((a.onExceeded === null) !== (b.onExceeded === null)) return a.onExceeded === null;
   return a.ceiling < b.ceiling;
 }
 
-/** The first where it is nowhere laxer. */
+/** The first modes, if they are nowhere laxer. */
 function strictestModes(a: CompiledTool["modes"], b: CompiledTool["modes"]): CompiledTool["modes"] {
   if (a === b || REASON_CODES.every((code) => MODE_RANK[a[code]] >= MODE_RANK[b[code]])) return a;
   const modes = { ...a } as Record<ReasonCode, Mode>;

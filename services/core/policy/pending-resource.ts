@@ -1,6 +1,7 @@
 /**
- * Resources that only a result names: `invoice/{result.id}`. Until it is in, the placeholder stands as it was
- * written; braces of everything else are doubled, so that no argument can bring a placeholder along.
+ * Resources that only a result names: `invoice/{result.id}`. Until the result is in, the
+ * placeholder remains as it was written; all other braces are doubled, so that no argument can
+ * introduce a placeholder.
  */
 import type { JsonValue } from "../canonical/json-value.ts";
 import { LIMITS } from "../limits.ts";
@@ -10,7 +11,7 @@ import { namesThing, segmentOf } from "./segment.ts";
 const PREFIX = "result.";
 const OPEN_PART = /\{\{|\}\}|\{result\.([^{}]+)\}/g;
 
-/** Does the placeholder name a part of the result? */
+/** Whether the placeholder names a part of the result. */
 export function isOfResult(placeholder: string): boolean {
   return placeholder.startsWith(PREFIX);
 }
@@ -23,12 +24,12 @@ export function isResultPath(placeholder: string): boolean {
     .every((step) => step !== "");
 }
 
-/** Text that stands as it is. */
+/** Escapes a text so that it has no placeholder. */
 export function closed(text: string): string {
   return /[{}]/.test(text) ? text.replaceAll("{", "{{").replaceAll("}", "}}") : text;
 }
 
-/** The resource; null where the output has no such part, or one that is no name. */
+/** The resource; null where the output has no such part, or one that cannot be a name. */
 export function nameFromResult(pending: string, output: JsonValue): string | null {
   if (!isObject(output)) return null;
   let whole = true;

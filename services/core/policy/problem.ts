@@ -1,7 +1,9 @@
 import { type PathSegment, policyPath } from "./path.ts";
 import type { PolicyPosition } from "./source.ts";
 
-/** One thing that is wrong with a policy. Line and column are 0 where it came as an object. */
+/**
+ * One thing that is wrong with a policy. Line and column are 0 where the policy came as an object.
+ */
 export type PolicyProblem = {
   readonly file: string;
   readonly line: number;
@@ -9,7 +11,7 @@ export type PolicyProblem = {
   /** Path in the document, as `policyPath` prints it. */
   readonly path: string;
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly remedy: string;
 };
 
@@ -23,7 +25,7 @@ type WrittenAt = {
 /** Positions of all values of a policy, by path. */
 export type Positions = Map<string, WrittenAt>;
 
-/** Name that stands for the file where a policy was handed over as an object. */
+/** Takes the place of the file name where a policy was passed as an object. */
 export const OBJECT_NAME = "policy";
 
 /** The written value at a path, or its nearest written ancestor. */
@@ -42,7 +44,7 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("."), path.lastIndexOf("[")));
 }
 
-/** As `findWritten`; what was not written at all is at the top of the first file. */
+/** As `findWritten`; a value that was not written is at the top of the first file. */
 export function locateIn(positions: Positions, path: string): PolicyPosition | null {
   const nearest = findWritten(positions, path);
   if (nearest !== null) return { file: nearest.at.file, ...nearest.at.key, path: nearest.path };
@@ -64,7 +66,7 @@ export function problemAt(
   return { file: nearest.at.file, ...position, path, ...text };
 }
 
-/** `policy.yaml:3:5`, or the bare name where there are no lines. */
+/** `policy.yaml:3:5`, or the file name alone where there are no lines. */
 export function describeLocation(problem: Pick<PolicyProblem, "file" | "line" | "column">): string {
   const { file, line, column } = problem;
   return line === 0 ? file : `${file}:${line}:${column}`;

@@ -1,15 +1,15 @@
 /**
- * How resources hang together. Resources are paths, so `order/7` holds `order/7/payment`; `contains`
- * adds ancestors of other names, and `derives` says that one effect stands for another: an invoice and the
- * payment of one order. Edges are written as templates with the same placeholders on both sides, so
- * that one side names the other without a search.
+ * Relations between resources. Resources are paths, so `order/7` contains `order/7/payment`;
+ * `contains` adds ancestors with other names, and `derives` says that two effects are one: an
+ * invoice and the payment of one order. Edges are written as templates with the same placeholders
+ * on both sides, so that one side gives the other without a search.
  */
 import type { CompileProblem } from "./compile-identity.ts";
 import type { ResourceGraph } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
 import { policyPath } from "./path.ts";
 
-/** Resources that one question leads to; a longer chain than this is no longer one thing. */
+/** The most resources that one question can reach; a longer chain is no longer one thing. */
 const REACHED_MAX = 32;
 
 type Rewrite = (resource: string) => string | null;
@@ -53,7 +53,7 @@ const NONE: readonly string[] = [];
 interface Template {
   /** Segments; a placeholder has its name, a literal has null. */
   readonly segments: readonly { readonly text: string; readonly name: string | null }[];
-  /** Sorted. */
+  /** Names of the placeholders, sorted. */
   readonly names: readonly string[];
 }
 
@@ -69,10 +69,13 @@ function readTemplate(text: string): Template | null {
   return { segments, names: segments.flatMap(({ name }) => name ?? []).sort() };
 }
 
-/** A segment of a template, and which segment of the other side, or earlier of its own, says the same. */
+/**
+ * A segment of a template, and the equal segment of the other side, or an earlier equal one of its
+ * own side.
+ */
 interface Slot {
   readonly text: string;
-  /** Null: none, it is a literal. */
+  /** Index of the equal segment; null: the segment is a literal. */
   readonly like: number | null;
 }
 
@@ -83,25 +86,31 @@ function slotsOf({ segments }: Template, like: Template): readonly Slot[] {
   });
 }
 
-/** What the template says about a resource, said by the other template; null where it does not fit. */
+/**
+ * Rewrites a resource from one template to the other; the result is null where the resource does
+ * not match.
+ */
 function rewrite(from: Template, to: Template): Rewrite {
   const wanted = slotsOf(from, from);
   const said = slotsOf(to, from);
   const start = startOf(wanted);
   return (resource) => {
-    // Most resources fit no edge: told by their first letters, before they are taken apart.
+    // Most resources match no edge: the first letters show that before the path is split.
     const parts = resource.startsWith(start) ? partsOf(resource, wanted) : null;
     return parts === null ? null : filled(said, parts);
   };
 }
 
-/** What every resource that fits begins with. */
+/** The beginning of every resource that matches. */
 function startOf([first, ...rest]: readonly Slot[]): string {
   if (first === undefined || first.like !== null) return "";
   return rest.length === 0 ? first.text : `${first.text}/`;
 }
 
-/** The segments of a resource that fits, else null. Found one by one: to split it is a call of the engine's own. */
+/**
+ * The segments of a resource that matches, else null. A loop finds them, since `split` is a slower
+ * call into the engine.
+ */
 function partsOf(resource: string, wanted: readonly Slot[]): readonly string[] | null {
   const parts: string[] = [];
   let from = 0;
@@ -134,8 +143,8 @@ function parentOf(resource: string): string | null {
 }
 
 /**
- * Breadth first, so that the shortest way to each resource is the one named. `from`, if given, is filled
- * with where each was reached from: its place in the list, or -1.
+ * Breadth first, so that the shortest way to each resource is found. `from`, if passed, receives
+ * for each resource the index of the one before it, or -1.
  */
 function reach(resource: string, rewrites: readonly Rewrite[], from?: number[]): readonly string[] {
   const resources: string[] = [];
@@ -152,7 +161,10 @@ function reach(resource: string, rewrites: readonly Rewrite[], from?: number[]):
   return resources;
 }
 
-/** From a resource to one that it leads to, both included; these two alone where it does not. */
+/**
+ * The path from a resource to another that it leads to, both included; these two alone where no
+ * path exists.
+ */
 function pathTo(resource: string, other: string, rewrites: readonly Rewrite[]): readonly string[] {
   const from: number[] = [];
   const resources = reach(resource, rewrites, from);
@@ -161,4 +173,9 @@ function pathTo(resource: string, other: string, rewrites: readonly Rewrite[]): 
     path.unshift(resources[at] as string);
   }
   return [resource, ...path];
+}
+
+/** Whether one resource is contained in another by its path alone. */
+export function isContained(part: string, ancestor: string): boolean {
+  return part.startsWith(ancestor) && part.charAt(ancestor.length) === "/";
 }

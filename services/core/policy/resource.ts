@@ -8,7 +8,7 @@ import { namesThing, segmentOf } from "./segment.ts";
 export type TemplateResult =
   | {
       readonly ok: true;
-      /** Where `byResult`, what it gives is still to be named: see `pending-resource.ts`. */
+      /** Where `byResult`, the template gives a pending resource: see `pending-resource.ts`. */
       readonly template: ResourceTemplate;
       readonly placeholders: string[];
       readonly byResult: boolean;
@@ -61,7 +61,7 @@ function templateOf(
   };
 }
 
-/** Filled with the arguments; what the result names stays open. */
+/** Fills the placeholders that name arguments; those that name the result stay open. */
 function pendingOf(
   literals: readonly string[],
   placeholders: readonly string[],

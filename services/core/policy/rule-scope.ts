@@ -1,9 +1,12 @@
-/** The rule that a person is asked about, in words: further calls are given of it and of no other. */
-import type { RuleScope } from "../approval-facts.ts";
+/**
+ * The rule that a person is asked about, in words: further calls are granted for it and for no
+ * other rule.
+ */
+import type { RuleScope } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledTool } from "./compiled.ts";
 
-/** `tool`: as the call chose it; `whole`: the tool with all its variants. */
+/** `tool`: the variant that the call chose; `whole`: the tool with all its variants. */
 export function scopeOf(tool: CompiledTool, whole: CompiledTool): RuleScope {
   const others = whole.variants.filter((one) => asks(one) && one.ruleDigest !== tool.ruleDigest);
   const isAmbiguous = others.some((one) => nameOf(one) === nameOf(tool));
@@ -16,7 +19,7 @@ export function scopeOf(tool: CompiledTool, whole: CompiledTool): RuleScope {
   };
 }
 
-/** Some of its calls may wait for a person. */
+/** Whether some of its calls may wait for a person. */
 function asks({ tier }: CompiledTool): boolean {
   return tier.action === "hitl" || (tier.action === "grant" && tier.onExceeded !== null);
 }

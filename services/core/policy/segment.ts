@@ -2,13 +2,16 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonValue } from "../canonical/json-value.ts";
 import { isObject } from "./argument-path.ts";
 
-/** One path segment of a value; different values give different segments. */
+/** One path segment for a value; different values give different segments. */
 export function segmentOf(value: JsonValue): string {
   const text = typeof value === "string" ? value : canonicalText(value);
   return /[%/]/.test(text) ? text.replaceAll("%", "%25").replaceAll("/", "%2F") : text;
 }
 
-/** Whether a value says which thing is meant: all calls without one would seem to be about one thing. */
+/**
+ * Whether a value identifies a thing. Without this check all calls with an empty value would seem
+ * to concern one thing.
+ */
 export function namesThing(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null) return false;
   if (typeof value === "string") return /\S/.test(value);

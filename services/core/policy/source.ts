@@ -1,15 +1,15 @@
 /**
- * Where a policy was written. A value of the document is named by a path of the normalized document,
- * as `policyPath` prints it: `tool_schemas.charge_card.effects[0]`, `authorization.tiers[2].pattern`.
- * A decision's `rule` and a compile problem both carry such a path.
+ * Where a policy was written. A path of the normalized document, as `policyPath` prints it, names a
+ * value: `tool_schemas.charge_card.effects[0]`, `authorization.tiers[2].pattern`. A decision's
+ * `rule` and a compile problem both carry such a path.
  */
 
-/** One place in a policy file; line and column count from 1. */
+/** One location in a policy file; line and column count from 1. */
 export type PolicyPosition = {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Path of the value found there: the one asked for, or its nearest written ancestor. */
+  /** Path of the value there: the requested one, or its nearest written ancestor. */
   readonly path: string;
 };
 
@@ -17,7 +17,7 @@ export type PolicyPosition = {
 export type PolicySource = {
   /**
    * The value at `path`, else its nearest written ancestor, in the end the document itself (path
-   * ""). Null where the policy was handed over as an object and has no lines.
+   * ""). Null where the policy was passed as an object and has no lines.
    */
   readonly locate: (path: string) => PolicyPosition | null;
 };

@@ -1,15 +1,18 @@
 /**
  * Patterns of tool names in tiers and kill switches.
  *
- * GLOB-1 capital and small letters are one.
- * GLOB-2 a pattern that restricts (of a `hitl` or `deny` tier, of `kill.tools`) takes all separators for one, and a
- *        capital within a word for a separator before it: `delete_*` holds `delete-file` and `deleteFile`.
- * GLOB-3 such a pattern without `/`, `.` or `:` is also tried on all that follows a separator, as clients of MCP write
- *        `server__tool`: on more than the last part, because nobody knows how many belong to the tool's own name.
+ * GLOB-1 case does not matter.
+ * GLOB-2 in a pattern that restricts (of a `hitl` or `deny` tier, of `kill.tools`) all separators
+ * are equal, and a capital within a word counts as a separator before it: `delete_*` matches
+ * `delete-file` and `deleteFile`.
+ * GLOB-3 such a pattern without `/`, `.` or `:` is also tried on each remainder after a separator,
+ * since clients of MCP write `server__tool`: on more than the last part, because nobody knows how
+ * many belong to the tool's own name.
  *
- * A pattern that allows is compared by case alone: a name that only looks like an allowed one is not allowed by it.
+ * A pattern that allows is compared by case alone: a name that only looks like an allowed one is
+ * not allowed by it.
  */
-import { compileGlobs, type GlobMatcher } from "./glob.ts";
+import { compileGlobs, endings, type GlobMatcher } from "./glob.ts";
 
 export function compileToolGlobs(pattern: string, restricts: boolean): GlobMatcher {
   if (!restricts) {
@@ -22,11 +25,14 @@ export function compileToolGlobs(pattern: string, restricts: boolean): GlobMatch
   const part = endingGlobs.length === 0 ? null : compileGlobs(endingGlobs.join("|"), false);
   return (name) => {
     if (formsOf(name).some(whole)) return true;
-    return part !== null && endings(name).flatMap(formsOf).some(part);
+    return part !== null && endings(name, "/.:-").flatMap(formsOf).some(part);
   };
 }
 
-/** GLOB-1, GLOB-2: a name or pattern with one separator, its words told apart by separators alone and by capitals, too. */
+/**
+ * GLOB-1, GLOB-2: a name or pattern with one kind of separator, once with words split at separators
+ * alone and once at capitals, too.
+ */
 function formsOf(text: string): readonly string[] {
   const plain = unified(text);
   const apart = unified(
@@ -37,14 +43,4 @@ function formsOf(text: string): readonly string[] {
 
 function unified(text: string): string {
   return text.toLowerCase().replaceAll(/[\s/.:_-]+/g, "_");
-}
-
-/** GLOB-3: what follows each `/`, `.`, `:`, `-` and `__`, the longest first. */
-function endings(name: string): readonly string[] {
-  const suffixes: string[] = [];
-  for (let at = 0; at < name.length; at += 1) {
-    if ("/.:-".includes(name.charAt(at))) suffixes.push(name.slice(at + 1));
-    else if (name.startsWith("__", at)) suffixes.push(name.slice(at + 2));
-  }
-  return suffixes;
 }

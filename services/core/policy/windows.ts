@@ -1,4 +1,6 @@
-/** Windows and caches where a tool says nothing itself: `tools`, then the blocks, then the preset. */
+/**
+ * Windows and cache times for tools without their own: `tools`, then the blocks, then the preset.
+ */
 import type { PolicyDocument } from "./document.ts";
 
 /** The preset's windows (docs/policy.md): duplicates 5 minutes, read cache 60 seconds. */
@@ -8,14 +10,14 @@ const CACHE_MS = 60_000;
 export interface Windows {
   readonly windowMs: number;
   readonly cacheMs: number;
-  /** A cache time was written, or follows from `tool_deduplication`. */
+  /** Whether a cache time was written, or follows from `tool_deduplication`. */
   readonly cacheWritten: boolean;
   readonly scope: "turn" | "conversation";
 }
 
 /**
- * `wholeTurnMs`: `tool_deduplication` remembers for a turn, whatever its length. A window that long
- * ends with the conversation at the latest.
+ * `wholeTurnMs`: `tool_deduplication` remembers for a turn, however long it is. A window of that
+ * length ends with the conversation at the latest.
  */
 export function windowsOf(document: PolicyDocument, wholeTurnMs: number): Windows {
   const { tools, deduplication, tool_deduplication: byTurn } = document;

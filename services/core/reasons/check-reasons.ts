@@ -1,6 +1,6 @@
 /**
- * The checks in their order, and the reasons that they give: one row a reason. A check whose name
- * stands here is `services/core/checks/<name>.ts`; a check without a reason of its own is a further
+ * The checks in their order, and the reasons that they give: one row for each reason. The check
+ * `<name>` is `services/core/checks/<name>.ts`; a check without a reason of its own is a further
  * pass of another one. Everything else about reasons derives from these rows.
  */
 import type { ReasonRow } from "./reason-row.ts";
@@ -27,7 +27,7 @@ export const CHECK_REASONS = {
     check: "conversation",
     mode: "enforce",
     group: "stop",
-    model:
+    modelText:
       "This task has been ended, so no further tool calls will run. Stop calling tools and tell the user what was done, what was not, and why it stopped.",
     cause: "The ladder's last level or an `end` verdict closed the run.",
     remedy:
@@ -37,7 +37,7 @@ export const CHECK_REASONS = {
     check: "conversation",
     mode: "enforce",
     group: "stop",
-    model:
+    modelText:
       "No tool calls will run until the user has answered. Stop calling tools now: tell the user what you tried, what stands in the way, and what you need from them.",
     cause: "The ladder reached `user_input` for this conversation.",
     remedy: "Let the user answer: the next turn lifts it, and so does a `resume` verdict.",
@@ -46,7 +46,7 @@ export const CHECK_REASONS = {
     check: "conversation",
     mode: "enforce",
     group: "stop",
-    model:
+    modelText:
       "Your previous call was refused, and the gate is waiting for you to take that into account. Say briefly what you will do differently, then make a different call.",
     cause:
       "The ladder asks for an acknowledgement (`acknowledgement.mode`) and this proposal is none: it is the same action again, or its text matches no pattern.",
@@ -57,7 +57,7 @@ export const CHECK_REASONS = {
     check: "budgets",
     mode: "enforce",
     group: "budget",
-    model:
+    modelText:
       "This call was not run because you have used all the steps allowed for this task. Answer the user now with what you already know, and say what is left to do.",
     cause: "`max_steps` is used up for the turn, conversation or tool that the rule names.",
     remedy: "Raise the limit, or start a new turn where the limit is one of the turn.",
@@ -66,7 +66,7 @@ export const CHECK_REASONS = {
     check: "budgets",
     mode: "enforce",
     group: "budget",
-    model:
+    modelText:
       "This call was not run because you have used all the tool calls allowed for this task. Answer the user now with what you already know, and say what is left to do.",
     cause: "`max_tool_calls` is used up for the turn, conversation or tool that the rule names.",
     remedy: "Raise the limit, or start a new turn where the limit is one of the turn.",
@@ -75,7 +75,7 @@ export const CHECK_REASONS = {
     check: "budgets",
     mode: "enforce",
     group: "budget",
-    model:
+    modelText:
       "This call was not run because the time allowed for this task is over. Answer the user now with what you already know, and say what is left to do.",
     cause:
       "`max_seconds` of gate time have passed since the turn's first proposal; time in which calls were held for approval does not count.",
@@ -85,7 +85,7 @@ export const CHECK_REASONS = {
     check: "budgets",
     mode: "enforce",
     group: "budget",
-    model:
+    modelText:
       "This call was not run because it would cost more than may still be spent on this task. Answer the user with what you already know, or ask whether the cost is worth it to them.",
     cause:
       "The call's estimated cost is above what is left of `max_spend`; calls in flight have reserved theirs.",
@@ -97,7 +97,7 @@ export const CHECK_REASONS = {
     group: "repeat",
     isStrike: true,
     isOffWithDuplicates: true,
-    model:
+    modelText:
       "You already made this exact call and it succeeded, so it was not run again. Use the result you have (it is repeated with this message where it can be) and go on from there instead of calling again.",
     cause:
       "Same tool and same identity as an earlier call that succeeded, within the window, and nothing written since that could change it.",
@@ -109,7 +109,7 @@ export const CHECK_REASONS = {
     group: "repeat",
     isRetryable: true,
     isOffWithDuplicates: true,
-    model:
+    modelText:
       "You already made this exact call and it is still running or waiting for approval, so it was not started a second time. Wait for its result; if you must ask again, do so after the time given.",
     cause: "The earlier, identical call has no result yet.",
     remedy:
@@ -121,7 +121,7 @@ export const CHECK_REASONS = {
     group: "effect",
     isStrike: true,
     isOffWithDuplicates: true,
-    model:
+    modelText:
       "You already made this exact call, but it is not known whether it took effect, so it was not run again: a repeat might do it twice. Check with a read whether it happened, or ask the user how to go on.",
     cause: "The identical write was started and never reported.",
     remedy:
@@ -133,7 +133,7 @@ export const CHECK_REASONS = {
     group: "repeat",
     isStrike: true,
     isFailure: true,
-    model:
+    modelText:
       "You already made this exact call and it failed; it may not be tried again as it is. Read the earlier error, then change the arguments, use another way, or tell the user what failed.",
     cause: "The identical call failed permanently, or `retries.max_attempts` are used up.",
     remedy:
@@ -145,7 +145,7 @@ export const CHECK_REASONS = {
     group: "rate",
     isRetryable: true,
     isFailure: true,
-    model:
+    modelText:
       "This exact call failed a moment ago and may be tried again, but not yet. Wait for the time given, or do something else in the meantime.",
     cause: "The back-off of `retries.backoff_ms` after a transient failure is not over.",
     remedy: "Wait, or shorten `retries.backoff_ms`.",
@@ -154,7 +154,7 @@ export const CHECK_REASONS = {
     check: "duplicate",
     mode: "enforce",
     group: "stop",
-    model:
+    modelText:
       "This call was not run because the conversation has made more changes than can be kept track of safely. Reading still works; finish with what is done and tell the user that the rest needs a new conversation.",
     cause:
       "A bound on remembered writes, effects or open calls is reached; writes are never forgotten inside their window.",
@@ -165,7 +165,7 @@ export const CHECK_REASONS = {
     mode: "warn",
     group: "repeat",
     isStrike: true,
-    model:
+    modelText:
       "This call is almost the same as one you already made that succeeded. If it was meant as the same, use the earlier result; if it was meant as a change, make clear what is different.",
     cause:
       "A field of the tool's `similarity` block is above its threshold against an earlier call, with the fields in `with` equal.",
@@ -176,7 +176,7 @@ export const CHECK_REASONS = {
     mode: "enforce",
     group: "effect",
     isStrike: true,
-    model:
+    modelText:
       "This call was not run because another call in this conversation already did this to the same thing, and it may happen only once. Do not try it another way; use the earlier call's outcome, or ask the user to confirm that it should happen again.",
     cause:
       "An exclusive effect on this resource is already taken in the conversation; `conflict` names resource, earlier tool and path.",
@@ -188,7 +188,7 @@ export const CHECK_REASONS = {
     mode: "enforce",
     group: "repeat",
     isStrike: true,
-    model:
+    modelText:
       "You keep making this exact call and keep getting the same answer. Calling again will not change it. Use the answer you have, try something different, or ask the user.",
     cause: "`loop_threshold` identical calls since anything changed that they may depend on.",
     remedy: "Declare the tool `polling` if waiting like this is meant.",
@@ -198,7 +198,7 @@ export const CHECK_REASONS = {
     mode: "enforce",
     group: "repeat",
     isStrike: true,
-    model:
+    modelText:
       "You are going round the same few calls without getting anywhere. Step back: say what you have learned so far, then do something you have not tried, or ask the user.",
     cause:
       "A period of two to five different calls came round `loops.cycle_rounds` times; its calls are refused until there is progress.",
@@ -211,7 +211,7 @@ export const CHECK_REASONS = {
     group: "repeat",
     isStrike: true,
     isOffWithDuplicates: true,
-    model:
+    modelText:
       "Your recent calls of this tool all returned the same thing although the arguments differed: no new information is coming from it. Try another tool or approach, or tell the user what you could not find.",
     cause: "`no_progress_threshold` calls of one tool in the turn had one and the same output.",
     remedy: "Set `empty_output` for a tool that never answers anything, or raise the threshold.",
@@ -221,7 +221,7 @@ export const CHECK_REASONS = {
     mode: "warn",
     group: "repeat",
     isStrike: true,
-    model:
+    modelText:
       "You have been repeating the same small set of calls and nothing new has come back for a while. Sum up what you know, then try something new or ask the user.",
     cause:
       "The calls of `loops.rotation` come from few different actions, with no new output in the latter half.",
@@ -234,7 +234,7 @@ export const CHECK_REASONS = {
     group: "repeat",
     isStrike: true,
     isFailure: true,
-    model:
+    modelText:
       "This exact call has failed again and again with the same error. It will fail again: read the error, change what causes it, or tell the user what stands in the way.",
     cause:
       "An identical call failed as often as `loops.failure_streak` allows, with one error, and nothing was written since.",
@@ -246,7 +246,7 @@ export const CHECK_REASONS = {
     group: "repeat",
     isStrike: true,
     isFailure: true,
-    model:
+    modelText:
       "Your recent calls keep failing. Stop and look for the common cause before calling again, or tell the user what is not working.",
     cause: "`loops.failure_run` failures of one tool with one error, or of any tools in a row.",
     remedy: "Look whether the tool server is down.",
@@ -256,7 +256,7 @@ export const CHECK_REASONS = {
     mode: "enforce",
     group: "rate",
     isRetryable: true,
-    model:
+    modelText:
       "This tool is being called too often. Wait for the time given before calling it again, or go on with something else.",
     cause:
       "The tool's `frequency`, or the `min_interval_ms` of its `polling` block, is exceeded in this conversation.",
@@ -267,7 +267,7 @@ export const CHECK_REASONS = {
     mode: "enforce",
     group: "permission",
     usesBudget: true,
-    model:
+    modelText:
       "You are not permitted to use this tool here. Do not look for a way around this; tell the user that it is not allowed, or reach the goal with the tools you may use.",
     cause: "The strictest tier or risk level that covers the tool says `deny`.",
     remedy: "Move the tool to another tier if it should be allowed.",
@@ -277,7 +277,7 @@ export const CHECK_REASONS = {
     mode: "enforce",
     group: "rate",
     isRetryable: true,
-    model:
+    modelText:
       "Too many calls of this kind were made in a short time. Wait for the time given before calling again.",
     cause: "The `rate_limit` of the tool's tier is used up for this conversation.",
     remedy: "Wait, or raise `rate_limit`.",
@@ -286,7 +286,7 @@ export const CHECK_REASONS = {
     check: "tier",
     mode: "enforce",
     group: "permission",
-    model:
+    modelText:
       "You have used up what you were granted of this kind of call in this conversation. Tell the user what is left to do, and ask whether you may go on.",
     cause: "The `ceiling` of the tier's grant is used up or its time to live is over.",
     remedy: "Give more with a `grant` verdict where the tier takes one, or raise `ceiling`.",
@@ -295,7 +295,7 @@ export const CHECK_REASONS = {
     check: "tier",
     mode: "enforce",
     group: "permission",
-    model:
+    modelText:
       "This call needs a person's approval and is waiting for it; it has not run yet. Do not make it again: tell the user that it awaits approval, and go on with what does not depend on it.",
     cause: "The call is held under a `hitl` tier.",
     remedy: "Approve or deny it by its approval id.",
@@ -305,7 +305,7 @@ export const CHECK_REASONS = {
     mode: "always",
     group: "permission",
     usesBudget: true,
-    model:
+    modelText:
       "A person looked at this call and said no, so it was not run. Do not make it again or work around it; tell the user, and ask how they would like to go on.",
     cause: "The hold was denied or cancelled; the decision names by whom and with what reason.",
     remedy: "Nothing: the decision of a person stands. The user can ask again in a new turn.",
@@ -314,7 +314,7 @@ export const CHECK_REASONS = {
     check: "tier",
     mode: "always",
     group: "permission",
-    model:
+    modelText:
       "This call needed a person's approval and nobody answered in time, so it was not run. Tell the user; if it is still wanted, they can ask for it again.",
     cause: "The hold passed its `expires_ms` without enough approvals. Expiry is always a refusal.",
     remedy: "Answer holds sooner, or raise `expires_ms`.",

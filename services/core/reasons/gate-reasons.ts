@@ -1,7 +1,7 @@
-/** The reasons that no check gives: of a call that cannot be judged, and of the gate itself. */
+/** The reasons that no check gives: for a call that cannot be judged, and for the gate itself. */
 import type { ReasonRow } from "./reason-row.ts";
 
-/** What is asked of a call before the checks, in this order. */
+/** The steps before the checks, in this order. */
 export const ENTRY_ORDER = ["envelope", "redelivery", "tool", "arguments"] as const;
 
 export const ENTRY_REASONS = {
@@ -11,7 +11,7 @@ export const ENTRY_REASONS = {
     group: "input",
     usesBudget: true,
     keepsNoName: true,
-    model:
+    modelText:
       "This call was not run because it could not be read: it is not valid, strict JSON, or a required field is missing or has the wrong type. Write the call again as valid JSON with each key once.",
     cause:
       "The proposal or its arguments did not parse under the strict rules; the message names the place. Usually a client builds JSON by hand.",
@@ -23,7 +23,7 @@ export const ENTRY_REASONS = {
     group: "input",
     usesBudget: true,
     keepsNoName: true,
-    model:
+    modelText:
       "This call was not run because its arguments are larger, more deeply nested, or have more keys than is allowed. Send less in one call, for example by splitting the content or by referring to it by name.",
     cause:
       "The proposal is over a limit of size, depth or number of keys; the message names which.",
@@ -34,7 +34,7 @@ export const ENTRY_REASONS = {
     mode: "always",
     group: "gate",
     keepsNoName: true,
-    model:
+    modelText:
       "This call was not run because it reached the wrong part of the system. This is not your mistake and calling again will not help; tell the user that the tool cannot be reached right now.",
     cause:
       "The record's key does not name its conversation, or lies on a partition that its key does not hash to (murmur2).",
@@ -45,7 +45,7 @@ export const ENTRY_REASONS = {
     mode: "always",
     group: "gate",
     keepsNoName: true,
-    model:
+    modelText:
       "This call was not run because the platform did not vouch for it. This is not your mistake and calling again will not help; tell the user that the tool cannot be reached right now.",
     cause:
       "The gate takes signed proposals alone (`gate.proposals: signed`), and the record's `callgate-token` is missing, expired, not verifiable, or contradicts the payload; the message says which.",
@@ -56,7 +56,7 @@ export const ENTRY_REASONS = {
     mode: "always",
     group: "gate",
     keepsNoName: true,
-    model:
+    modelText:
       "This call was not run because its call id already belongs to a different call in this step. If you still need it, make the call again under a new call id; the earlier call is not affected.",
     cause: "Two different calls carry one (turn, step, callId). The first stands.",
     remedy: "Let the platform give each call an id of its own.",
@@ -66,7 +66,7 @@ export const ENTRY_REASONS = {
     mode: "enforce",
     group: "permission",
     usesBudget: true,
-    model:
+    modelText:
       "This tool is not one that may be called here. Check the name, and use only the tools you were given.",
     cause: "The policy neither describes the tool nor matches it by a tier.",
     remedy: "Add it to `tool_schemas` or to a tier, or set `unknown_tools`.",
@@ -76,7 +76,7 @@ export const ENTRY_REASONS = {
     mode: "always",
     group: "permission",
     usesBudget: true,
-    model:
+    modelText:
       "This call was not run because an operator has switched it off. Do not try again or work around it; tell the user that it is unavailable at the moment.",
     cause: "The kill switch of the policy names this tool, agent or tenant, or everything.",
     remedy:
@@ -87,7 +87,7 @@ export const ENTRY_REASONS = {
     mode: "enforce",
     group: "input",
     usesBudget: true,
-    model:
+    modelText:
       "This call was not run because its arguments do not fit what the tool accepts. Every problem is listed with its path; correct all of them and make the call again.",
     cause:
       "The arguments fail the tool's `input_schema`, a normalizer could not do its work, or a placeholder of an exclusive effect has no value. The problems name each path.",
@@ -101,7 +101,7 @@ export const GATE_REASONS = {
     check: "gate",
     mode: "always",
     group: "gate",
-    model:
+    modelText:
       "This call was not run because the gate itself failed while looking at it. This is not your mistake. Go on without it if you can, or tell the user that it could not be done.",
     cause: "A check threw while deciding; the call was refused and the partition went on.",
     remedy: "Find the error in the log, and report it.",
@@ -111,7 +111,7 @@ export const GATE_REASONS = {
     mode: "always",
     group: "gate",
     isRetryable: true,
-    model:
+    modelText:
       "The gate gave no answer, so it is not known yet whether this call may run. Wait a moment and make the very same call once more; if there is still no answer, tell the user that it could not be checked.",
     cause:
       "Made by clients only, never journaled: the gate is restoring, does not own the partition, has no policy, is closed, or did not answer in time; `detail` says which.",

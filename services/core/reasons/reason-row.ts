@@ -1,6 +1,6 @@
 /** What the gate, its documents and its numbers know of a reason: one row of the table. */
 
-/** What kind of thing stands in the way: how decisions are grouped in numbers and documents. */
+/** What kind of thing keeps a call from running: how decisions are grouped in numbers and documents. */
 export type ReasonGroup =
   | "input"
   | "gate"
@@ -36,7 +36,7 @@ export interface ReasonRow<Check extends string = string> {
    * For the model that proposed the call: what happened and what to do now. Complete sentences
    * that need nothing filled in; details of the case (paths, waits, earlier results) follow it.
    */
-  readonly model: string;
+  readonly modelText: string;
   /** For whoever runs the gate: when the reason is given. */
   readonly cause: string;
   /** For whoever runs the gate: what to do about it. */

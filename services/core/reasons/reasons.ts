@@ -15,15 +15,20 @@ export const REASONS: Readonly<Record<ReasonCode, ReasonRow<ReasonCheck>>> = ROW
 
 export const REASON_CODES = Object.keys(ROWS) as unknown as readonly [ReasonCode, ...ReasonCode[]];
 
-/** Who gives reasons, in the order in which a call meets them; `gate`: outside that order. */
+/**
+ * The sources of reasons, in the order in which a call passes them; `gate` is outside that order.
+ */
 export const REASON_CHECKS = [...ENTRY_ORDER, ...CHECK_ORDER, "gate"] as const;
 
 export type ReasonCheck = (typeof REASON_CHECKS)[number];
 
-/** How a reason is applied: refuse, allow with a note to the model, record only, do not look. */
+/** How a reason is applied: refuse, allow with a note to the model, record only, or skip. */
 export type Mode = "enforce" | "warn" | "shadow" | "off";
 
-/** Of an earlier call that failed and may have taken effect: how that is found out, and who ends the doubt. */
+/**
+ * Concerns an earlier call that failed and may have taken effect: how to find out, and who can
+ * settle it.
+ */
 export const DOUBT_SENTENCE =
   "Find out with a read whether it did. The doubt ends when whoever ran the call reports what became of it, or an operator settles it with `reconcile`.";
 
@@ -31,7 +36,7 @@ export function isReasonCode(text: string): text is ReasonCode {
   return Object.hasOwn(ROWS, text);
 }
 
-/** A policy that names such a one in `checks` is refused. */
+/** A policy that names such a code in `checks` is refused. */
 export function isAlwaysEnforced(code: ReasonCode): boolean {
   return REASONS[code].mode === "always";
 }

@@ -1,4 +1,4 @@
-/** From what is journaled of a call back to what was sent. */
+/** Restores the arguments that an agent sent from what the journal has of the call. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { DecisionEvent } from "../events.ts";
@@ -8,7 +8,8 @@ import { keysOf, withValueAt } from "./sensitive-values.ts";
 type Sealed = Pick<DecisionEvent, "tenantId" | "decisionId" | "arguments">;
 
 /**
- * The arguments as they were sent; null where what is sealed cannot be opened, or fits nowhere.
+ * The arguments as they were sent; null where a sealed value cannot be opened, or has no path in
+ * them.
  * @throws MissingSecretError
  */
 export function openArguments(decision: Sealed, sealing: Pick<Sealing, "open">): JsonObject | null {

@@ -1,4 +1,4 @@
-/** The arguments of a held call, as they are judged again when it is approved. */
+/** Restores the arguments of a held call, which is judged again when it is approved. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { CanonicalFailure } from "../canonical/failure.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
@@ -15,16 +15,17 @@ export type ReopenedHold =
   | {
       readonly ok: true;
       readonly value: JsonObject;
-      /** As it is journaled. */
+      /** The text as it is journaled. */
       readonly text: string;
-      /** Absent where nothing of the call is sensitive. */
+      /** Absent where no argument of the call is sensitive. */
       readonly clear?: ClearArguments;
     }
   | { readonly ok: false; readonly failure: CanonicalFailure | "not_opened" };
 
 /**
- * What was sealed when the call was held stays sealed, whatever the policy says by now; what the policy
- * declares since is sealed from now on. @throws MissingSecretError
+ * Values that were sealed when the call was held stay sealed, whatever the policy says by now;
+ * values that the policy declared sensitive since then are sealed from now on.
+ * @throws MissingSecretError
  */
 export function reopenHold(
   state: ConversationState,
@@ -50,7 +51,10 @@ export function reopenHold(
   return { ...read, text: sealed.text, clear };
 }
 
-/** They had a canonical form when the call was held: only a newer policy's limits can refuse them. */
+/**
+ * The arguments had a canonical form when the call was held: only a newer policy's limits can
+ * refuse them.
+ */
 function reread(text: string, policy: CompiledPolicy): ReopenedHold {
   const parsed = parseCanonical(text, policy.canonicalLimits);
   if (!parsed.ok) return { ok: false, failure: parsed };

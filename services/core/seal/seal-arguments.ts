@@ -1,4 +1,4 @@
-/** Digests in the place of a call's sensitive values. */
+/** Replaces a call's sensitive values with digests. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
@@ -18,8 +18,9 @@ import {
 } from "./sensitive-values.ts";
 
 /**
- * The proposal as it is judged and journaled: no clear text of a field that its tool declares sensitive,
- * nor of arguments that cannot be read. The same object for all other tools, and where it is sealed.
+ * The proposal that is judged and journaled: without the clear text of a field that its tool
+ * declares sensitive, or of arguments that cannot be parsed. The same object for all other tools,
+ * and where it is sealed already.
  * @throws MissingSecretError
  */
 export function sealProposal(
@@ -53,7 +54,7 @@ export function sealProposal(
 
 const LEFT_OUT = "more is left out here, since the tool has sensitive arguments";
 
-/** What cannot be read may have the values anywhere in it. */
+/** Arguments that cannot be parsed may have the values anywhere in them. */
 function sealedWhole(
   proposal: ProposalInput,
   keyId: string,
@@ -64,7 +65,7 @@ function sealedWhole(
   const isSealed = policy.sealing.recorded && looksSealed(raw);
   const text = typeof raw === "string" ? raw : sha256Hex("callgate.raw/1", raw);
   const whole = isSealed ? text : policy.sealing.digest(keyId, proposal.tenantId, text);
-  // The parser's message quotes what it stumbled over; that of another place does not.
+  // The parser's message quotes the text that it failed on; these messages do not.
   const isOfRecord = reason === "misrouted" || reason === "unauthenticated";
   const quotes = proposal.rejected !== null && !isOfRecord && !isSealed;
   const said = quotes ? `the proposal cannot be read; ${LEFT_OUT}` : message;
@@ -86,9 +87,9 @@ export interface SealedArguments {
   readonly value: JsonObject;
   /** Canonical JSON of the value. */
   readonly text: string;
-  /** What was sealed, in the order in which it was found. */
+  /** The sealed values, in the order in which they were found. */
   readonly sensitiveValues: readonly SensitiveValue[];
-  /** What was a digest already. */
+  /** Values that were digests already. */
   readonly digests: readonly SensitiveValue[];
 }
 
@@ -109,7 +110,10 @@ export function sealArguments(
   return { value, text: canonicalText(value), sensitiveValues, digests };
 }
 
-/** For the identity of a call: what normalizers made of its arguments, sealed as the arguments were. */
+/**
+ * Seals what normalizers made of the arguments as the arguments were sealed, for the identity of
+ * the call.
+ */
 export function identitySeal(
   { keyId, paths }: ClearArguments,
   tenantId: string,
@@ -124,7 +128,7 @@ export function identitySeal(
 
 const NONE_SEALED: readonly SealedValue[] = [];
 
-/** The sensitive values of a call that may run, each sealed for its place. */
+/** The sensitive values of a call that may run, each sealed for its path. */
 export function sealValues(
   { tenantId, decisionId }: Pick<Decision, "tenantId" | "decisionId">,
   clear: ClearArguments | null | undefined,
@@ -140,7 +144,10 @@ export function sealValues(
   });
 }
 
-/** A sealed proposal as it may be written: what the model said may spell the values in any way. */
+/**
+ * A sealed proposal that may be written: the model's text is left out, since it may spell the
+ * values in any way.
+ */
 export function withoutClear(proposal: ProposalInput): ProposalInput {
   if (proposal.clear === undefined) return proposal;
   const { clear: _clear, ...written } = proposal;
@@ -153,8 +160,9 @@ interface Problem {
 }
 
 /**
- * Problems as they may be told. One inside of a sensitive value is told of the value: its path has names out
- * of it. What is a digest already is not looked at: what was found of it then counts.
+ * Problems without sensitive values. A problem inside a sensitive value is reported for the value
+ * as a whole, because its path contains names from inside. A value that is a digest already was not
+ * validated again: the recorded problems count.
  */
 export function redactProblems<P extends Problem>(
   problems: readonly P[],
@@ -174,7 +182,7 @@ function pathsOf(values: readonly SensitiveValue[]): readonly string[] {
   return values.map(({ keys }) => keys.reduce(jsonMember, "$"));
 }
 
-/** The one of these that the path is, or lies in. */
+/** The path among `outer` that is, or is an ancestor of, `path`. */
 function outside(path: string, outer: readonly string[]): string | undefined {
   return outer.find(
     (one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`),

@@ -1,27 +1,29 @@
 /**
- * Digests and sealed texts of one secret. Each key and each digest is of a tag of its own, so that none of
- * them is worth anything in the place of another.
+ * Digests and sealed texts of one secret. Each key and each digest has a tag of its own, so that
+ * none of them is valid for another use.
  */
 import { decrypted, encrypted, hmac } from "../hash.ts";
 
-/** What a text is sealed for, and opened for alone; the tenant is first. */
+/** The path that a text is sealed for, and can only be opened for; the tenant is first. */
 type TenantPath = readonly [tenantId: string, ...rest: string[]];
 
-/** An encrypted text in hex; its tag of 16 bytes stands last. */
+/** An encrypted text in hex; its tag of 16 bytes is at the end. */
 export type SealedText = { readonly nonce: string; readonly sealed: string };
 
 const NONCE_BYTES = 12;
 const TAG_DIGITS = 32;
 const HEX = /^(?:[0-9a-f]{2})*$/;
 
-/** What stands for a tenant's value: 64 hex digits, equal for equal values of the tenant. */
+/**
+ * The digest that replaces a tenant's value: 64 hex digits, equal for equal values of the tenant.
+ */
 export function sealedDigest(secret: Uint8Array, tenantId: string, text: string): string {
   return hexOf(tagged(secret, "callgate.sealed/1", [tenantId, text]));
 }
 
 /**
- * AES-256-GCM under a key of the tenant. The nonce is made of place and text: the same input gives the same
- * bytes anywhere, as a journal that is replayed needs, and no nonce serves two texts.
+ * AES-256-GCM under a key of the tenant. The nonce is derived from path and text: the same input
+ * gives the same bytes anywhere, as the replay of a journal needs, and no two texts share a nonce.
  */
 export function sealText(secret: Uint8Array, path: TenantPath, text: string): SealedText {
   const nonceKey = tagged(secret, "callgate.seal-nonce/1", [path[0]]);
@@ -29,7 +31,7 @@ export function sealText(secret: Uint8Array, path: TenantPath, text: string): Se
   return { nonce: hexOf(nonce), sealed: encrypted(lockOf(secret, path, nonce), text) };
 }
 
-/** The text, or null where secret, place or bytes are not those that it was sealed with. */
+/** The text, or null where secret, path or bytes are not those that it was sealed with. */
 export function openText(
   secret: Uint8Array,
   path: TenantPath,

@@ -1,25 +1,27 @@
 /**
- * The secrets as the core uses them: to let a digest stand for a sensitive value, and to seal the value
- * itself for whoever has the secret. The secrets stay inside: nothing of them can be printed.
+ * The secrets as the core uses them: a digest replaces a sensitive value, and the value itself is
+ * sealed for the owner of the secret. The secrets stay inside: nothing can print them.
  */
 import { openText, type SealedText, sealedDigest, sealText } from "./seal-text.ts";
 
-/** What a sealed value is opened for alone: its tenant, the decision, the place in the arguments. */
+/** The only tenant, decision and argument path that a sealed value can be opened for. */
 export type SealPath = readonly [tenantId: string, decisionId: string, pointer: string];
 
 export interface Sealing {
-  /** Id of the secret for conversations that have nothing sealed yet. */
+  /** Id of the secret for conversations without a sealed value. */
   readonly keyId: string;
-  /** Values that are digests already stand for themselves: a recorded journal is decided again. */
+  /**
+   * Whether values that are digests already stay as they are: a recorded journal is decided again.
+   */
   readonly recorded: boolean;
   /** `sealed:<keyId>:<64 hex digits>`. @throws MissingSecretError, as the others do. */
   readonly digest: (keyId: string, tenantId: string, text: string) => string;
   readonly seal: (keyId: string, path: SealPath, text: string) => SealedText;
-  /** Null where it was sealed for another place, or is damaged. */
+  /** Null where the text was sealed for another path, or is damaged. */
   readonly open: (keyId: string, path: SealPath, sealed: SealedText) => string | null;
 }
 
-/** No defect and no fault of the input: the gate stops until it has the secret. */
+/** This is neither a defect nor a fault of the input: the gate stops until it has the secret. */
 export class MissingSecretError extends Error {
   override readonly name = "MissingSecretError";
   readonly keyId: string;
@@ -32,7 +34,7 @@ export class MissingSecretError extends Error {
   }
 }
 
-/** `secrets`: by key id; may lack `keyId` where nothing sensitive is ever decided. */
+/** `secrets`: by key id; it may lack `keyId` where no sensitive call is ever decided. */
 export function createSealing(keyId: string, secrets: ReadonlyMap<string, Uint8Array>): Sealing {
   const secretOf = (id: string): Uint8Array => {
     const secret = secrets.get(id);
@@ -50,7 +52,10 @@ export function createSealing(keyId: string, secrets: ReadonlyMap<string, Uint8A
 
 const DIGEST = /^sealed:[^:]+:[0-9a-f]{64}$/;
 
-/** Whether a value has the form of a digest; anyone can write one, so it proves nothing of a proposal. */
+/**
+ * Whether a value has the form of a digest. Anyone can write one, so it proves nothing about a
+ * proposal.
+ */
 export function looksSealed(value: unknown): boolean {
   return typeof value === "string" && DIGEST.test(value);
 }

@@ -1,9 +1,10 @@
 /**
- * Where the sensitive values of a call are, and the call with something else in their place.
+ * Finds the sensitive values of a call, and replaces them.
  *
- * P1 a model chooses how it writes its arguments, so whatever could be read as the value is one: literal keys
- *    with dots beside members of members, and what stands where an object was to be (a list, a text).
- * P2 null stays: it says nothing, and templates tell it from a value.
+ * SENSITIVE-1 a model chooses how it writes its arguments, so everything that could be read as the
+ * value is one: literal keys with dots beside members of members, and a list or text where the path
+ * expects an object.
+ * SENSITIVE-2 null is not replaced: it reveals nothing, and templates distinguish it from a value.
  */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { isObject } from "../policy/argument-path.ts";
@@ -12,12 +13,12 @@ import { isObject } from "../policy/argument-path.ts";
 export type SensitivePath = readonly string[];
 
 export interface SensitiveValue {
-  /** Member names from the arguments to the value, each as it stands there. */
+  /** Member names from the arguments to the value, each as the arguments spell it. */
   readonly keys: readonly string[];
   readonly value: JsonValue;
 }
 
-/** In the order in which they are looked for: what lies within a sensitive value is sealed with it. */
+/** Sorts paths in the order of the search: a value within a sensitive value is sealed with it. */
 export function inOrder(paths: readonly SensitivePath[]): readonly SensitivePath[] {
   return [...paths].sort((a, b) => a.length - b.length);
 }
@@ -25,8 +26,8 @@ export function inOrder(paths: readonly SensitivePath[]): readonly SensitivePath
 type Put = (sensitive: SensitiveValue) => JsonValue;
 
 /**
- * The arguments with what `put` gives in the place of each sensitive value; the same object where there is
- * none. `paths` are `inOrder`.
+ * The arguments with what `put` returns in place of each sensitive value; the same object where
+ * there is none. `paths` are sorted by `inOrder`.
  */
 export function replaceSensitive(
   args: JsonObject,
@@ -64,7 +65,7 @@ function inObject(
   return made;
 }
 
-/** A copy in which the value under existing member names is another; null where they do not exist. */
+/** A copy with another value under existing member names; null where they do not exist. */
 export function withValueAt(
   args: JsonObject,
   keys: readonly string[],

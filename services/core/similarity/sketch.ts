@@ -1,7 +1,7 @@
 /**
  * How alike two texts are, from sketches of bounded size: the `SKETCH_SIZE` smallest hashes of the
- * shingles of a text (three words in a row each). Of texts with no more shingles than that the
- * similarity is exact; of longer ones it is estimated, with a standard error of
+ * shingles of a text (three words in a row each). For texts with at most that many shingles the
+ * similarity is exact; for longer ones it is estimated, with a standard error of
  * sqrt(s(1-s)/SKETCH_SIZE): 0.019 at 0.9.
  */
 
@@ -29,7 +29,7 @@ export function similarity(a: string, b: string): number {
   const right = hashesIn(b);
   const union = new Set([...left, ...right]);
   const isCut = left.size === SKETCH_SIZE || right.size === SKETCH_SIZE;
-  // Beyond the size of a sketch, one that lacks a hash may have lost it.
+  // Beyond the size of a sketch, a missing hash may have been cut off.
   const looked = isCut ? smallest(union) : [...union];
   if (looked.length === 0) return 1;
   return looked.filter((hash) => left.has(hash) && right.has(hash)).length / looked.length;
@@ -44,7 +44,10 @@ function smallest(hashes: ReadonlySet<number>): readonly number[] {
   return [...hashes].sort((a, b) => a - b).slice(0, SKETCH_SIZE);
 }
 
-/** FNV-1a over UTF-16 code units, with the last mixing of MurmurHash3: spread evenly, and the same everywhere. */
+/**
+ * FNV-1a over UTF-16 code units with the final mixing of MurmurHash3: evenly spread, and the same
+ * on every machine.
+ */
 function hashOf(shingle: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < shingle.length; at += 1) {

@@ -1,10 +1,13 @@
-/** Exclusive effects that stand: by whom, and what becomes of them with the outcome of the call. */
+/**
+ * Exclusive effects in force: which call holds each, and what the outcome of that call does to
+ * them.
+ */
 
 import { trieDelete, trieGet, trieSet } from "../../collections/trie.ts";
 import type { CallAllowed, CallStatus, ExclusiveEffect } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import type { EffectHolder } from "./effect-holder.ts";
+import type { EffectHolder } from "./effect-index.ts";
 import { reindexed } from "./effect-index.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 
@@ -28,7 +31,10 @@ export function addEffects(state: StateDraft, event: CallAllowed): void {
   }
 }
 
-/** Those that the result named stand where they would, had they been known as the call was allowed. */
+/**
+ * Inserts the effects that the result named where they would be had they been known when the call
+ * was allowed.
+ */
 export function addResultEffects(
   state: StateDraft,
   open: OpenCall,
@@ -47,8 +53,8 @@ export function addResultEffects(
 }
 
 /**
- * What certainly did not happen gives its resources back to whoever had them before; what may have
- * happened holds them.
+ * A call that certainly had no effect gives its resources back to the previous holder; one that may
+ * have had it remains the holder.
  */
 export function tellEffects(
   state: StateDraft,
@@ -96,8 +102,9 @@ function putHolders(
 }
 
 /**
- * Holders from the latest to the first that succeeded: those before it are replaced for good, those
- * after it may turn out never to have happened. At the bound the oldest go that did not succeed.
+ * Holders from the latest to the first that succeeded: the ones before that are replaced for good,
+ * the ones after it may prove never to have happened. At the bound the oldest that did not succeed
+ * are dropped.
  */
 function untilSettled(holders: readonly EffectHolder[]): readonly EffectHolder[] {
   const at = holders.findIndex(({ status }) => status === "succeeded");

@@ -1,4 +1,7 @@
-/** Rate windows and grants: what an allowed call uses up, and gives back where it was not executed. */
+/**
+ * Rate windows and grants: an allowed call uses them up, and gives them back if it was not
+ * executed.
+ */
 
 import { NO_TIMES, timesPush, timesWithout } from "../../collections/times.ts";
 import { trieGet, trieSet } from "../../collections/trie.ts";
@@ -21,7 +24,7 @@ export function useUp(state: StateDraft, call: CallFacts, atMs: number): void {
   state.grants = trieSet(state.grants, tier, { used, expiresAtMs });
 }
 
-/** What is left may be nothing: the counter stays, as its key was counted. */
+/** An empty counter stays, because its key was counted. */
 export function giveBack(state: StateDraft, { call, atMs, n }: OpenCall): void {
   for (const { key } of call.rates) {
     const times = trieGet(state.rates, key);

@@ -1,19 +1,19 @@
-/** Calls that a person was asked about, found again whatever turn and step their platform has come to. */
+/** Finds calls that a person was asked about, whatever turn and step their platform has reached. */
 import { trieVisit } from "../../collections/trie.ts";
 import type { AskedCall, ConversationState, OpenCall } from "./state.ts";
 
 export interface AskedAgain {
   readonly callId: string;
   readonly approvalId: string | null;
-  /** Other arguments make another call. */
+  /** Digest of the arguments: other arguments make another call. */
   readonly argumentsDigest: string;
 }
 
 export type AskedOpenCall = OpenCall & { readonly asked: AskedCall };
 
 /**
- * The call that waits for a verdict, or was approved and that nobody has begun: the one of the approval id, else the latest
- * of the call id.
+ * The call that waits for a verdict, or was approved and has not started: the one with the approval
+ * id, else the latest with the call id.
  */
 export function findAsked(
   { open }: ConversationState,

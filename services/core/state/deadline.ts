@@ -20,9 +20,10 @@ export function dueCalls(state: ConversationState, nowMs: number): OpenCall[] {
 }
 
 /**
- * A lapsed conversation counts as absent: `decide` treats it as one never seen, so that dropping it
- * from memory changes no decision. One with a held call waits for the end of the hold, or that proposal
- * would never be decided. `proposalsAtMs`: the partition's time of proposals.
+ * Whether the conversation counts as absent. `decide` treats a lapsed one as one never seen, so
+ * dropping it from memory changes no decision. A conversation with a held call waits for the end of
+ * the hold, or that proposal would never be decided. `proposalsAtMs`: the partition's time of
+ * proposals.
  */
 export function hasLapsed(state: ConversationState, proposalsAtMs: number): boolean {
   return proposalsAtMs >= state.dropAtMs && state.openIndex.heldCount === 0;

@@ -1,19 +1,22 @@
-/** What people have denied in a conversation: they are not asked the same again at once. */
+/**
+ * Remembers what people have denied in a conversation, so that nobody asks them the same again at
+ * once.
+ */
 import type { CallHeld } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 
 export interface RememberedDenial {
   readonly tool: string;
   readonly actionKey: string;
-  /** Null: not declared, it might have touched anything. */
+  /** Null: not declared, so the call might have touched anything. */
   readonly resources: readonly string[] | null;
-  /** The turn in which the no was said. */
+  /** The turn of the denial. */
   readonly turnIndex: number;
-  /** When the hold would have ended (gate time, ms): so long the no is remembered. */
+  /** When the hold would have ended (gate time, ms): the denial is remembered until then. */
   readonly untilMs: number;
   readonly by: string;
   readonly reason: string | null;
-  /** The rule that held the call, and how it did. */
+  /** The rule that held the call, and the terms of the hold. */
   readonly rule: string;
   readonly expiresMs: number;
   readonly requireReason: boolean;
@@ -41,7 +44,7 @@ export function denialOf(
   };
 }
 
-/** A later no to the same action takes the place of an earlier one. */
+/** A later denial of the same action replaces an earlier one. */
 export function withDenial(
   denials: readonly RememberedDenial[],
   denial: RememberedDenial,

@@ -1,10 +1,11 @@
 /**
- * Writes that failed and may have taken effect. They are kept so that a later report or a person can
- * say what became of them.
+ * Writes that failed and may have taken effect. The state retains them so that a later report or a
+ * person can settle what became of them.
  *
- * D1 of one action the latest such attempt is kept: its attempts share their key, so what is settled
- *    about one of them is settled about all.
- * D2 at the bound the oldest goes. It counts as in doubt for ever then: nothing is freed by it.
+ * DOUBT-1 the state retains the latest such attempt of each action: its attempts share their key,
+ * so a report that settles one settles all.
+ * DOUBT-2 at the bound the oldest is dropped. It then stays in doubt forever: nothing frees its
+ * resources.
  */
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
@@ -18,20 +19,20 @@ export function findDoubt(
   return doubts.find((call) => call.decisionId === decisionId);
 }
 
-/** D1, D2 */
+/** DOUBT-1, DOUBT-2 */
 export function addDoubt(state: StateDraft, call: OpenCall): void {
   const others = state.doubts.filter(({ actionKey }) => actionKey !== call.actionKey);
   state.doubts = [...others, call].slice(-LIMITS.doubts);
 }
 
-/** The attempt of the action that was in doubt; it is not any more. */
+/** Removes and returns the attempt of the action that was in doubt. */
 export function takeDoubt(state: StateDraft, actionKey: string): OpenCall | undefined {
   const taken = findDoubtOf(state, actionKey);
   if (taken !== undefined) state.doubts = state.doubts.filter((call) => call !== taken);
   return taken;
 }
 
-/** The attempt of the action that is in doubt, in whatever turn it was made. */
+/** The attempt of the action that is in doubt, whatever turn it was made in. */
 export function findDoubtOf(
   { doubts }: Pick<ConversationState, "doubts">,
   actionKey: string,
@@ -46,7 +47,9 @@ export function isInDoubt(outcome: {
   return outcome.status === "failed" && outcome.effect === "possible";
 }
 
-/** The execution of the call may have taken effect although none of its attempts succeeded. */
+/**
+ * Whether the execution of the call may have taken effect although none of its attempts succeeded.
+ */
 export function mayHaveActed(priorCall: PriorCall): boolean {
   return priorCall.doubted || priorCall.status === "unknown" || isInDoubt(priorCall);
 }

@@ -1,7 +1,10 @@
-/** A conversation's state as a copy that an event fills. */
+/** A copy of a conversation's state for an event to fill. */
 import type { ConversationState, StateDraft } from "./state.ts";
 
-/** Written out: of a spread this large the engine keeps most members beside the object, with room to spare. */
+/**
+ * Lists every member: after a spread of this many the engine stores most of them outside the
+ * object, with spare room.
+ */
 export function draftOf(state: ConversationState): StateDraft {
   return {
     tenantId: state.tenantId,

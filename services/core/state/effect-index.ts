@@ -1,7 +1,7 @@
 /**
- * Which resources with exclusive effects lie in which ancestors: what a delete or transfer of a whole asks. And
- * what they look like: what tells soon that a resource has none.
- * Follows from the effects alone, so it stands in no snapshot.
+ * Index of resources with exclusive effects by their ancestors, for a delete or transfer of an
+ * ancestor, and of their shapes, which show quickly that a resource has no effect. The effects
+ * alone determine the index, so no snapshot contains it.
  */
 import {
   emptyTrie,
@@ -11,16 +11,36 @@ import {
   trieGet,
   trieSet,
 } from "../../collections/trie.ts";
-import type { EffectHolder } from "./effect-holder.ts";
+import type { CallStatus, OnFailure } from "../events.ts";
+
+/** A call with an exclusive effect on a resource. */
+export interface EffectHolder {
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly kind: string;
+  readonly actionKey: string;
+  /** `n` of the state when the call was allowed (CONVERSATION-3). */
+  readonly n: number;
+  readonly atMs: number;
+  /** Failed: it may have happened all the same; a failure that had no effect frees the resource. */
+  readonly status: CallStatus;
+  /** Ancestors of the resource by `contains` edges; null: its path alone has them. */
+  readonly ancestors: readonly string[] | null;
+  readonly onFailure: OnFailure;
+}
 
 export interface EffectIndex {
-  /** By whole, the resources in it that are held, by themselves. */
+  /** For each ancestor, the held resources contained in it, by themselves. */
   readonly parts: Trie<Trie<string>>;
-  /** What the resources look like that were held since the index was made; null: too many ways to tell. */
+  /**
+   * Shapes of the resources that were held since the index was made; null: too many shapes to
+   * compare.
+   */
   readonly shapes: readonly Shape[] | null;
 }
 
-/** How its path begins, up to the first slash, and how many of those it has. */
+/** The beginning of a path, up to the first slash, and the number of its slashes. */
 interface Shape {
   readonly start: string;
   readonly slashes: number;
@@ -30,7 +50,7 @@ const SHAPES_MAX = 16;
 
 export const NO_EFFECTS: EffectIndex = { parts: emptyTrie(), shapes: [] };
 
-/** False where the resource is surely not held: most that are asked for are not, by what they look like. */
+/** False where the resource is certainly not held. The shapes show that for most resources. */
 export function mayStand({ shapes }: EffectIndex, resource: string): boolean {
   if (shapes === null) return true;
   for (const { start, slashes } of shapes) {
@@ -43,7 +63,7 @@ type Holders = readonly EffectHolder[] | undefined;
 
 const NO_PARTS: Trie<string> = emptyTrie();
 
-/** The index once a resource has other holders than before; undefined: it has none. */
+/** The index after the holders of a resource changed; undefined: it has none. */
 export function reindexed(
   index: EffectIndex,
   resource: string,
@@ -80,7 +100,7 @@ export function effectIndexOf(effects: Trie<readonly EffectHolder[]>): EffectInd
   return index;
 }
 
-/** Everything that a path lies in, nearest first. */
+/** Every ancestor of a path by its prefixes, nearest first. */
 export function pathPrefixes(resource: string): string[] {
   const prefixes: string[] = [];
   for (let at = resource.lastIndexOf("/"); at > 0; at = resource.lastIndexOf("/", at - 1)) {
@@ -89,7 +109,9 @@ export function pathPrefixes(resource: string): string[] {
   return prefixes;
 }
 
-/** Do all of them lie in the same ancestors? So they do unless the edges of the policy changed. */
+/**
+ * Whether all holders have the same ancestors, as they do unless the edges of the policy changed.
+ */
 function areInOne(before: readonly EffectHolder[], after: readonly EffectHolder[]): boolean {
   const ancestors = after[0]?.ancestors ?? null;
   const isSame = (holder: EffectHolder): boolean => areEqual(holder.ancestors, ancestors);

@@ -1,4 +1,4 @@
-/** State after a decision. */
+/** Computes the state after a decision. */
 
 import {
   ledgerDelete,
@@ -22,7 +22,6 @@ import type {
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { addEffects } from "./active-effects.ts";
-import { addRecentCall, makeRecentCall } from "./add-recent-call.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
@@ -37,6 +36,7 @@ import {
   isForgotten,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
+import { addRecentCall, makeRecentCall } from "./recent-calls.ts";
 import { countCall, release, reserve } from "./reservation.ts";
 import { keepDecision } from "./retained-decision.ts";
 import {
@@ -73,7 +73,10 @@ export function evolveDecision(
   return state;
 }
 
-/** Nobody vouches that it is of this conversation: it must not take names, room or time from it. */
+/**
+ * Whether nobody vouches that the proposal belongs to this conversation: then it must take no name,
+ * room or time from it.
+ */
 function isForeign(event: DecisionEvent): boolean {
   return event.type === "refused" && event.refusal.reason === "unauthenticated";
 }
@@ -90,7 +93,7 @@ function untouchedBy(
   return state;
 }
 
-/** The conversation with the call's turn entered, its room made and its hold ended. */
+/** The conversation after the call's turn began, room was made and its hold ended. */
 function admitted(before: ConversationState | undefined, event: DecisionEvent): StateDraft {
   const at = event.times.proposalsAtMs;
   const conversation =
@@ -116,7 +119,7 @@ function admitted(before: ConversationState | undefined, event: DecisionEvent): 
   return state;
 }
 
-/** What went to make room. */
+/** Forgets what the decision dropped to make room. */
 export function forget(state: StateDraft, evicted: Evicted): void {
   for (const key of evicted.reads) state.priorReads = ledgerDelete(state.priorReads, key);
   for (const key of evicted.names) {
@@ -133,7 +136,10 @@ export function forget(state: StateDraft, evicted: Evicted): void {
   state.writes = { any, undeclared, byResource };
 }
 
-/** Of a call that comes as a new one, as its name was forgotten, while no tick has ended its earlier hold. */
+/**
+ * Whether a call that comes as a new one, because its name was forgotten, still has an earlier hold
+ * that no tick has ended.
+ */
 function hasOpenHold({ open, openIndex }: StateDraft, event: DecisionEvent): boolean {
   if (openIndex.heldCount === 0 || event.type === "refused") return false;
   return (trieGet(open, event.decisionId)?.held ?? null) !== null;
@@ -157,13 +163,13 @@ function remember(state: StateDraft, { held }: OpenCall, event: DecisionEvent): 
 
 function nameIt(state: StateDraft, event: DecisionEvent): void {
   const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
-  // The first decision on a name stands: a call that conflicts with it leaves it untouched.
+  // The first decision on a name stays: a call that conflicts with it does not replace it.
   if (event.type === "refused" && isTakenByOther(state, name, event.decisionId)) return;
   const bytes = decisionBytes(event);
   const value = keepDecision(event);
   if (hasPermanentName(event)) {
     state.retained = ledgerPut(state.retained, name, value, NO_TIME, bytes);
-    // Only a hold that ended can stand in the other ledger, under the same name.
+    // Only a hold that ended can be in the other ledger under the same name.
     if (event.approval.approvalId !== null) state.loose = ledgerDelete(state.loose, name);
     return;
   }
@@ -190,7 +196,10 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   useUp(state, call, event.times.proposalsAtMs);
 }
 
-/** Beyond the bound only a policy that does not enforce it gets here: the result is then unknown. */
+/**
+ * Only a policy that does not enforce the bound exceeds it: the result of the call then stays
+ * unknown.
+ */
 function addOpen(state: StateDraft, call: OpenCall): void {
   if (state.open.size >= LIMITS.openCalls) return;
   putOpen(state, call);
@@ -201,7 +210,7 @@ function addPriorCall(state: StateDraft, event: CallAllowed): void {
   const at = event.times.proposalsAtMs;
   const ledger = ledgerPurge(event.policy.isRead ? state.priorReads : state.priorWrites, at);
   const earlier = ledgerGet(ledger, call.priorKey, at);
-  // A new turn is progress: equal outputs are counted anew.
+  // A new turn is progress: the count of equal outputs starts again.
   const before = earlier?.turnIndex === state.turn.index ? earlier : undefined;
   const priorCall: PriorCall = {
     decisionId: event.decisionId,
@@ -231,7 +240,8 @@ function addPriorCall(state: StateDraft, event: CallAllowed): void {
     wrote: null,
   };
   const deadlineMs = event.notAfterMs + event.timeLimitMs;
-  // Its result, or a tick that finds it without one, says how long it is remembered: whatever comes late.
+  // Its result, or a tick that finds it without one, determines how long it is remembered, however
+  // late that is.
   const waits = !event.policy.isRead && state.open.size < LIMITS.openCalls;
   const dropAtMs = waits ? NO_END : rememberedUntil(call.dropAtMs, deadlineMs);
   const put = ledgerPut(ledger, call.priorKey, priorCall, dropAtMs, 0);
@@ -239,15 +249,16 @@ function addPriorCall(state: StateDraft, event: CallAllowed): void {
   else state.priorWrites = put;
 }
 
-/** It is another attempt of what may have taken effect. */
+/** Whether the call is another attempt of one that may have taken effect. */
 function goesOn(earlier: PriorCall | undefined, { execution }: CallAllowed): boolean {
   if (execution.attempt === 1) return false;
-  // One of another turn, of a tool that compares within turns alone, goes on where it is in doubt.
+  // The first attempt was in another turn, of a tool that compares within turns: it continues
+  // because it is in doubt.
   if (earlier === undefined) return true;
   return earlier.execution.decisionId === execution.decisionId && mayHaveActed(earlier);
 }
 
-/** Whatever its window, a call is remembered until a tick can have found it without a result. */
+/** A call is remembered, whatever its window, until a tick can have found it without a result. */
 export function rememberedUntil(dropAtMs: number, deadlineMs: number): number {
   return Math.max(dropAtMs, deadlineMs + LIMITS.lateTickMs);
 }
@@ -303,7 +314,7 @@ function addSketches(state: StateDraft, event: CallAllowed): void {
   }
 }
 
-/** A different call went through: it is the acknowledgement, or came with it. */
+/** A different call may run: it is the acknowledgement, or came with it. */
 function acknowledged(state: StateDraft, actionKey: string): void {
   const { acknowledge } = state.flags;
   if (acknowledge === null || acknowledge === actionKey) return;
@@ -331,7 +342,7 @@ function afterRefused(state: StateDraft, event: CallRefused): void {
   };
 }
 
-/** The call that the model must speak to: a word that was none does not change what it is asked. */
+/** The call that the model must respond to: a text that acknowledges nothing does not change it. */
 function askedAbout(state: StateDraft, event: CallRefused, raised: Raised): string | null {
   const { acknowledge } = state.flags;
   if (!raised.acknowledgement) return acknowledge;
@@ -340,7 +351,7 @@ function askedAbout(state: StateDraft, event: CallRefused, raised: Raised): stri
     : event.arguments.actionKey;
 }
 
-/** A read answered from memory stands in the ring as its twin would. */
+/** Adds a read that was answered from memory to the recent calls, as its prior call would be. */
 function addAnswered(
   state: StateDraft,
   event: CallRefused,
@@ -364,7 +375,7 @@ function struck(strikes: readonly Strike[], strike: Strike): readonly Strike[] {
   return [...others, strike].slice(-LIMITS.strikes);
 }
 
-/** Progress: strikes, the refused cycle and the asked acknowledgement are forgotten. */
+/** Progress clears the strikes, the refused cycle and the required acknowledgement. */
 export function progress(state: StateDraft): void {
   if (state.strikes.length === 0 && state.cycle === null && state.flags === NO_FLAGS) return;
   state.strikes = [];

@@ -1,17 +1,20 @@
 /**
- * The fold: state after an event. Knows no policy; everything it needs is in the event.
+ * Folds an event into the state. It knows no policy; everything it needs is in the event.
  *
- * E1 an event kind that is not handled does not compile.
- * E2 the same events give the same state, whatever policy, process or clock applies them.
+ * EVOLVE-1 an event kind that is not handled does not compile.
+ * EVOLVE-2 the same events give the same state, whatever policy, process or clock applies them.
  */
-import type { GateEvent } from "../events.ts";
+
+import { trieGet } from "../../collections/trie.ts";
+import type { GateEvent, VerdictRuled } from "../events.ts";
 import { assertNever, invariant } from "../invariant.ts";
 import { evolveDecision } from "./evolve-decision.ts";
 import { evolveOutcome } from "./evolve-outcome.ts";
-import { evolveRuling } from "./evolve-ruling.ts";
-import type { ConversationState } from "./state.ts";
+import { afterRuling } from "./manual-grants.ts";
+import { putOpen } from "./open-calls.ts";
+import { type ConversationState, NO_FLAGS, type StateDraft } from "./state.ts";
 
-/** Undefined: nothing is known of the conversation, before and after. */
+/** Undefined: the conversation does not exist, before or after. */
 export function evolve(
   state: ConversationState | undefined,
   event: GateEvent,
@@ -35,4 +38,28 @@ export function evolve(
     default:
       return assertNever(event);
   }
+}
+
+export function evolveRuling(before: ConversationState, event: VerdictRuled): ConversationState {
+  switch (event.kind) {
+    case "approve":
+      return withApproval(before, event);
+    case "grant":
+    case "revoke":
+      return { ...before, manualGrants: afterRuling(before.manualGrants, event, before.n) };
+    case "resume":
+      return { ...before, flags: NO_FLAGS, strikes: [], cycle: null };
+    case "end":
+      return { ...before, flags: { ...before.flags, ended: "conversation" } };
+    default:
+      return assertNever(event.kind);
+  }
+}
+
+function withApproval(before: ConversationState, event: VerdictRuled): ConversationState {
+  const open = event.decisionId === null ? undefined : trieGet(before.open, event.decisionId);
+  if (open?.held?.holdId !== event.approvalId || open === undefined) return before;
+  const state: StateDraft = { ...before };
+  putOpen(state, { ...open, approvedBy: [...open.approvedBy, event.by] });
+  return state;
 }

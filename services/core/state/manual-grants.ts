@@ -1,4 +1,7 @@
-/** What verdicts gave or took: calls of a tier, or of one rule of a tool, beside what the policy grants. */
+/**
+ * What verdicts granted or revoked: calls of a tier, or of one rule of a tool, beside what the
+ * policy grants.
+ */
 
 import { type Trie, trieDelete, trieEntries, trieGet, trieSet } from "../../collections/trie.ts";
 import type { VerdictRuled } from "../events.ts";
@@ -10,46 +13,55 @@ export interface ManualGrant {
   readonly calls: number | null;
   /** Until when (gate time, ms); null: as long as the conversation lasts. */
   readonly untilMs: number | null;
-  /** What the policy grants is taken away too. */
+  /** Whether the policy's own grant is revoked, too. */
   readonly revoked: boolean;
-  /** Who gave it: never to themselves. */
+  /** The approver. Nobody can grant calls to themselves. */
   readonly by: string;
-  /** It came with a reason. */
+  /** Whether the grant came with a reason. */
   readonly reasoned: boolean;
-  /** When the verdict came (S3 in `state.ts`): calls allowed before it used up another grant. */
+  /**
+   * `n` of the state when the verdict came (CONVERSATION-3): calls allowed before it used up
+   * another grant.
+   */
   readonly sinceN: number;
 }
 
-/** A reason in which nothing can be seen is none. */
+/** A reason without a visible character is no reason. */
 export function isBlank(reason: string | null): boolean {
   return reason === null || !hasVisible(reason);
 }
 
-/** A tool's key says that it was revoked; calls are given of its rules (`ruleKey`). */
+/**
+ * The key of a tier, or of a tool that was revoked as a whole. Calls are granted by rule
+ * (`ruleKey`).
+ */
 export function manualGrantKey(what: "tier" | "tool", name: string): string {
   return `${what}:${name}`;
 }
 
-/** Of the calls of one tool that come under one rule, by the digest of what a person was asked about. */
+/**
+ * Key of a grant for the calls of one tool that match one rule; the digest identifies the rule a
+ * person was asked about.
+ */
 export function ruleKey(tool: string, ruleDigest: string): string {
   return `rule:${ruleDigest} ${tool}`;
 }
 
 type Subject = Pick<VerdictRuled, "tier" | "tool" | "ruleDigest">;
 
-/** What a grant or revocation is kept under: the tier, the rule of the tool, or all of the tool. */
+/** Key of a grant or revocation: the tier, the rule of the tool, or the whole tool. */
 export function rulingKey({ tier, tool, ruleDigest }: Subject): string {
   if (tool === null) return manualGrantKey("tier", tier ?? "");
   return ruleDigest === null ? manualGrantKey("tool", tool) : ruleKey(tool, ruleDigest);
 }
 
-/** Is there a call left? */
+/** Whether a call is left. */
 export function hasLeft(manualGrant: ManualGrant | undefined, nowMs: number): boolean {
   if (manualGrant === undefined || manualGrant.calls === 0) return false;
   return manualGrant.untilMs === null || nowMs < manualGrant.untilMs;
 }
 
-/** Calls of some rule of the tool were given. */
+/** Whether calls of some rule of the tool were granted. */
 export function hasManualGrantOf(manualGrants: Trie<ManualGrant>, tool: string): boolean {
   return ruleKeysOf(manualGrants, tool).length > 0;
 }
@@ -59,7 +71,7 @@ function ruleKeysOf(manualGrants: Trie<ManualGrant>, tool: string): readonly str
   return keys.filter((key) => key.startsWith("rule:") && key.slice(key.indexOf(" ") + 1) === tool);
 }
 
-/** Room for one more key, or the key is there. */
+/** Whether the key exists or there is room for one more. */
 export function hasRoom(manualGrants: Trie<ManualGrant>, key: string): boolean {
   return manualGrants.size < LIMITS.counters || trieGet(manualGrants, key) !== undefined;
 }
@@ -70,7 +82,7 @@ export function afterUse(manualGrants: Trie<ManualGrant>, key: string): Trie<Man
   return trieSet(manualGrants, key, { ...before, calls: Math.max(0, before.calls - 1) });
 }
 
-/** A call that was not executed; `allowedN`: when it was allowed. */
+/** Gives a call back that was not executed; `allowedN`: `n` of the state when it was allowed. */
 export function returnManualGrant(
   manualGrants: Trie<ManualGrant>,
   key: string,
@@ -83,8 +95,9 @@ export function returnManualGrant(
 }
 
 /**
- * A later grant takes the place of an earlier one. `n`: when it comes. After a revocation it gives what it says and no
- * more: what the policy grants stays taken away. A tool that is revoked loses what was given of each of its rules.
+ * A later grant replaces an earlier one. `n`: when it comes. After a revocation a grant gives only
+ * its own calls: the policy's own grant stays revoked. The revocation of a tool removes the grants
+ * of each of its rules.
  */
 export function afterRuling(
   manualGrants: Trie<ManualGrant>,

@@ -1,11 +1,12 @@
 /**
- * The calls that are in flight, held or of unknown outcome, and what is asked of them for every
- * call: the earliest deadline, and what is held. All of it is kept up as calls come and go, so that
- * asking costs the same however many are open.
+ * Calls that are in flight, held or of unknown outcome, with an index for the questions of every
+ * call: the earliest deadline, and what is held. Each change updates the index, so that a question
+ * costs the same however many calls are open.
  *
- * O1 the index follows from the calls alone: it stands in no snapshot.
- * O2 the head of `deadlines` is a deadline that some open call has.
- * O3 up to `FEW` open calls have no queue of deadlines, but the first of them: they are looked through when that one goes.
+ * OPEN-1 the calls alone determine the index: no snapshot contains it.
+ * OPEN-2 the head of `deadlines` is a deadline that some open call has.
+ * OPEN-3 up to `FEW` open calls have no queue of deadlines, only the first deadline: they are
+ * scanned when that call ends.
  */
 import {
   type Dropping,
@@ -26,7 +27,7 @@ type OpenCalls = Pick<ConversationState, "open" | "openIndex">;
 
 type Draft = { -readonly [K in keyof OpenCalls]: OpenCalls[K] };
 
-/** Opens a call, or puts another record in the place of an open one: a read of unknown outcome may be held. */
+/** Opens a call, or replaces the record of an open one: a read of unknown outcome may be held. */
 export function putOpen(state: Draft, call: OpenCall): void {
   const before = trieGet(state.open, call.decisionId);
   state.open = trieSet(state.open, call.decisionId, call);
@@ -41,7 +42,7 @@ export function putOpen(state: Draft, call: OpenCall): void {
   state.openIndex = index;
 }
 
-/** The index of a few once a call stands among them; `before` is what stood in its place. */
+/** The index of a few calls after one was put; `before` is the record that it replaced. */
 function withFirst(
   open: Trie<OpenCall>,
   index: OpenIndex,
@@ -54,12 +55,12 @@ function withFirst(
     : { ...index, firstMs: deadlineMs };
 }
 
-/** The index of a few, the first deadline found among them. */
+/** The index of a few calls, with the first deadline among them. */
 function atFirst(open: Trie<OpenCall>, index: OpenIndex): OpenIndex {
   return { ...index, firstMs: earliest(open), deadlines: undefined, queued: 0 };
 }
 
-/** The call that was open under the id, which is not any more. */
+/** Removes and returns the call that was open under the id. */
 export function takeOpen(state: Draft, decisionId: string): OpenCall | undefined {
   const call = trieGet(state.open, decisionId);
   if (call === undefined) return undefined;
@@ -92,7 +93,7 @@ function earliest(open: Trie<OpenCall>): number {
   return first;
 }
 
-/** The latest held call under a key of the index; `except` leaves one hold out. */
+/** The latest held call under a key of the index; `except` excludes one hold. */
 export function latestHeld(
   { open, openIndex }: OpenCalls,
   key: string,
@@ -107,13 +108,13 @@ export function latestHeld(
   return latest;
 }
 
-/** The order of calls that a state tells, whatever came first among those of one moment. */
+/** The order of calls is determined by the state, whichever of those of one moment came first. */
 function inTurn(a: OpenCall, b: OpenCall): number {
   return a.n - b.n || a.atMs - b.atMs || (a.decisionId < b.decisionId ? -1 : 1);
 }
 
 export function heldPriorKey(priorKey: string): string {
-  return `twin ${priorKey}`;
+  return `call ${priorKey}`;
 }
 
 export function heldEffectKey(resource: string): string {
@@ -163,7 +164,9 @@ function deadlinesOf(calls: readonly OpenCall[]): Deadlines {
   return { deadlines: queueFrom(waiting), queued, nextOrder: queued };
 }
 
-/** The index once a call stands among more than a few; `before` is what stood in its place. */
+/**
+ * The index of more than a few calls after one was put; `before` is the record that it replaced.
+ */
 function withDeadline(
   open: Trie<OpenCall>,
   index: OpenIndex,
@@ -187,7 +190,10 @@ function withDeadline(
   return before === undefined ? next : swept(open, next, before);
 }
 
-/** Restores O2 and O3 once a call has gone, and makes the queue anew where most of it is of calls that are open no more. */
+/**
+ * Restores OPEN-2 and OPEN-3 after a call has ended, and rebuilds the queue where most of its elements are
+ * of calls that are no longer open.
+ */
 function swept(open: Trie<OpenCall>, index: OpenIndex, gone: OpenCall): OpenIndex {
   if (open.size === 0) return NOTHING_OPEN;
   let { deadlines, queued } = index;

@@ -1,17 +1,23 @@
-/** What is kept of the calls that are open, beside themselves: see open-calls.ts. */
+/** Index of the open calls: see open-calls.ts. */
 import type { DropQueue } from "../../collections/drop-queue.ts";
 import { emptyTrie, type Trie } from "../../collections/trie.ts";
 
 export interface OpenIndex {
-  /** The earliest deadline of a few, ms; Infinity: none. Of more than a few, `deadlines` knows it. */
+  /**
+   * The earliest deadline among a few calls, ms; Infinity: none. With more calls, `deadlines` has
+   * it.
+   */
   readonly firstMs: number;
-  /** Where more than a few calls are open; undefined: they are looked through when the first one goes. */
+  /**
+   * Queue of deadlines where more than a few calls are open; undefined: the calls are scanned when
+   * the first one ends.
+   */
   readonly deadlines: DropQueue | undefined;
-  /** Elements of `deadlines`, those of calls that are open no more included. */
+  /** Number of elements of `deadlines`, those of calls that are no longer open included. */
   readonly queued: number;
   readonly nextOrder: number;
   readonly heldCount: number;
-  /** Decision ids of held calls, by what `heldTwinKey` and `heldEffectKey` give. */
+  /** Decision ids of held calls, by the keys of `heldPriorKey` and `heldEffectKey`. */
   readonly held: Trie<readonly string[]>;
 }
 

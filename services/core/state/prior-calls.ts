@@ -1,9 +1,10 @@
-/** Finding the twin of a call: the latest earlier allowed call with the same action key. */
+/** Finds the prior call of a call: the latest earlier allowed call with the same action key. */
 import { ledgerGet } from "../../collections/ledger.ts";
+import type { CallHeld } from "../events.ts";
 import { heldPriorKey, latestHeld } from "./open-calls.ts";
-import type { ConversationState, OpenCall, PriorCall } from "./state.ts";
+import type { ConversationState, PriorCall } from "./state.ts";
 
-/** Twins in turn scope carry the turn in their key: the next turn starts without them. */
+/** Keys in turn scope contain the turn, so the next turn starts without prior calls. */
 export function makePriorKey(
   actionKey: string,
   scope: "turn" | "conversation",
@@ -21,12 +22,12 @@ export function findPriorCall(
   return ledgerGet(isRead ? state.priorReads : state.priorWrites, priorKey, nowMs);
 }
 
-/** A call with the same identity that waits for a verdict; `except` leaves one hold out. */
+/** A call with the same identity that waits for a verdict; `except` excludes one hold. */
 export function findHeldPriorCall(
   state: ConversationState,
   priorKey: string,
   except: string | null,
-): OpenCall | undefined {
-  if (state.openIndex.heldCount === 0) return undefined;
-  return latestHeld(state, heldPriorKey(priorKey), except);
+): CallHeld | null {
+  if (state.openIndex.heldCount === 0) return null;
+  return latestHeld(state, heldPriorKey(priorKey), except)?.held ?? null;
 }

@@ -1,20 +1,60 @@
-/** What is known of the ring of recent calls without looking at its entries. */
-import { mayHold, tagOf } from "../../collections/bloom-filter.ts";
-import type { ConversationState } from "./state.ts";
+/** The recent calls of a conversation, among which the gate looks for loops. */
+import { markOf, mayHold, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
+import type { Decision } from "../decision.ts";
+import type { ConversationState, RecentCall, StateDraft } from "./state.ts";
 
 type Marked = Pick<ConversationState, "recentMarks" | "recentOtherMarks">;
 
 type Counted = Pick<ConversationState, "n" | "open" | "openIndex">;
 
-/** False: no entry of the ring has this action key. */
+/** False: no recent call has this action key. */
 export function mayBeRecent({ recentMarks, recentOtherMarks }: Marked, actionKey: string): boolean {
   return mayHold({ marks: recentMarks, otherMarks: recentOtherMarks }, tagOf(actionKey));
 }
 
 /**
- * Of how many entries, at most, it is known what came of them. `n` counts calls, answers from memory and outcomes, one of which
- * each call that is open still lacks.
+ * The most recent calls that can have an outcome. `n` counts calls, answers from memory and
+ * outcomes, one of which each open call still lacks.
  */
 export function settledAtMost({ n, open, openIndex }: Counted): number {
   return n - (open.size - openIndex.heldCount);
+}
+
+export function makeRecentCall(event: Decision, n: number, state: ConversationState): RecentCall {
+  return {
+    n,
+    decisionId: event.decisionId,
+    actionKey: event.arguments.actionKey,
+    tool: event.call.tool,
+    atMs: event.times.proposalsAtMs,
+    turnIndex: state.turn.index,
+    isRead: event.policy.isRead,
+    status: "in_flight",
+    transient: false,
+    digest: null,
+  };
+}
+
+export function addRecentCall(state: StateDraft, entry: RecentCall, size: number): void {
+  state.recentCalls = pushed(state.recentCalls, entry, size);
+  const tag = tagOf(entry.actionKey);
+  state.recentMarks |= markOf(tag);
+  state.recentOtherMarks |= otherMarkOf(tag);
+}
+
+function pushed(
+  recentCalls: readonly RecentCall[],
+  entry: RecentCall,
+  size: number,
+): readonly RecentCall[] {
+  // A push to a copy of the same length would double its capacity.
+  const next =
+    recentCalls.length <= size ? recentCalls.slice() : recentCalls.slice(recentCalls.length - size);
+  if (next.length < size) {
+    next.push(entry);
+    return next;
+  }
+  for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RecentCall;
+  next[size - 1] = entry;
+  return next;
 }

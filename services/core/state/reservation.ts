@@ -1,4 +1,4 @@
-/** Calls, steps and money that a call reserves in the budgets, and gives back. */
+/** Reserves calls, steps and money in the budgets, and gives them back. */
 
 import { trieGet, trieSet } from "../../collections/trie.ts";
 import type { Decision } from "../decision.ts";
@@ -10,13 +10,13 @@ import { NOTHING_SPENT, withMoney } from "./spent.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 import { opensStep, roomForTool } from "./turn.ts";
 
-/** Counts the call and its step; what a result of `not_executed` gives back again. */
+/** Counts the call and its step; a result of `not_executed` gives both back. */
 export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
-  // A call that was held has counted its step when it was held.
+  // The step of a held call was counted when the call was held.
   countCall(state, event, event.approval.approvalId === null, event.facts.more?.cost ?? null);
 }
 
-/** `first`: the call's step counts as well. */
+/** `first`: whether the call's step counts as well. */
 export function countCall(
   state: StateDraft,
   event: Decision,
@@ -46,7 +46,8 @@ export function countCall(
 function reserveTool(state: StateDraft, event: Decision, first: boolean, cost: Money | null): void {
   const tool = trieGet(state.tools, event.call.tool);
   const tools = tool === undefined ? roomForTool(state) : state.tools;
-  // Beyond the bound only a policy without a budget for each tool gets here: nobody asks.
+  // Only a policy without a budget for each tool goes beyond the bound: nothing reads the counter
+  // then.
   if (tool === undefined && tools.size >= LIMITS.counters) return;
   const inTurn = tool !== undefined && tool.turnIndex === state.turn.index ? tool : undefined;
   const newStep = first && opensStep(event.call.step, inTurn?.lastStep ?? null) ? 1 : 0;
@@ -61,7 +62,7 @@ function reserveTool(state: StateDraft, event: Decision, first: boolean, cost: M
   });
 }
 
-/** The call's reservation in the counters is given back. */
+/** Gives the call's reservation back to the counters. */
 export function release(state: StateDraft, call: OpenCall): void {
   const { turn, totals } = state;
   const tool = trieGet(state.tools, call.tool);
@@ -76,7 +77,9 @@ export function release(state: StateDraft, call: OpenCall): void {
   spend(state, call, call.call.more?.cost ?? null, -1);
 }
 
-/** Counts money as spent by a call, or takes it back, wherever the call itself is counted. */
+/**
+ * Counts money as spent by a call, or takes it back, in every counter that the call itself is in.
+ */
 export function spend(
   state: StateDraft,
   call: Pick<OpenCall, "tool" | "turnIndex">,

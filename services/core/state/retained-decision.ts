@@ -1,6 +1,7 @@
 /**
- * A decision as the state retains it, to answer a proposal that is delivered again: the decision itself without the
- * text of its arguments, which the proposal brings along again. With equal decision ids the texts are equal.
+ * A decision as the state retains it, to answer a proposal that is delivered again: the decision
+ * without the text of its arguments, which the proposal brings again. Equal decision ids mean equal
+ * texts.
  */
 import type { DecisionEvent } from "../events.ts";
 
@@ -10,7 +11,7 @@ export function keepDecision(decision: DecisionEvent): RetainedDecision {
   return withText(decision, "");
 }
 
-/** The decision as it was made. */
+/** Restores the decision as it was made. */
 export function recallDecision(retained: RetainedDecision, text: string): DecisionEvent {
   return withText(retained, text);
 }

@@ -1,15 +1,15 @@
 /**
- * Records of the state as rows: their members in a fixed order, without names. So a snapshot is
- * short, and equal records are equal text, whether their events were decided in this process or
- * read from the journal, where members may come in another order.
+ * Records of the state as rows: their members in a fixed order, without names. This keeps a
+ * snapshot short and makes equal records equal text, whether their events were decided in this
+ * process or read from the journal, where members may come in another order.
  */
 
 import type { Execution, Strike } from "../events.ts";
-import type { EffectHolder } from "./effect-holder.ts";
+import type { EffectHolder } from "./effect-index.ts";
 import type { RetainedDecision } from "./retained-decision.ts";
 import type { AskedCall, LastWrites, OpenCall, PriorCall, RecentCall, Sketched } from "./state.ts";
 
-/** How one kind of record becomes a row, and a row the record. */
+/** Converts one kind of record to a row and back. */
 export interface RowOf<T, R> {
   readonly pack: (record: T) => R;
   readonly unpack: (row: R) => T;
@@ -21,8 +21,8 @@ export const EXECUTION_ROW: RowOf<Execution, readonly [string, number, number]> 
 };
 
 /**
- * Parts of events, which have names: their members in the order of the alphabet. They come in one order where their
- * event was decided in this process, and in another where it was read from the journal.
+ * Sorts the members of an event's part by name. They come in one order where this process decided
+ * the event, and in another where it read the event from the journal.
  */
 function inOrder<T>(value: T): T;
 function inOrder(value: unknown): unknown {
@@ -34,7 +34,7 @@ function inOrder(value: unknown): unknown {
   return ordered;
 }
 
-/** Whole: what a decision says is for whoever adds to it, and not for the snapshot, to know. */
+/** Stored whole: the snapshot does not need to know the members of a decision. */
 export const RETAINED_ROW: RowOf<RetainedDecision, RetainedDecision> = {
   pack: inOrder,
   unpack: (decision) => decision,

@@ -1,8 +1,9 @@
 /**
- * A conversation as data, and back: for checkpoints and for the hash of the state.
+ * Converts a conversation to data and back: for checkpoints and for the hash of the state.
  *
- * N1 equal states give equal text, however they were built: ledgers in their order, tries by key.
- * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
+ * SNAPSHOT-1 equal states give equal text, however they were built: ledgers in their order, tries
+ * by key.
+ * SNAPSHOT-2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
 import { markOf, NO_MARKS, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
 import { type Ledger, ledgerEntries, ledgerFrom } from "../../collections/ledger.ts";
@@ -24,14 +25,14 @@ import {
 import { type ConversationState, initialState } from "./state.ts";
 
 /**
- * JSON text. A change of what it holds raises the version of checkpoints, in the runtime, so that an
- * older one is not read. Entries past their end at the time of the latest proposal are left out.
+ * JSON text. A change of its contents raises the version of checkpoints in the runtime, so that no
+ * older one is read. Entries past their end at the time of the latest proposal are left out.
  */
 export function snapshotState(state: ConversationState): string {
   return JSON.stringify(dataOf(state));
 }
 
-/** Whatever is not named here stands as it is. */
+/** Members without a line of their own are stored unchanged. */
 function dataOf(state: ConversationState) {
   const at = state.lastAtMs;
   const { openIndex: _open, effectIndex: _effects, ...rest } = state;
@@ -64,7 +65,7 @@ function dataOf(state: ConversationState) {
   };
 }
 
-/** The text must come from `snapshotState` of this version: the store's digests see to that. */
+/** The text must come from `snapshotState` of this version: the store checks that by digests. */
 export function restoreState(text: string): ConversationState {
   const data = JSON.parse(text) as ReturnType<typeof dataOf>;
   const { writes } = data;
@@ -74,7 +75,7 @@ export function restoreState(text: string): ConversationState {
   );
   const recentCalls = data.recentCalls.map(RECENT_CALL_ROW.unpack);
   return {
-    // First, for its order of members: objects of one shape are the quicker to read.
+    // First, for its order of members: objects of one shape are faster to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
     ...data,
     tools: trieFrom(data.tools),
@@ -109,7 +110,7 @@ function marksOf(
   recentCalls: ConversationState["recentCalls"],
   mark: (tag: number) => number,
 ): number {
-  return recentCalls.reduce((marks, { actionKey }) => marks | mark(tagOf(actionKey)), NO_MARKS);
+  return recentCalls.reduce((marks, call) => marks | mark(tagOf(call.actionKey)), NO_MARKS);
 }
 
 interface LedgerData<R> {

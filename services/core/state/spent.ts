@@ -1,15 +1,24 @@
-/** Money by currency: what calls have cost, or are thought to cost. Whole micro-units, never floats. */
+/**
+ * Money by currency: what calls have cost, or are estimated to cost. Whole micro-units, never
+ * floats.
+ */
 import type { Money } from "../inputs.ts";
 
-/** One amount for each currency, in the order in which they first came. */
+/** One amount for each currency, in the order in which the currencies first came. */
 export type Spent = readonly Money[];
 
 export const NOTHING_SPENT: readonly never[] = [];
 
-/** Currencies counted at most; what comes in others counts as spent in none (see `checks/spend.ts`). */
+/**
+ * The most currencies to count; money in further ones counts as spent in none (see
+ * `checks/spend.ts`).
+ */
 const CURRENCIES = 8;
 
-/** `times`: 1 adds the amount, -1 takes it away. Amounts stay between nothing and what is exact. */
+/**
+ * `times`: 1 adds the amount, -1 takes it away. Amounts stay between zero and the largest exact
+ * number.
+ */
 export function withMoney(spent: Spent, money: Money | null, times: 1 | -1): Spent {
   if (money === null || money.microUnits === 0) return spent;
   const at = findCurrencyIndex(spent, money.currency);
@@ -32,12 +41,12 @@ function amount(microUnits: number, currency: string): Money {
   return { microUnits: Math.min(Math.max(0, microUnits), Number.MAX_SAFE_INTEGER), currency };
 }
 
-/** What is spent in a currency, in micro-units. */
+/** The amount spent in a currency, in micro-units. */
 export function spentIn(spent: Spent, currency: string): number {
   return spent[findCurrencyIndex(spent, currency)]?.microUnits ?? 0;
 }
 
-/** Was anything spent that a limit in this currency cannot count? */
+/** Whether anything was spent that a limit in this currency cannot count. */
 export function spentElsewhere(spent: Spent, currency: string): boolean {
   for (const one of spent) if (one.currency !== currency && one.microUnits > 0) return true;
   return false;

@@ -1,10 +1,11 @@
 /**
- * What the gate remembers of one conversation. Immutable: `evolve` gives a new one and shares what
- * did not change.
+ * What the gate remembers of one conversation. Immutable: `evolve` returns a new state and shares
+ * what did not change.
  *
- * S1 every collection has a bound in `limits.ts`; at it only reads and refusals go, and of writes what must not stay.
- * S2 an entry past its `dropAt` counts as absent.
- * S3 `n` counts allowed calls and results: "since" compares it, never times.
+ * CONVERSATION-1 every collection has a bound in `limits.ts`; at a bound only reads, refusals, and
+ * writes that need not stay are dropped.
+ * CONVERSATION-2 an entry past its `dropAt` counts as absent.
+ * CONVERSATION-3 `n` counts allowed calls and results: "since" compares `n`, never times.
  */
 
 import { NO_MARKS } from "../../collections/bloom-filter.ts";
@@ -14,7 +15,7 @@ import { emptyTrie, type Trie } from "../../collections/trie.ts";
 import type { CallFacts, CallHeld, CallStatus, Execution, Strike } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import type { RememberedDenial } from "./denials.ts";
-import type { EffectHolder } from "./effect-holder.ts";
+import type { EffectHolder } from "./effect-index.ts";
 import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { ManualGrant } from "./manual-grants.ts";
@@ -28,7 +29,7 @@ export interface ConversationState {
   /** Gate times of the first and the latest proposal, ms. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
-  /** From here on the conversation counts as absent, unless another call comes. */
+  /** From this time on the conversation counts as absent, unless another call comes. */
   readonly dropAtMs: number;
   readonly n: number;
   readonly turn: TurnState;
@@ -38,26 +39,29 @@ export interface ConversationState {
   readonly retained: Ledger<RetainedDecision>;
   /** Decisions by call name: of reads and refusals. */
   readonly loose: Ledger<RetainedDecision>;
-  /** Names of writes whose decisions went to make room (`forgottenKey` in `names.ts`). */
+  /** Names of writes whose decisions were dropped to make room (`forgottenKey` in `names.ts`). */
   readonly forgotten: Trie<true>;
   readonly priorReads: Ledger<PriorCall>;
   readonly priorWrites: Ledger<PriorCall>;
-  /** In flight, held or of unknown outcome, by decision id. */
+  /** Calls in flight, held or of unknown outcome, by decision id. */
   readonly open: Trie<OpenCall>;
   /** Writes that failed and may have taken effect, the latest of each action, oldest first (`doubts.ts`). */
   readonly doubts: readonly OpenCall[];
-  /** Follows from `open` (`open-calls.ts`). */
+  /** Derived from `open` (`open-calls.ts`). */
   readonly openIndex: OpenIndex;
   readonly writes: WriteHistory;
-  /** Exclusive effects that stand, by resource: the latest first, what it may have replaced after. */
+  /**
+   * Exclusive effects in force, by resource: the latest holder first, then those that it may have
+   * replaced.
+   */
   readonly effects: Trie<readonly EffectHolder[]>;
-  /** Follows from `effects` (`effect-index.ts`). */
+  /** Derived from `effects` (`effect-index.ts`). */
   readonly effectIndex: EffectIndex;
   /** The latest call of the turn under each key of a sketch. */
   readonly sketches: Ledger<Sketched>;
   /** Recent calls, oldest first. */
   readonly recentCalls: readonly RecentCall[];
-  /** The marks (`bloom-filter.ts`) of all action keys in the ring, and of some that have left it. */
+  /** Bloom filter of all action keys in the recent calls, and of some that have left them. */
   readonly recentMarks: number;
   readonly recentOtherMarks: number;
   /** Loops with strikes, oldest first. */
@@ -68,29 +72,32 @@ export interface ConversationState {
   /** Times of the calls in each rate window. */
   readonly rates: Trie<Times>;
   readonly grants: Trie<Grant>;
-  /** Confirmations spent, with the action key each is bound to. */
+  /** Confirmations used up, each with the action key that it is bound to. */
   readonly confirmations: Trie<string>;
   readonly heldTime: HeldTime;
-  /** What verdicts granted or revoked, by `givenKey` (`given.ts`). */
+  /** What verdicts granted or revoked, by `rulingKey` (`manual-grants.ts`). */
   readonly manualGrants: Trie<ManualGrant>;
   /** What people have denied, the latest last (`denials.ts`). */
   readonly denials: readonly RememberedDenial[];
-  /** Id of the secret of its first sealed value: later ones are sealed with it, so that equal ones stay equal. */
+  /**
+   * Id of the secret of the first sealed value: later ones are sealed with it, so that equal values
+   * stay equal.
+   */
   readonly sealKeyId: string | undefined;
 }
 
-/** A copy in the making: one an event, filled field by field. */
+/** A mutable copy: each event fills one, field by field. */
 export type StateDraft = { -readonly [K in keyof ConversationState]: ConversationState[K] };
 
 export interface TurnState {
   readonly id: string | null;
-  /** Counts turns, so that a result knows whether its turn is still on. */
+  /** Counts turns, so that a result can tell whether its turn is still the present one. */
   readonly index: number;
   readonly startedAtMs: number;
   readonly calls: number;
   readonly steps: number;
   readonly lastStep: string | null;
-  /** What calls were held for before the turn began, ms (`held-time.ts`). */
+  /** How long calls were held before the turn began, ms (`held-time.ts`). */
   readonly heldBeforeMs: number;
   readonly spent: Spent;
 }
@@ -101,7 +108,7 @@ export interface Totals {
   readonly spent: Spent;
 }
 
-/** Of one tool within the turn. */
+/** Totals of one tool within the turn. */
 export interface ToolTotals {
   readonly turnIndex: number;
   readonly turnCalls: number;
@@ -127,7 +134,10 @@ export interface PriorCall {
   readonly execution: Execution;
   /** Id of the secret that the idempotency key of the execution is made with. */
   readonly keyId: string;
-  /** Equal calls in a row before this one: those that ran once it had succeeded, and those answered from memory. */
+  /**
+   * Equal calls in a row before this one: those that ran after it had succeeded, and those answered
+   * from memory.
+   */
   readonly repeats: number;
   readonly output: string | null;
   readonly outputDigest: string | null;
@@ -135,25 +145,31 @@ export interface PriorCall {
   readonly whole: boolean;
   readonly errorMessage: string | null;
   readonly transient: boolean;
-  /** Of a failed call: whether it may have taken effect. Of one that was not executed, `none`: its key was used before. Else null. */
+  /**
+   * Of a failed call: whether it may have taken effect. Of one that was not executed, `none`: its
+   * key was used before. Otherwise null.
+   */
   readonly effect: FailureEffect | null;
-  /** An earlier attempt of its execution may have taken effect, and nobody has said whether it did. */
+  /**
+   * Whether an earlier attempt of its execution may have taken effect and nobody has reported
+   * whether it did.
+   */
   readonly doubted: boolean;
   /** Digest of the latest output of this action, and how many calls in a row gave it. */
   readonly lastDigest: string | null;
   readonly sameOutputs: number;
   /** Failures in a row within the turn; null: none. */
   readonly failure: PriorFailure | null;
-  /** Where only results name what it writes: what its own named; null: nothing. */
+  /** What its own result named, where only results name what it writes; null: nothing. */
   readonly wrote: readonly string[] | null;
 }
 
 export interface PriorFailure {
   readonly count: number;
-  /** When the latest was reported. */
+  /** When the latest failure was reported. */
   readonly atMs: number;
   readonly code: string | null;
-  /** As the executor said it. */
+  /** As the executor reported it. */
   readonly retryable: boolean | null;
 }
 
@@ -163,7 +179,9 @@ export interface OpenCall {
   readonly tool: string;
   readonly agentId: string | null;
   readonly actionKey: string;
-  /** In doubt: it failed and may have taken effect; such calls are in `doubts`, not in `open`. */
+  /**
+   * In doubt: the call failed and may have taken effect; such calls are in `doubts`, not in `open`.
+   */
   readonly status: "in_flight" | "held" | "unknown" | "in_doubt";
   readonly isRead: boolean;
   readonly n: number;
@@ -175,13 +193,16 @@ export interface OpenCall {
   readonly started: boolean;
   /** Held calls: the decision that holds them. */
   readonly held: CallHeld | null;
-  /** Calls that a person was asked about: what they are asked for again by; null: nobody was asked. */
+  /**
+   * Calls that a person was asked about: the proposal that identifies a repeated question; null:
+   * nobody was asked.
+   */
   readonly asked: AskedCall | null;
-  /** Held calls: who approved so far, where several must. */
+  /** Held calls: who has approved so far, where several must. */
   readonly approvedBy: readonly string[];
 }
 
-/** The proposal that was held, whatever became of it. */
+/** The proposal that was held, whatever its outcome. */
 export interface AskedCall {
   readonly approvalId: string;
   readonly turn: string | null;
@@ -189,20 +210,23 @@ export interface AskedCall {
   readonly argumentsDigest: string;
 }
 
-/** What is remembered of the writes of one thing. */
+/** What the gate remembers of the writes to one resource. */
 export interface LastWrites {
-  /** When the latest result of one came that may have changed something (S3); 0: none came. */
+  /**
+   * `n` of the state when the latest result came that may have changed something (CONVERSATION-3); 0: none
+   * came.
+   */
   readonly doneN: number;
   /** The two succeeded writes by different action keys that were allowed last. */
   readonly latest: LastWrite | null;
   readonly other: LastWrite | null;
-  /** They must be remembered until here; later they may go at the bound. */
+  /** The writes must be remembered until this time; later they may be dropped at the bound. */
   readonly windowUntilMs: number;
 }
 
 export interface LastWrite {
   readonly actionKey: string;
-  /** When it was allowed (S3). */
+  /** `n` of the state when the write was allowed (CONVERSATION-3). */
   readonly n: number;
 }
 
@@ -233,7 +257,7 @@ export interface RecentCall {
   readonly isRead: boolean;
   readonly status: CallStatus;
   readonly transient: boolean;
-  /** Digest of the output, or of the error where the call failed; null: none known. */
+  /** Digest of the output, or of the error where the call failed; null: there is none. */
   readonly digest: string | null;
 }
 

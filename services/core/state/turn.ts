@@ -1,4 +1,4 @@
-/** Entering a turn: a new one means new user input, and is progress. */
+/** Begins a turn. A new turn means new user input, and is progress. */
 
 import { emptyLedger } from "../../collections/ledger.ts";
 import { emptyTrie, type Trie, trieDelete, trieEntries } from "../../collections/trie.ts";
@@ -10,8 +10,8 @@ import { type ConversationState, NO_FLAGS, type ToolTotals } from "./state.ts";
 const INTEGER = /^\d{1,15}$/;
 
 /**
- * The state as a call of this turn finds it. A call of an earlier numbered turn is late, not new:
- * it is judged within the present one.
+ * The state that a call of this turn is judged in. A call of an earlier numbered turn is late, not
+ * new: it is judged within the present turn.
  */
 export function enterTurn(
   state: ConversationState,
@@ -32,7 +32,7 @@ export function enterTurn(
       heldBeforeMs: heldUntil(state, atMs),
       spent: NOTHING_SPENT,
     },
-    // What is counted of each tool is counted within the turn.
+    // Counters of each tool are counters within the turn.
     tools: emptyTrie(),
     sketches: emptyLedger(),
     strikes: first ? state.strikes : [],
@@ -50,12 +50,15 @@ function isLate(turn: string, current: string | null): boolean {
   );
 }
 
-/** Does a call with this step open a new one? A call without a step is a step of its own. */
+/** Whether a call with this step opens a new one. A call without a step is a step of its own. */
 export function opensStep(step: string | null, lastStep: string | null): boolean {
   return step === null || step !== lastStep;
 }
 
-/** Totals with room for one more tool, if there is any: those of earlier turns no longer count. */
+/**
+ * Totals with room for one more tool, where that is possible: those of earlier turns no longer
+ * count.
+ */
 export function roomForTool(state: ConversationState): Trie<ToolTotals> {
   const { tools, turn } = state;
   if (tools.size < LIMITS.counters) return tools;

@@ -1,10 +1,10 @@
 /**
- * "Changed since": may anything that a call depends on have changed since an earlier call?
+ * "Changed since": whether anything that a call depends on may have changed since an earlier call.
  *
- * W1 a call without declared resources depends on everything; a write without them changes
- *    everything. Otherwise only the same resource counts.
- * W2 a repeat of a write asks for another write that was allowed since and did not fail; a read
- *    asks for any write whose result came since, also one that failed without certainty.
+ * WRITE-1 a call without declared resources depends on everything; a write without them changes
+ * everything. Otherwise only the same resource counts.
+ * WRITE-2 for a repeated write, another write counts that was allowed since and did not fail; for a
+ * read, any write whose result came since, also one that failed without certainty.
  */
 import { ledgerGet, ledgerPurge, ledgerPut } from "../../collections/ledger.ts";
 import { trieVisit } from "../../collections/trie.ts";
@@ -42,7 +42,7 @@ export function changedSince(
   return openWriteSince(state, call, sinceN);
 }
 
-/** Was anything written since, whatever it touched? */
+/** Whether anything was written since, whatever it touched. */
 export function anyWriteSince(state: ConversationState, call: Dependent, sinceN: number): boolean {
   const everything = { ...call, resources: null };
   return wrote(state.writes.any, everything, sinceN) || openWriteSince(state, everything, sinceN);
@@ -57,7 +57,9 @@ function counts(write: LastWrite | null, call: Dependent, sinceN: number): boole
   return write !== null && write.actionKey !== call.actionKey && write.n > sinceN;
 }
 
-/** In flight or unknown: it may have changed something already. Held calls have not. */
+/**
+ * A write in flight or of unknown outcome may have changed something already. A held one has not.
+ */
 function openWriteSince(state: ConversationState, call: Dependent, sinceN: number): boolean {
   if (state.open.size === 0) return false;
   return trieVisit(state.open, (open) => {
@@ -69,7 +71,8 @@ function openWriteSince(state: ConversationState, call: Dependent, sinceN: numbe
 
 function mayTouch(open: OpenCall, call: Dependent): boolean {
   if (open.call.resources === null || call.resources === null) return true;
-  // Only its result names all that it writes: until then no read is answered as if it wrote nothing else.
+  // Only its result names all that it writes: until then no read may be answered as if it wrote
+  // nothing else.
   if (call.isRead && open.call.more !== null && open.call.more.pending.length > 0) return true;
   return open.call.resources.some((resource) => call.resources?.includes(resource) === true);
 }
@@ -81,7 +84,7 @@ interface DoneWrite extends LastWrite {
   readonly windowUntilMs: number;
 }
 
-/** The history after a write's outcome is known and it may have changed something. */
+/** The history after a write's outcome is known, if the write may have changed something. */
 export function withWrite(
   history: WriteHistory,
   write: DoneWrite,
@@ -110,7 +113,7 @@ function pushed(writes: LastWrites, write: DoneWrite): LastWrites {
   return { ...done, ...lastTwo({ actionKey, n }, writes.latest, writes.other) };
 }
 
-/** Results do not come in the order of the calls: what counts is when a write was allowed. */
+/** Results do not come in the order of the calls: the time at which a write was allowed counts. */
 function lastTwo(
   write: LastWrite,
   latest: LastWrite | null,

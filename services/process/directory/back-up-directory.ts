@@ -12,8 +12,8 @@ import { asCallgateError, CallgateError } from "../../client/api/callgate-error.
 import { assertNoLosses, findMissingParts, lookAtDirectory } from "./data-directory.ts";
 
 /**
- * The head first, the log last: the copy's log is never behind the copy's head.
- * @throws CallgateError where the directory cannot be used, or something is in the way of the copy.
+ * Copies the head first and the log last, so that the copy's log is never behind the copy's head.
+ * @throws CallgateError where the directory cannot be used, or the target is not empty.
  */
 export async function backUpDirectory(dataDir: string, target: string): Promise<void> {
   try {
@@ -51,7 +51,7 @@ async function copyLog(dataDir: string, target: string): Promise<void> {
 function nothingThere(dataDir: string): CallgateError {
   return new CallgateError(
     "data_dir_unusable",
-    `\`${dataDir}\` holds no gate's data: name another`,
+    `\`${dataDir}\` holds no data of a gate: name another directory`,
   );
 }
 

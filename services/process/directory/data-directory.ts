@@ -1,11 +1,12 @@
 /**
- * What belongs together in a data directory: the log, the secret that its journal was written with, and the
- * head that says how far that journal had come. The log and the head name one id.
+ * The parts of a data directory: the log, the secret that its journal was written with, and the
+ * head that says how far that journal had come. The log and the head name the same id.
  *
- * DIR-1 a new directory gets its log first, then its secret, then its head, each on disk before the next;
- *       nothing is decided before. So a secret or a head without a log is a log that was lost, and a
- *       journal without a head or a secret is one that lost these.
- * DIR-2 the head is read before the log is: whoever looks while a gate decides finds a log that is further.
+ * DIR-1 a new directory gets its log first, then its secret, then its head, each on disk before the
+ *    next; nothing is decided before. So a secret or a head without a log is a log that was lost,
+ *    and a journal without a head or a secret is one that lost these.
+ * DIR-2 the head is read before the log is: whoever looks while a gate decides finds a log that is
+ *    further.
  */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +29,7 @@ export type DirectoryLook = {
   readonly log: "missing" | "empty" | "present";
 };
 
-/** What to do about a directory whose parts do not belong together. */
+/** How to fix a directory whose parts do not belong together. */
 export function directoryRemedy(dataDir: string): string {
   return (
     `Restore a backup of all files of \`${dataDir}\` together (\`${LOG_FILE}\`, \`${SECRET_FILE}\`, ` +
@@ -39,7 +40,10 @@ export function directoryRemedy(dataDir: string): string {
 
 const STAYS_QUIET = { throwIfNoEntry: false } as const;
 
-/** Changes nothing. @throws FatalError where a part may not be read: that is no loss. */
+/**
+ * Changes nothing. @throws FatalError where a part cannot be read because of its permissions: that
+ * is no loss.
+ */
 export function lookAtDirectory(dataDir: string): DirectoryLook {
   if (!existsSync(dataDir) || !statSync(dataDir).isDirectory()) {
     return { dataDir, head: null, headProblem: null, hasSecret: false, log: "missing" };
@@ -62,7 +66,7 @@ function lookAtHead(dataDir: string): Pick<DirectoryLook, "head" | "headProblem"
   }
 }
 
-/** Whether nothing but a log can be there: a new one may be made. */
+/** Whether the directory has neither secret nor head nor log, so that a new log may be made. */
 export function isNewDirectory({ head, headProblem, hasSecret }: DirectoryLook): boolean {
   return head === null && headProblem === null && !hasSecret;
 }
@@ -72,7 +76,7 @@ export function hasLostSecret({ head, hasSecret }: DirectoryLook): boolean {
   return !hasSecret && head?.ownsSecret !== false;
 }
 
-/** What can be said without opening the log: a sentence each, without a full stop. */
+/** Losses that can be found without opening the log: one sentence each, without a full stop. */
 export function findMissingParts(look: DirectoryLook): readonly string[] {
   const { dataDir, headProblem, hasSecret, log } = look;
   const losses = headProblem === null ? [] : [headProblem];
@@ -83,7 +87,10 @@ export function findMissingParts(look: DirectoryLook): readonly string[] {
   return [...losses, `the log \`${join(dataDir, LOG_FILE)}\` is ${log}${where}`];
 }
 
-/** What the opened log and the head say of each other, as far as it can be said without reading records. */
+/**
+ * Whether the opened log and the head contradict each other, as far as that can be told without
+ * reading records.
+ */
 export async function findForeignParts(look: DirectoryLook, log: Log): Promise<readonly string[]> {
   const { dataDir, head, headProblem } = look;
   const path = join(dataDir, HEAD_FILE);
@@ -98,7 +105,7 @@ export async function findForeignParts(look: DirectoryLook, log: Log): Promise<r
   ];
 }
 
-/** Nothing was decided in it. */
+/** Whether nothing was decided in the log. */
 export async function hasEmptyJournal(log: Log): Promise<boolean> {
   for (let partition = 0; partition < log.partitions; partition += 1) {
     if ((await log.endOffset(JOURNAL_TOPIC, partition)) > 0) return false;
@@ -106,12 +113,12 @@ export async function hasEmptyJournal(log: Log): Promise<boolean> {
   return true;
 }
 
-/** @throws FatalError `journal_lost` with all of them; nothing where there is none. */
+/** @throws FatalError `journal_lost` that lists all losses; does nothing where there are none. */
 export function assertNoLosses(dataDir: string, losses: readonly string[]): void {
   if (losses.length > 0) throw journalLost(losses, directoryRemedy(dataDir));
 }
 
-/** The head of a log in which nothing is decided yet. */
+/** The head of a log in which nothing has been decided. */
 export function newHead(
   log: Log,
   ownsSecret: boolean,

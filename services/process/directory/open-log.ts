@@ -1,4 +1,4 @@
-/** The log of an embedded gate, beside whatever process runs the gate. */
+/** Opens the log of an embedded gate beside the process that runs the gate. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
@@ -7,7 +7,7 @@ import { asCallgateError } from "../../client/api/callgate-error.ts";
 import type { Log } from "../../runtime/ports.ts";
 import { type AvroCodec, createAvroCodec } from "../../wire/codec.ts";
 import { environmentError } from "../exit-error.ts";
-import { fileError, isFileError } from "../file-error.ts";
+import { fileError, isFileError } from "../text-files.ts";
 import { assertNoLosses, findMissingParts, lookAtDirectory } from "./data-directory.ts";
 import { openDiskLog } from "./open-storage.ts";
 
@@ -18,23 +18,27 @@ export type DirectoryLog = {
   close(): Promise<void>;
 };
 
-/** @throws ExitError where no gate has kept a log there; CallgateError where it cannot be read. */
+/**
+ * @throws ExitError where the directory has no log of a gate; CallgateError where the log cannot be
+ *   read.
+ */
 export function openLog(dataDir: string): DirectoryLog {
-  // Opening would make a log: a mistyped path must not look like a gate without holds.
+  // Opening would create a log, and a mistyped path must not look like a gate without held calls.
   if (sizeOfLog(dataDir) > 0) return openExistingLog(dataDir);
-  // A log that is missing, or empty, beside what belongs to it: nobody named a wrong path.
+  // A missing or empty log beside other parts is a loss, not a mistyped path.
   assertNoLosses(dataDir, findMissingParts(lookAtDirectory(dataDir)));
   throw environmentError(
     `${dataDir}: holds no log of a gate; name its directory (--data-dir), or the brokers (--config)`,
   );
 }
 
-/** 0 where there is none. */
+/** 0 where there is no log. */
 function sizeOfLog(dataDir: string): number {
   try {
     return statSync(join(dataDir, LOG_FILE)).size;
   } catch (error) {
-    // What may not be looked at is no missing log: somebody else's must not be taken for a wrong path.
+    // A log without permission is not missing: a foreign directory must not look like a mistyped
+    // path.
     if (!isMissing(error)) throw fileError("read", dataDir, error);
     return 0;
   }

@@ -1,4 +1,7 @@
-/** The log of a data directory (or of this process alone), for whoever composes a gate or a client. */
+/**
+ * Opens the log of a data directory, or one in memory, for a process that composes a gate or a
+ * client.
+ */
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,8 +27,8 @@ import {
 } from "./data-directory.ts";
 
 /**
- * One writer and one disk: more partitions would split what is flushed together into smaller commits.
- * The log keeps the number it was made with.
+ * One writer and one disk: more partitions would split what is flushed together into smaller
+ * commits. An existing log keeps its number of partitions.
  */
 export const PARTITIONS = 1;
 
@@ -36,26 +39,27 @@ export type Storage = {
   readonly ownership: Ownership;
   readonly checkpoints: CheckpointStore | null;
   /** Null: nothing outlives the process. */
-  /** Nothing was decided there yet. */
+  /** Whether nothing was decided there yet. */
   readonly isNew: boolean;
   /**
-   * Writes down what the directory consists of, before anything is decided there.
-   * @returns where its head is kept; null: nothing outlives the process.
+   * Records which parts the directory has, before anything is decided there.
+   * @returns the store of its head; null: nothing outlives the process.
    */
   begin(ownsSecret: boolean): Promise<HeadStore | null>;
-  /** Lets the next gate in and closes the log. Idempotent. */
+  /** Gives up the right to decide and closes the log. Idempotent. */
   close(): Promise<void>;
 };
 
 /**
- * Any number of processes may have it open.
- * @throws PipelineError: unreadable, damaged, no space; `journal_lost` where it is missing or empty, and was there.
+ * Any number of processes may have the log open.
+ * @throws PipelineError: the log cannot be read, is damaged, or has no space; `journal_lost` where
+ *   it is missing or empty but existed before.
  */
 export function openDiskLog(dataDir: string, clock: Clock): LmdbLog {
   return new LmdbLog(openEnvironment(lookAtDirectory(dataDir)), () => clock.nowMs());
 }
 
-/** Whatever the rest of the directory says of it; makes no new one. @throws as `openDiskLog` */
+/** Opens an existing log without checking the rest of the directory. @throws as `openDiskLog` */
 export function openDiskLogAsItIs({ dataDir }: DirectoryLook, clock: Clock): LmdbLog {
   const environment = new Environment({ dataDir, newId: randomUUID, mayCreate: false });
   return new LmdbLog(environment, () => clock.nowMs());
@@ -68,17 +72,24 @@ type OwnedLog = {
   close(): Promise<void>;
 };
 
-/** The same with the right to decide; makes the log where there is none. @throws PipelineError */
+/**
+ * Like `openDiskLogAsItIs`, with the right to decide; creates the log where there is none. @throws
+ * PipelineError
+ */
 export function openStorageAsItIs(dataDir: string, clock: Clock): OwnedLog {
   return ownedLog(new Environment({ dataDir, newId: randomUUID }), clock);
 }
 
-/** The log with the right to decide. @throws PipelineError as `openDiskLog`; `role_taken`; for what is foreign. */
+/**
+ * Opens the log with the right to decide. @throws PipelineError as `openDiskLog`; `role_taken`; for
+ * parts of another directory.
+ */
 export async function openDiskStorage(dataDir: string, clock: Clock): Promise<Storage> {
   const look = lookAtDirectory(dataDir);
   const { environment, log, ownership, close } = ownedLog(openEnvironment(look), clock);
   try {
-    // Names of new files outlive a loss of power before anything is written that needs them.
+    // The names of new files must survive a loss of power before anything is written that needs
+    // them.
     if (isNewDirectory(look)) syncNewDirectory(dataDir);
     return { ...(await partsOf(dataDir, environment, log)), ownership, close };
   } catch (error) {
@@ -107,7 +118,7 @@ async function partsOf(
   environment: Environment,
   log: LmdbLog,
 ): Promise<Omit<Storage, "ownership" | "close">> {
-  // Again, now that nobody else writes it.
+  // Looks again, now that nobody else writes to the directory.
   const look = lookAtDirectory(dataDir);
   assertNoLosses(dataDir, [...findMissingParts(look), ...(await findForeignParts(look, log))]);
   hideFromGit(dataDir);
@@ -126,7 +137,10 @@ async function partsOf(
 
 const MIB = 1024 * 1024;
 
-/** What memory keeps of a log that nothing outlives: of its journal, what is asked for later. Decisions do not need it. */
+/**
+ * How much of a log in memory is retained: of its journal, what a client may ask for later.
+ * Decisions do not need it.
+ */
 const MEMORY_BUDGET = { journalBytes: 64 * MIB, otherBytes: 4 * MIB };
 
 export function openMemoryStorage(clock: Clock): Storage {
@@ -143,7 +157,7 @@ export function openMemoryStorage(clock: Clock): Storage {
 function openEnvironment(look: DirectoryLook): Environment {
   const { dataDir } = look;
   assertNoLosses(dataDir, findMissingParts(look));
-  // An existing log keeps its number of partitions, whatever it is.
+  // An existing log keeps its number of partitions.
   const mayCreate = isNewDirectory(look);
   return new Environment({ dataDir, newId: randomUUID, mayCreate });
 }
@@ -153,6 +167,6 @@ function hideFromGit(dataDir: string): void {
   try {
     writeFileSync(join(dataDir, ".gitignore"), "*\n", { flag: "wx" });
   } catch {
-    // There already, or not ours to write: nothing depends on it.
+    // The file exists already, or cannot be written: nothing depends on it.
   }
 }

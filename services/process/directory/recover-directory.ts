@@ -1,12 +1,16 @@
-/** What a data directory has lost, and going on without it by the word of a person. */
+/**
+ * Finds what a data directory has lost, and lets a gate go on without it once a person has accepted
+ * the loss.
+ */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../../adapters/config/registered-secrets.ts";
 import {
   openSecretFile,
+  registerSecrets,
   SECRET_FILE,
   type Secret,
+  type SecretStore,
   secretFrom,
 } from "../../adapters/config/secret-file.ts";
 import { FileHeads } from "../../adapters/files/head-file.ts";
@@ -35,23 +39,25 @@ import {
 import { openDiskLogAsItIs, openStorageAsItIs } from "./open-storage.ts";
 
 export type DirectoryLosses = {
-  /** A sentence each, without a full stop; none: all is there. */
+  /** One sentence for each loss, without a full stop; empty: nothing is lost. */
   readonly losses: readonly string[];
   readonly lostKeyIds: readonly string[];
-  /** Records that no gate can go on behind, which `verify` tells of as well. */
+  /** Records that no gate can read past; `verify` reports them as well. */
   readonly unreadable: readonly string[];
-  /** The log cannot be used: going on means to begin with an empty one. */
+  /** True where the log cannot be used: the gate starts again with an empty one. */
   readonly needsNewLog: boolean;
-  /** The secret cannot be used: going on means to make another. */
+  /** True where the secret cannot be used: a new one is made. */
   readonly needsNewSecret: boolean;
 };
 
 export type LossAcceptance = { readonly by: string; readonly reason: string | null };
 
-const CODEC = createAvroCodec({ secrets: new Map() });
 const HEARTBEAT_WATCH_MS = 2_500;
 const HEARTBEAT_YOUNG_MS = 15_000;
-/** Longest life of a conversation and a hold, by default, and a day; the journal is kept for longer. */
+/**
+ * Longest life of a conversation and a hold, by default, and a day; the journal is retained for
+ * longer.
+ */
 const SPAN_MS = 9 * 86_400_000;
 const NOTHING = {
   losses: [],
@@ -73,7 +79,7 @@ export async function findDirectoryLosses(
   if (isNewDirectory(look) && look.log !== "present") return NOTHING;
   const secret = suppliedSecret === undefined ? readSecret(dataDir) : secretOf(suppliedSecret);
   const opened = look.log === "present" ? openAnyLog(look) : null;
-  // Whoever made it was killed before the log had a name.
+  // The process that created the log was killed before the log had a name.
   if (isNewDirectory(look) && opened?.ok === false && opened.isNameless) return NOTHING;
   const missing = findMissingParts(look);
   if (opened === null || !opened.ok) {
@@ -100,12 +106,13 @@ async function lossesOfLog(
   const heads = foreign.length > 0 ? [] : (look.head?.partitions ?? []);
   const fingerprints = fingerprintsOf(look, secret);
   const sinceMs = systemClock.nowMs() - SPAN_MS;
+  const codec = createAvroCodec({ secrets: new Map() });
   const losses: string[] = [...foreign];
   const lostKeyIds = new Set<string>();
   const unreadable: string[] = [];
   for (let partition = 0; partition < log.partitions; partition += 1) {
     const head = heads[partition] ?? null;
-    const context = { log, codec: CODEC, partition, head, fingerprints, sinceMs };
+    const context = { log, codec, partition, head, fingerprints, sinceMs };
     const journalLosses = await findJournalLosses(context);
     losses.push(...journalLosses.losses);
     for (const keyId of journalLosses.lostKeyIds) lostKeyIds.add(keyId);
@@ -115,24 +122,24 @@ async function lossesOfLog(
   return { losses: [...new Set(losses)], lostKeyIds: [...lostKeyIds], unreadable, needsNewLog };
 }
 
-/** Null: the secret is kept elsewhere, and nobody named it. */
+/** Null: the secret is stored elsewhere, and the caller did not pass it. */
 function fingerprintsOf(
   look: DirectoryLook,
   secret: Secret | null,
 ): ReadonlyMap<string, string> | null {
-  if (secret !== null) return keepSecrets(secret, [], "").fingerprints;
+  if (secret !== null) return registerSecrets(secret, [], "").fingerprints;
   return keepsSecret(look) ? new Map() : null;
 }
 
-/** All that is lost, what is unreadable included. */
+/** All losses, including what is unreadable. */
 export function allLosses({ losses, unreadable }: DirectoryLosses): readonly string[] {
   return [...losses, ...unreadable];
 }
 
 /**
- * Goes on without what is lost: makes what is missing, writes into the journal what was accepted, and by
- * whom. What cannot be used is kept beside it, under another name.
- * @throws CallgateError `data_dir_in_use`, and for what no acceptance helps against.
+ * Goes on without what is lost: creates the missing parts, and journals what was accepted, and by
+ * whom. Parts that cannot be used stay in the directory under another name.
+ * @throws CallgateError `data_dir_in_use`, and for problems that no acceptance solves.
  */
 export async function acceptDirectoryLosses(
   dataDir: string,
@@ -143,7 +150,7 @@ export async function acceptDirectoryLosses(
   if (suppliedSecret === undefined && !keepsSecret(lookAtDirectory(dataDir))) {
     throw new CallgateError(
       "secret_unreadable",
-      `the secret of \`${dataDir}\` is not in it: hand it over, or the one that shall take its place`,
+      `the secret of \`${dataDir}\` is not in it: pass that secret, or the one that is to replace it`,
     );
   }
   const suffix = `lost-${randomBytes(4).toString("hex")}`;
@@ -164,7 +171,8 @@ export async function acceptDirectoryLosses(
       newHead(storage.log, suppliedSecret === undefined, accepted),
       directoryRemedy(dataDir),
     );
-    // From here on the directory opens: whatever happens, the next gate journals it.
+    // From here on the directory can be opened: whatever happens next, the next gate journals the
+    // acceptance.
     await heads.write();
     await journalAll(storage, heads, secrets);
   } finally {
@@ -187,7 +195,7 @@ async function journalAll(
   }
 }
 
-/** Whether it is, or was, in the directory. */
+/** Whether the secret is, or was, in the directory. */
 function keepsSecret(look: DirectoryLook): boolean {
   return look.hasSecret || hasLostSecret(look);
 }
@@ -219,7 +227,7 @@ function secretOf(value: string | Uint8Array): Secret | null {
 function secretsFor(dataDir: string, suppliedSecret: string | Uint8Array | undefined): SecretStore {
   const result =
     suppliedSecret === undefined ? openSecretFile(dataDir, true) : secretFrom(suppliedSecret);
-  if (result.ok) return keepSecrets(result.secret, [], directoryRemedy(dataDir));
+  if (result.ok) return registerSecrets(result.secret, [], directoryRemedy(dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }
@@ -232,7 +240,7 @@ function setAside(path: string, suffix: string): void {
   if (existsSync(path)) renameSync(path, `${path}.${suffix}`);
 }
 
-/** A gate whose log was deleted under it goes on writing to a file without a name. */
+/** A gate whose log was deleted goes on writing to a file without a name. */
 async function assertNoHeartbeat(dataDir: string): Promise<void> {
   const path = join(dataDir, HEARTBEAT_FILE);
   const beatMs = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

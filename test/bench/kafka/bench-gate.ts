@@ -15,7 +15,7 @@ import type { Logger } from "../../../services/runtime/ports.ts";
 import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 import { type AvroCodec, createAvroCodec } from "../../../services/wire/codec.ts";
 
-/** What `../shared/bench` gives to the process under test. */
+/** The environment that `../shared/bench` sets for the process under test. */
 export type BenchSettings = {
   readonly brokers: readonly string[];
   /** Topic of the proposals, and what the names of the outputs begin with. */
@@ -23,13 +23,13 @@ export type BenchSettings = {
   readonly output: string;
   readonly group: string;
   readonly partitions: number;
-  /** Checkpoints are kept there; undefined: none. */
+  /** The Redis of the checkpoints; undefined: no checkpoints. */
   readonly redisUrl: string | undefined;
   /** Records between checkpoints. */
   readonly checkpointEvery: number;
 };
 
-/** Calls are never reported: they must not turn out to be lost while the bench still counts. */
+/** Nobody reports the calls, so their outcomes must not become unknown while the bench counts. */
 const TIME_LIMIT_MS = 3_600_000;
 const WRITES = [
   "book_reservation",
@@ -47,7 +47,7 @@ const POLICY = {
 };
 
 /** As the defaults of docs/configuration.md. */
-const SESSION_MS = 6_000;
+export const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 300;
 const TRANSACTION_MS = 10_000;
 const LINGER_MS = 5;
@@ -98,13 +98,13 @@ export function topicsOf({ input, output }: BenchSettings): TopicNames {
   };
 }
 
-/** What the bench itself has not made. */
+/** Topics that the bench has not created. */
 async function makeTopics(settings: BenchSettings): Promise<void> {
   const admin = new KafkaTopicAdmin(() => createKafka(kafkaOf(settings), quietLogger));
   const topic = { partitions: settings.partitions, replicationFactor: 1, settings: {} };
   const names = topicsOf(settings);
   await admin.create(Object.values(names).map((name) => ({ name, ...topic })));
-  // Where some were there already, kafkajs does not wait for the others.
+  // If some topics exist already, kafkajs does not wait for the others.
   const inspector = new KafkaTopicInspector(
     () => createKafka(kafkaOf(settings), quietLogger),
     names,
@@ -121,7 +121,7 @@ function benchSecret() {
   return secret.secret;
 }
 
-/** `isFirst` is asked with each input, before it is read, until it says that this was the first. */
+/** `isFirst` is called with each input before it is read, until it returns true. */
 export function benchCodec(isFirst: () => boolean = () => true): AvroCodec {
   const { keyId, bytes } = benchSecret();
   const codec = createAvroCodec({ secrets: new Map([[keyId, bytes]]) });

@@ -17,7 +17,7 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** Before it has joined a gate is handed nothing but what it warms up with. */
+/** Before it has joined, a gate only gets its warm-up inputs. */
 function noteFirst(): boolean {
   if (!gate.host.status().joined) return false;
   const file = env["FIRST_FILE"];

@@ -1,4 +1,4 @@
-// How long a partition is without a decision when its gate is killed, and when gates are exchanged in
+// How long a partition is without a decision when its gate is killed, and when gates are replaced in
 // order; then how fast the journal that is left is replayed, and what its states take.
 import { spawn, spawnSync } from "node:child_process";
 import { openSync } from "node:fs";
@@ -12,7 +12,7 @@ import { Trickle } from "./trickle.ts";
 
 export const KILLED_WITH_REDIS = "longest time without a decision after SIGKILL, with Redis";
 export const KILLED_WITHOUT = "longest time without a decision after SIGKILL, without Redis";
-export const EXCHANGED = "longest time without a decision while gates are exchanged in order";
+export const EXCHANGED = "longest time without a decision while gates are replaced in order";
 export const REPLAY = "replay of the journal";
 export const MEMORY = "memory of 100,000 conversations";
 
@@ -23,7 +23,7 @@ const SETTLE_MS = 3_000;
 const AFTERWARDS_MS = 3_000;
 const DECIDED_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 50;
-/** What was committed before a death is visible by then; nobody takes over so soon. */
+/** Earlier commits are visible by then, and nobody takes over so soon. */
 const IN_FLIGHT_MS = 300;
 
 export type DeathSizes = { readonly inputs: number; readonly rounds: number };
@@ -57,7 +57,7 @@ export async function measureDeaths(
   try {
     const first = await gates.start("redis");
     const trickle = await Trickle.start(settings);
-    // Of a partition in order: once these are decided, all that was there before is.
+    // A partition is decided in order, so once these calls are decided all earlier ones are.
     await trickle.decidedAfter(performance.now(), DECIDED_WITHIN_MS);
     const rows = wanted.deaths ? await deathRows(gates, first, trickle, sizes.rounds) : [];
     await trickle.stop();
@@ -99,7 +99,7 @@ async function deathRows(
   return rows;
 }
 
-/** One is killed, another started at once. */
+/** Kills one gate and starts another at once. */
 async function killed(
   gates: Gates,
   running: Gate,
@@ -110,7 +110,7 @@ async function killed(
   const sinceMs = performance.now();
   running.kill();
   const starting = gates.start(checkpoints);
-  // Decisions of the one that was killed may still be on their way.
+  // Decisions of the killed gate may still arrive.
   await running.ended;
   await trickle.decidedAfter(performance.now() + IN_FLIGHT_MS, DECIDED_WITHIN_MS);
   recordGap(trickle.longestGapMs(sinceMs));

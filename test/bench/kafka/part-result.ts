@@ -1,6 +1,9 @@
 import type { BenchRow } from "../bench-row.ts";
 
-/** What one round of a part has found. Failures: a check failed, or a measurement gave nothing. */
+/**
+ * The results of one round of a part. A failure is a failed check, or a measurement without a
+ * value.
+ */
 export type PartResult = {
   readonly rows: readonly BenchRow[];
   readonly failures: readonly string[];

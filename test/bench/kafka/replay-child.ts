@@ -42,7 +42,7 @@ async function replay(partition: number): Promise<PartitionState> {
 const before = await heapUsed();
 const startedAt = performance.now();
 const states: PartitionState[] = [];
-// One after the other: so the figure is that of one thread, whatever the number of partitions.
+// Partitions are replayed one after the other, so the figure is that of one thread.
 for (let partition = 0; partition < log.partitions; partition += 1) {
   states.push(await replay(partition));
 }

@@ -23,12 +23,12 @@ const MISSING = 3;
 const USAGE = 2;
 const MS_PER_SECOND = 1_000;
 const MS_PER_MINUTE = 60_000;
-/** No round begins that would end later. */
+/** No round begins that would end after this time. */
 const BUDGET_MS = 23 * MS_PER_MINUTE;
 const ROUNDS = 3;
 const WORK = "node_modules/.cache/callgate-bench";
 const BUILD = join(process.cwd(), WORK, "build", "test", "bench", "kafka");
-/** As bin/callgate.js is started where it has much to do, see docs/operations.md. */
+/** The flags for a busy gate in docs/operations.md. */
 const NODE_ARGS = ["--max-semi-space-size=64", "--initial-old-space-size=512"];
 const BROKER = { "log.message.timestamp.type": "LogAppendTime", "log.retention.hours": 240 };
 
@@ -77,7 +77,7 @@ function requireParts({ parts }: Options): string {
   return shared.path;
 }
 
-/** Measures in rounds until all are done or the time is up, and keeps what was found. */
+/** Measures in rounds until all are done or the time is up, and retains the results. */
 class Rounds {
   readonly failures: string[] = [];
   readonly counts = new Map<string, number>();
@@ -88,7 +88,7 @@ class Rounds {
   async measure(name: string, action: () => Promise<PartResult>): Promise<void> {
     const startedAt = performance.now();
     if (startedAt - this.#startedAt + (this.#longestMs.get(name) ?? 0) > BUDGET_MS) {
-      // Medians of fewer rounds are none of what was asked for.
+      // Medians of fewer rounds would not be the requested figures.
       this.failures.push(`${name}: no time for another round`);
       return;
     }
@@ -119,7 +119,10 @@ class Rounds {
 
 async function measureAll(options: Options, folder: string, work: string): Promise<Rounds> {
   const { parts, quick } = options;
-  const [kafka, redis] = await Promise.all([startKafka({ properties: BROKER }), startRedis()]);
+  const [kafka, redis] = await Promise.all([
+    startKafka({ properties: BROKER, isMeasured: true }),
+    startRedis(),
+  ]);
   const gateChild = join(BUILD, "gate-child.js");
   const peer = [process.execPath, ...NODE_ARGS, gateChild].join(" ");
   const bench: SharedBench = { folder, work, brokers: kafka.bootstrap.join(","), peer };
@@ -156,7 +159,10 @@ async function measureAll(options: Options, folder: string, work: string): Promi
   return rounds;
 }
 
-/** Rows that are read together have the same beginning; the bare loop is what others are divided by. */
+/**
+ * Rows of one group begin with the same word. The loop that decides nothing is the base of the
+ * ratios.
+ */
 function tables(rows: readonly BenchRow[]): string {
   const groups = new Map<string, BenchRow[]>();
   for (const row of rows) {

@@ -1,8 +1,8 @@
-// Runs the bench that lies beside the repository, and reads the lines it prints.
+// Runs the bench beside the repository, and parses the lines that it prints.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
-/** One measured run of one system, as `run.sh` prints it; what else it holds is not read. */
+/** One measured run of one system, as `run.sh` prints it; other members are ignored. */
 export type SharedLine = {
   readonly system: string;
   readonly mode: string;
@@ -31,7 +31,7 @@ export type SharedBench = {
 
 const COMMON = { TENANT: "t", REPEAT: "1" };
 
-/** @throws Error where the script itself failed; a system that failed is in its line. */
+/** @throws Error where the script itself failed. A system that failed says so in its line. */
 export async function runShared(
   bench: SharedBench,
   options: Readonly<Record<string, string>>,
@@ -42,7 +42,7 @@ export async function runShared(
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line) as SharedLine & { readonly summary?: boolean })
     .filter(({ summary }) => summary !== true);
-  // 2: a system failed or broke exactly-once, which its line says.
+  // Exit code 2: a system failed or broke exactly-once, as its line says.
   if (code !== 0 && code !== 2) throw new Error(`run.sh ended with ${code}`);
   return lines;
 }
@@ -68,7 +68,7 @@ function run(
     env: { ...env, ...options },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  // With this process goes what it started: the script ends its own children.
+  // The script ends its own children when this process ends.
   const stop = (): void => void child.kill("SIGTERM");
   process.once("exit", stop);
   let stdout = "";

@@ -1,4 +1,5 @@
-// A few proposals a second on every partition, and how long each went without a decision.
+// Proposes a few calls a second on every partition, and measures the longest time without a
+// decision.
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKafka } from "../../../services/adapters/kafka/client.ts";
 import { type KafkaLog, openKafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
@@ -18,7 +19,7 @@ const MARK = "trickle-";
 export class Trickle {
   readonly #log: KafkaLog;
   readonly #codec = benchCodec();
-  /** By partition: when decisions were seen. */
+  /** The times of decisions, by partition. */
   readonly #seen: number[][];
   readonly #conversations: { name: number; calls: number }[];
   #names = 0;

@@ -7,7 +7,7 @@ async function secondUnder(tell: TellGate, budgets: object, afterMs = 0): Promis
   return story.outcome("write", { n: 2 });
 }
 
-/** The rows of its keys are in `policy-key-rows.ts`, with those of the other blocks. */
+/** The rows of the keys of budgets are in `policy-key-rows.ts`. */
 export const examples: CheckExamples = {
   reasons: {
     budget_steps: (tell) => secondUnder(tell, { max_steps: 1 }),

@@ -1,6 +1,6 @@
-// Every command that a real Bash runs of a plain line is one of the commands that the line was taken
-// into: same words, same directory. Bash has no programs here, so that each command reaches a
-// function that writes down what it was called with.
+// Every command that a real Bash runs of a plain line must be one of the commands into which the gate split
+// the line, with the same words and directory. Bash finds no programs here, so each command reaches a
+// function that records its arguments.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** What Bash runs of each line, a command as its directory and words. */
+/** The commands that Bash runs of each line, each as its directory and words. */
 function runInBash(lines: readonly string[]): readonly (readonly string[][])[] {
   const { stdout } = spawnSync("bash", ["--norc", "-c", RUN_LINES], {
     cwd: root,
@@ -87,7 +87,7 @@ const quotedWord = fc
   )
   .map((pieces) => pieces.join(""));
 
-test("words of any quotes are what Bash makes of them", () => {
+test("quoted words become what Bash makes of them", () => {
   const words = fc.array(quotedWord, { minLength: 1, maxLength: 4 });
   const texts = fc.sample(words, 1_000).map((line) => `ab ${line.join(" ")}`);
   const bashCommands = runInBash(texts).map(([command]) => command);
@@ -121,7 +121,7 @@ const PIECES = [
   ...["~/a", "2>&1", "> b", "<<", "<<'a'\n", "\na\n", "\\\n", "# a\n", "c=a ", "'", '"'],
 ];
 
-test("Bash runs no command of a plain line that the line was not taken into", () => {
+test("Bash runs only the commands into which a plain line was split", () => {
   const line = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 14 });
   const texts = fc
     .sample(line, 10_000)

@@ -36,7 +36,7 @@ function outcomeOf(line: string): Outcome {
   const [hex, expected] = line.split(",") as [string, string];
   const double = doubleOf(hex);
   const read = parseCanonical(expected);
-  // In an array the fast path reads it, alone the strict reader does.
+  // Reads each number alone and in an array.
   const inArray = parseCanonical(`[${expected}]`);
   if (canonicalText(double) !== expected || read.ok !== inArray.ok) return "wrong";
   if (!read.ok) {
@@ -47,7 +47,7 @@ function outcomeOf(line: string): Outcome {
 }
 
 describe.skipIf(!data.available)("RFC 8785", () => {
-  it("gives the published bytes for the six published inputs", () => {
+  it("produces the published bytes for the six published inputs", () => {
     const names = readdirSync(join(data.path, "input"));
     for (const name of names) {
       const result = parseCanonical(vector("input", name));

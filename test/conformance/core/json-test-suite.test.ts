@@ -14,7 +14,7 @@ const REFUSED_DUPLICATES: readonly string[] = [
   "y_object_duplicated_key_and_value.json",
 ];
 
-/** Canonical text where it is accepted, else the code of the refusal. */
+/** The canonical text, or the code of the refusal. */
 const PINNED: Readonly<Record<string, string>> = {
   "i_number_double_huge_neg_exp.json": "number_underflow",
   "i_number_huge_exp.json": "number_overflow",
@@ -53,7 +53,7 @@ const PINNED: Readonly<Record<string, string>> = {
   "i_structure_UTF-8_BOM_empty_object.json": "syntax",
 };
 
-/** What becomes of texts that parsers change in transit: unchanged in meaning, or refused. */
+/** The outcome of texts that parsers change: unchanged in meaning, or refused. */
 const TRANSFORMED: Readonly<Record<string, string>> = {
   "number_-9223372036854775808.json": "number_not_exact",
   "number_-9223372036854775809.json": "number_not_exact",
@@ -98,7 +98,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(188);
   });
 
-  it("accepts the 95 texts that are JSON, but for the two with a key twice", () => {
+  it("accepts the 95 texts that are JSON, except two with a repeated key", () => {
     const files = parsingFiles("y_");
     const refused = files.filter(
       (file) => !parseCanonical(readFileSync(join(data.path, "test_parsing", file))).ok,
@@ -107,7 +107,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(95);
   });
 
-  it("decides the 35 texts that are left to each parser as pinned", () => {
+  it("accepts or refuses the 35 implementation-defined texts as pinned", () => {
     const files = parsingFiles("i_");
     const outcomes = Object.fromEntries(
       files.map((file) => [file, outcomeOf("test_parsing", file)]),
@@ -116,7 +116,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(35);
   });
 
-  it("keeps or refuses the 22 texts that parsers change in transit", () => {
+  it("preserves or refuses the 22 texts that parsers change", () => {
     const files = readdirSync(join(data.path, "test_transform"));
     const outcomes = Object.fromEntries(
       files.map((file) => [file, outcomeOf("test_transform", file)]),
@@ -125,7 +125,7 @@ describe.skipIf(!data.available)("JSONTestSuite", () => {
     expect(files).toHaveLength(22);
   });
 
-  it("gives the same outcome for the text as for its bytes", () => {
+  it("gives the same outcome for a text and its bytes", () => {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let compared = 0;
     for (const file of [...parsingFiles("y_"), ...parsingFiles("n_")]) {

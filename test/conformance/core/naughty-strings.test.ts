@@ -1,4 +1,4 @@
-// The Big List of Naughty Strings: distinct strings stay distinct wherever the gate puts a string.
+// The Big List of Naughty Strings: distinct strings stay distinct wherever the gate uses them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ function isForbiddenKey(text: string): boolean {
 }
 
 describe.skipIf(!data.available)("naughty strings", () => {
-  it("are 511 and keep distinct digests as a value, and come back as they were", () => {
+  it("have 511 distinct digests as values, and survive a round trip", () => {
     const strings = naughtyStrings();
     const digests = strings.map((text) => {
       const canonical = canonicalOf({ note: text });
@@ -35,7 +35,7 @@ describe.skipIf(!data.available)("naughty strings", () => {
     expect(new Set(digests).size).toBe(511);
   });
 
-  it("keep distinct digests as a key", () => {
+  it("have distinct digests as keys", () => {
     const keys = naughtyStrings().filter((text) => !isForbiddenKey(text));
     const digests = keys.map((key) =>
       actionDigest("send", canonicalOf(Object.fromEntries([[key, 1]]))),
@@ -43,7 +43,7 @@ describe.skipIf(!data.available)("naughty strings", () => {
     expect(new Set(digests).size).toBe(keys.length);
   });
 
-  it("keep distinct digests as a key with every escape written out", () => {
+  it("have distinct digests as keys with every character escaped", () => {
     for (const key of naughtyStrings().filter((text) => !isForbiddenKey(text))) {
       const escaped = [...Array(key.length).keys()]
         .map((at) => `\\u${key.charCodeAt(at).toString(16).padStart(4, "0")}`)
@@ -53,13 +53,13 @@ describe.skipIf(!data.available)("naughty strings", () => {
     }
   });
 
-  it("keep distinct digests as a tool name", () => {
+  it("have distinct digests as tool names", () => {
     const digests = naughtyStrings().map((tool) => actionDigest(tool, "{}"));
     expect(new Set(digests).size).toBe(511);
   });
 
   it.each(["tenantId", "conversationId", "turn", "step", "callId"] as const)(
-    "keep distinct decision ids as a %s",
+    "have distinct decision ids as a %s",
     (field) => {
       const name = { tenantId: "t", conversationId: "c", turn: "1", step: "1", callId: "x" };
       const ids = naughtyStrings().map((text) =>

@@ -1,4 +1,4 @@
-// Every normalizer against its table of cases, and the same under other zones and languages.
+// Checks every normalizer against its table of cases, and in other time zones and languages.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,18 +13,19 @@ it("has a table for every normalizer", () => {
 });
 
 describe.each(tables)("$chain", ({ chain, gives, refuses }) => {
-  it.each(gives)("gives %j as %j", (value, expected) => {
+  it.each(gives)("turns %j into %j", (value, expected) => {
     expect(runChain(chain, value)).toEqual({ ok: true, value: expected });
   });
 
-  it.each(refuses.map((value) => [value]))("cannot take %j", (value) => {
+  it.each(refuses.map((value) => [value]))("refuses %j", (value) => {
     const result = runChain(chain, value);
     expect(result.ok).toBe(false);
-    // What is wrong is said without the value, which may be a secret.
+    // The problem does not contain the value, which may be a secret.
     if (!result.ok) expect(result.message).toMatch(/^`\w+` needs /);
   });
 
-  // `minor_units` changes the unit, `hash` and `json` what the value is: they are not meant to be run twice.
+  // `minor_units` changes the unit, `hash` and `json` the type: they are not meant to be applied
+  // twice.
   const oneWay = ["minor_units", "hash", "json"].some((name) => chain[0]?.startsWith(name));
   if (oneWay || chain.length > 1) return;
   it("leaves its own result as it is", () => {
@@ -48,7 +49,7 @@ async function printed(env: Readonly<Record<string, string>>): Promise<string> {
   return stdout;
 }
 
-it("gives the same bytes under every zone and language", async () => {
+it("gives the same bytes in every time zone and language", async () => {
   const here = await printed({ TZ: "UTC", LANG: "C" });
   expect(here.split("\n").length).toBeGreaterThan(300);
   expect(await printed({ TZ: "Pacific/Apia", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" })).toBe(

@@ -1,4 +1,4 @@
-// docs/coverage.md names every row of the published designs, and what it names is there.
+// docs/coverage.md has every row of the published designs, and its files and tests exist.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ function stripBackticks(cell: string): string {
   return cell.replaceAll("`", "");
 }
 
-/** Names of the tests in a file, as they are written. */
+/** The titles of the tests in a file. */
 function testsIn(file: string): readonly string[] {
   const text = readFileSync(pathOf(file), "utf8");
   return [...text.matchAll(/\b(?:test|it)\(\s*"((?:[^"\\]|\\.)*)"/g)].map(
@@ -39,14 +39,14 @@ function testsIn(file: string): readonly string[] {
   );
 }
 
-test("every row is named, and there is no other", () => {
+test("the page has every expected row and no other", () => {
   const wanted = Object.entries(ROWS).flatMap(([design, count]) =>
     Array.from({ length: count }, (_, index) => `${design}.${index + 1}`),
   );
   expect([...new Set(rows.map(({ row }) => row))].sort()).toEqual(wanted.sort());
 });
 
-test("every place and every test that a row names is there", () => {
+test("every file and test that a row names exists", () => {
   const wrong = rows.filter(
     ({ codePath, file, test: name }) =>
       !existsSync(pathOf(codePath)) || !existsSync(pathOf(file)) || !testsIn(file).includes(name),
@@ -54,7 +54,7 @@ test("every place and every test that a row names is there", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every test of a row is named by it", () => {
+test("every test with a row's number is in that row", () => {
   const coveringTests = new Set(rows.map(({ test: name }) => name));
   const files = readdirSync(pathOf("test/conformance/designs")).filter((name) => /^s\d/.test(name));
   expect(files).toHaveLength(Object.keys(ROWS).length);

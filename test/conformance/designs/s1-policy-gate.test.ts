@@ -33,7 +33,7 @@ const ORDERS = {
   },
 };
 
-test("S1.1 what is refused never runs: the gate sits before the execution", async () => {
+test("S1.1 a refused call never runs: the gate decides before the execution", async () => {
   const story = await tell({ tool_schemas: { create_document: {} } });
   let runs = 0;
   const tools = story.gate.guard(
@@ -48,7 +48,7 @@ test("S1.1 what is refused never runs: the gate sits before the execution", asyn
   expect(runs).toBe(1);
 });
 
-test("S1.2 of seven identical create_document one runs", async () => {
+test("S1.2 one of seven identical create_document calls runs", async () => {
   const story = await tell({ tool_schemas: { create_document: {} } });
   const outcomes: string[] = [];
   for (let i = 0; i < 7; i++) {
@@ -75,7 +75,7 @@ test("S1.3 spellings of one value are one call: amounts, phone numbers, spaces, 
   expect(await story.outcome("call_person", { ...spelled, phone: "5550198" })).toBe("allowed");
 });
 
-test("S1.4 the key comes from the content and never from the model, and a retry has the same", async () => {
+test("S1.4 the key comes from the content, never from the model, and a retry has the same key", async () => {
   const story = await tell(ORDERS);
   const first = await story.propose("pay", { order: "7", key: "made-by-the-model" });
   expect(first.arguments).toEqual({ order: "7", key: first.idempotencyKey });
@@ -168,7 +168,7 @@ test("S1.8 the third identical successful call is a loop", async () => {
   expect(await story.outcome("ping", { host: "a" })).toBe("loop_repeat");
 });
 
-test("S1.8 as a plain number, loop_threshold stops whatever came back", async () => {
+test("S1.8 loop_threshold as a plain number stops repeats whatever their output", async () => {
   const policy = {
     deduplication: { loop_threshold: 3 },
     tool_schemas: { ping: { repeatable: true } },
@@ -179,7 +179,7 @@ test("S1.8 as a plain number, loop_threshold stops whatever came back", async ()
   expect(await story.outcome("ping", { host: "a" })).toBe("loop_repeat");
 });
 
-test("S1.9 people see what is risky and nothing else", async () => {
+test("S1.9 people are asked only about risky calls", async () => {
   const story = await tell(ORDERS);
   const held: string[] = [];
   for (let i = 0; i < 5; i++) {
@@ -190,7 +190,7 @@ test("S1.9 people see what is risky and nothing else", async () => {
   }
   expect(held).toEqual(Array.from({ length: 5 }, () => "delete_order"));
   await story.propose("delete_order", { id: 0 });
-  // The same call again asks nobody a second time.
+  // Repeating the call does not ask a person again.
   expect(await story.outcome("delete_order", { id: 0 })).toBe("duplicate_in_flight");
 });
 
@@ -211,7 +211,7 @@ test("S1.10 a grant has a ceiling and an end, and says which of them was reached
   expect(over.refusal?.rule).toBe("authorization.tiers[0].ttl_ms");
 });
 
-/** The decision matrix: what a tool does, and what stands before it. */
+/** The decision matrix: kinds of tools, and the checks before them. */
 test("S1.12 the decision matrix, from a read-only query to an external API", async () => {
   const story = await tell({
     ...ORDERS,
@@ -226,7 +226,7 @@ test("S1.12 the decision matrix, from a read-only query to an external API", asy
   expect(await story.outcome("update_order", { id: 1 })).toBe("allowed");
   expect(await story.outcome("delete_order", { id: 1 })).toBe("held");
   expect(await story.outcome("transfer_money", { order_id: "9" })).toBe("held");
-  // Checked against the graph first: nobody is asked about a call that would be refused anyway.
+  // Effects are checked first, so nobody is asked about a call that would be refused anyway.
   expect(await story.outcome("charge_card", { order_id: "9", amount: 1 })).toBe(
     "side_effect_conflict",
   );
@@ -235,7 +235,7 @@ test("S1.12 the decision matrix, from a read-only query to an external API", asy
   expect(await story.outcome("post_to_api", { url: "https://a.example/x" })).toBe("duplicate_call");
 });
 
-test("S1.13 wrapping functions is the set up, and a loop shows that it works", async () => {
+test("S1.13 wrapping functions is all the set-up, and stops a loop", async () => {
   const story = await tell({ tool_schemas: { create_document: { risk_level: "LOW" } } });
   const made: string[] = [];
   const handlers = {
@@ -251,7 +251,7 @@ test("S1.13 wrapping functions is the set up, and a loop shows that it works", a
   expect(await tools.get_weather({ city: "Rome" })).toBe("rain");
 });
 
-test("S1.14 a retry of what may not have happened runs, a repeat of what happened does not", async () => {
+test("S1.14 a retry of a failed call runs, a repeat of a successful one does not", async () => {
   const story = await tell(ORDERS);
   await story.failed("pay", { order: "7" }, "connection timed out");
   const retry = await story.done("pay", { order: "7" });

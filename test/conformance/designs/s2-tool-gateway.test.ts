@@ -19,7 +19,7 @@ async function firstRefusal(
   return NEVER_REFUSED;
 }
 
-test("S2.1 search.read 47 times and http.get 19 times: each runs once, and the user hears of it", async () => {
+test("S2.1 search.read 47 times and http.get 19 times run once each, and the user is told", async () => {
   const story = await tell(templatePath("t2"));
   const executed: string[] = [];
   const propose = async (tool: string, times: number) => {
@@ -36,7 +36,7 @@ test("S2.1 search.read 47 times and http.get 19 times: each runs once, and the u
   expect(refusal?.message).toMatch(/user/i);
 });
 
-test("S2.2 a step of five calls counts as five calls: the budget of calls holds, that of steps does not", async () => {
+test("S2.2 a step of five calls uses five of the budget of calls and one of the budget of steps", async () => {
   const story = await tell({
     budgets: { max_steps: 25, max_tool_calls: 12 },
     tool_schemas: { get: {} },
@@ -101,7 +101,7 @@ test("S2.3 a call is answered from memory for 30 s, and runs again after the win
   expect(await other.outcome("search.read", { q: "a" })).toBe("allowed");
 });
 
-test("S2.4 what differs in every output by declaration does not hide the loop", async () => {
+test("S2.4 a declared volatile part of outputs does not hide a loop", async () => {
   const search = { read_only: true, volatile: true, volatile_output: ["$.took_ms"] };
   const story = await tell({ tool_schemas: { search } });
   await story.done("search", { q: "a" }, { hits: [1], took_ms: 12 });
@@ -148,7 +148,7 @@ test("S2.7 stop reasons differ, and each has a sentence for the user", async () 
   expect(new Set(messages).size).toBe(3);
 });
 
-test("S2.8 a budget that is used up leaves what is known so far to answer from", async () => {
+test("S2.8 the refusal of an exhausted budget lets the model answer from what it knows", async () => {
   const story = await tell({ budgets: { max_tool_calls: 2 }, tool_schemas: { get: {} } });
   const first = await story.done("get", { n: 1 }, "one");
   const second = await story.done("get", { n: 2 }, "two");

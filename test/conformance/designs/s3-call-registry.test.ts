@@ -57,7 +57,7 @@ test("S3.5 a hundred calls are remembered across turns", async () => {
   for (let i = 0; i < 90; i++) {
     story.after(1);
     const noted = await story.propose("note", { i }, {});
-    // A note that did not run has changed nothing that the write could depend on.
+    // The note did not run, so it changed nothing that the write depends on.
     await story.report(noted, { status: "not_executed" });
   }
   story.after(2_000);
@@ -65,7 +65,7 @@ test("S3.5 a hundred calls are remembered across turns", async () => {
   expect(await story.outcome("write_file", { path: "a", text: "b" })).toBe("loop_repeat");
 });
 
-test("S3.6 polling goes on, and ordinary work with several tools is let alone", async () => {
+test("S3.6 polling and ordinary work with several tools go on", async () => {
   const story = await tell({
     tool_deduplication: {},
     tool_schemas: {
@@ -94,7 +94,7 @@ test("S3.7 the order of keys makes no difference, that of lists where the policy
   expect(await story.outcome("list", '{"b":{"d":2,"c":1},"ids":[2,1]}')).toBe("allowed");
 });
 
-test("S3.7 what looks alike and is not is kept apart", async () => {
+test("S3.7 similar but different arguments have different keys", async () => {
   const story = await tell({ tool_schemas: { a: { read_only: true }, aa: { read_only: true } } });
   const calls: readonly [tool: string, args: string][] = [
     ["a", '{"x":"1"}'],
@@ -125,7 +125,7 @@ test("S3.7 a second read_file in one turn is answered from memory, different pat
   expect(await story.outcome("grep", { pattern: "a.+b" })).toBe("allowed");
 });
 
-test("S3.8 it is on where nothing is written, and can be switched off", async () => {
+test("S3.8 duplicates are detected by default, and detection can be switched off", async () => {
   const on = await tell({});
   await on.done("create", { n: 1 });
   expect(await on.outcome("create", { n: 1 })).toBe("duplicate_call");

@@ -29,7 +29,7 @@ test("S4.1 a refused duplicate that is repeated until the task ends", async () =
   expect(await story.outcome("get_time")).toBe("user_input_required");
 });
 
-test("S4.2 the refusal tells the call, what came of it, why it is refused and what to change", async () => {
+test("S4.2 the refusal names the call, its outcome, the reason and what to change", async () => {
   const story = await tell({ tool_schemas: TOOLS });
   const content = "x".repeat(2_000);
   await story.done("write_file", { path: "a", content }, "y".repeat(3_000));
@@ -41,7 +41,7 @@ test("S4.2 the refusal tells the call, what came of it, why it is refused and wh
   expect(refusal.message).not.toContain("y".repeat(1_001));
 });
 
-test("S4.2 a failed call is to be corrected first, a success is done", async () => {
+test("S4.2 the refusal asks to correct a failed call, and says that a successful one is done", async () => {
   const story = await tell({ retries: { max_attempts: 1 }, tool_schemas: TOOLS });
   await story.failed("run", { command: "a" }, "pygame is not installed", "1");
   const failed = await refusalOf(story, "run", { command: "a" });
@@ -53,7 +53,7 @@ test("S4.2 a failed call is to be corrected first, a success is done", async () 
   expect(failed.message).not.toBe(done.message);
 });
 
-/** Another word than the asked one is a strike too: the later rungs are out of its way. */
+/** A wrong acknowledgement is a strike too, so the later levels are set far off. */
 const PATIENT = { escalation: { ask: 1, options: 2, user_input: 6, end: "off" } };
 const AGAIN = "Let me try writing the file again";
 const INSTEAD = "Instead, I will check if pygame is installed first";
@@ -77,14 +77,14 @@ test("S4.3 `Let me try writing the file again` is no acknowledgement, `Instead, 
   expect(await story.outcome("run", { command: "ls" })).toBe("allowed");
 });
 
-test("S4.3 words alone are none: the call must differ from the refused one", async () => {
+test("S4.3 words alone are no acknowledgement: the call must differ from the refused one", async () => {
   const story = await untilOptions({ ...PATIENT, acknowledgement: { mode: "explicit" } });
   const decision = await story.propose("write_file", WRITE, { assistantText: INSTEAD });
   expect(decision.outcome).toBe("refused");
   expect(await story.outcome("run", {}, { assistantText: INSTEAD })).toBe("allowed");
 });
 
-test("S4.3 what counts as an acknowledgement can be written", async () => {
+test("S4.3 patterns of the policy decide what counts as an acknowledgement", async () => {
   const patterns = { mode: "explicit", patterns: ["I see"], unless: ["\\bbut\\b"] };
   const story = await untilOptions({ ...PATIENT, acknowledgement: patterns });
   const says = (assistantText: string) => story.outcome("run", {}, { assistantText });
@@ -96,7 +96,7 @@ test("S4.3 what counts as an acknowledgement can be written", async () => {
 test("S4.4 the first duplicate asks, the second gives options, the third needs the user, the fourth ends", async () => {
   const policy = { ...LADDER, acknowledgement: { mode: "off" }, tool_schemas: TOOLS };
   const story = await tell(policy);
-  // Without turns a rung refuses the repeated call alone, so that all four can be seen in a row.
+  // Without turns a level refuses only the repeated call, so all four levels appear in a row.
   story.turn(undefined);
   await story.done("write_file", WRITE, "written");
   const refusals: CallRefusal[] = [];
@@ -139,14 +139,14 @@ test("S4.5 write_file of nearly the same content is a near duplicate", async () 
   expect(await outcome("a", other)).toBe("allowed");
 });
 
-test("S4.5 by default it warns and does not refuse: one line of a long file is ordinary work", async () => {
+test("S4.5 near duplicates only warn by default, since changing one line of a long file is ordinary work", async () => {
   const nearly = [...LINES.slice(0, 59), "line 59 is another"].join("\n");
   const decision = await writeTwice(similar(0.9, "warn"), "a", nearly);
   expect(decision.outcome).toBe("allowed");
   expect(decision.warnings.map(({ reason }) => reason)).toEqual(["near_duplicate"]);
 });
 
-test("S4.6 each duplicate of one step is one, and each later one gets a stronger answer", async () => {
+test("S4.6 duplicates of one step count once, and each later one gets a stronger answer", async () => {
   const story = await tell({ ...LADDER, acknowledgement: { mode: "off" }, tool_schemas: TOOLS });
   await story.done("write_file", WRITE, "written");
   const first = await refusalOf(story, "write_file", WRITE, { step: "s2" });

@@ -1,4 +1,4 @@
-// The published configuration templates, pasted as they are: each loads and means what it says.
+// The published configuration templates load unchanged, and mean what they say.
 import { describe, expect, test } from "vitest";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
@@ -14,7 +14,7 @@ function loaded(text: string): PolicyDocument {
 }
 
 describe("T1", () => {
-  test("reads run, at most 100 a minute", async () => {
+  test("allows at most 100 reads a minute", async () => {
     const story = await tell(templatePath("t1"));
     for (let i = 0; i < 100; i++) {
       expect(await story.outcome("get_order", { i })).toBe("allowed");
@@ -24,7 +24,7 @@ describe("T1", () => {
     expect(await story.outcome("list_orders", { i: 100 })).toBe("allowed");
   });
 
-  test("writes have ten calls in an hour, removals a person who gives a reason", async () => {
+  test("grants ten writes an hour, and holds removals for a person with a reason", async () => {
     const story = await tell(templatePath("t1"));
     for (let i = 0; i < 10; i++) await story.done("update_order", { i });
     expect(await story.outcome("update_order", { i: 10 })).toBe("grant_exceeded");
@@ -38,7 +38,7 @@ describe("T1", () => {
     expect(await later.outcome("create_order", { i: 2 })).toBe("grant_exceeded");
   });
 
-  test("an invoice is the same whatever its spelling, and one whatever else is said", async () => {
+  test("takes spellings of an invoice for one, whatever its other arguments", async () => {
     const story = await tell(templatePath("t1"));
     const invoice = { amount_cents: "500", currency: "eur", customer_id: "c1" };
     await story.done("create_invoice", invoice, { id: 1 });
@@ -49,7 +49,7 @@ describe("T1", () => {
     expect(await story.outcome("create_invoice", { ...again, amount_cents: 501 })).toBe("allowed");
   });
 
-  test("an address is the same in any case, and the third equal call is a loop", async () => {
+  test("ignores the case of an address, and refuses the third equal call as a loop", async () => {
     const story = await tell(templatePath("t1"));
     await story.done("send_email", { recipient: "Ann@a.example", subject: "hi", body: "1" });
     const again = { recipient: "ann@A.example", subject: "hi", body: "2" };
@@ -60,14 +60,14 @@ describe("T1", () => {
     expect(await story.outcome("send_email", again)).toBe("loop_repeat");
   });
 
-  test("what is in no tier and no schema is unknown", async () => {
+  test("refuses tools without tier or schema as unknown", async () => {
     const story = await tell(templatePath("t1"));
     expect(await story.outcome("format_disk", {})).toBe("unknown_tool");
   });
 });
 
 describe("T2", () => {
-  test("a run has 12 calls and 60 seconds, and the next one as many", async () => {
+  test("gives each run 12 calls and 60 seconds", async () => {
     const story = await tell(templatePath("t2"));
     for (let i = 0; i < 12; i++) await story.done("http.get", { i }, `page ${i}`);
     expect(await story.outcome("http.get", { i: 12 })).toBe("budget_calls");
@@ -77,14 +77,14 @@ describe("T2", () => {
     expect(await story.outcome("http.get", { i: 13 })).toBe("budget_seconds");
   });
 
-  test("a run has 25 steps", async () => {
+  test("gives each run 25 steps", async () => {
     const text = templateText("t2").replace("max_tool_calls: 12", "max_tool_calls: 100");
     const story = await tell(loaded(text));
     for (let i = 0; i < 25; i++) await story.done("http.get", { i }, `page ${i}`);
     expect(await story.outcome("http.get", { i: 25 })).toBe("budget_steps");
   });
 
-  test("each retryable status is tried twice and no other is", async () => {
+  test("retries each retryable status twice and no other", async () => {
     const story = await tell(templatePath("t2"));
     for (const code of ["408", "429", "500", "502", "503", "504"]) {
       story.turn(code);
@@ -97,7 +97,7 @@ describe("T2", () => {
     expect(await story.outcome("http.get", { code: "403" })).toBe("retry_exhausted");
   });
 
-  test("with the indentation lost, `retries` at the top means the same", () => {
+  test("reads `retries` with and without its indentation alike", () => {
     const lost = templateText("t2").replace(
       /\n {2}retries:\n {4}(.*)\n {4}(.*)/,
       "\nretries:\n  $1\n  $2",
@@ -108,7 +108,7 @@ describe("T2", () => {
 });
 
 describe("T3", () => {
-  test("the first repeat in a turn is answered from memory, with a note", async () => {
+  test("answers the first repeat in a turn from memory, with a note", async () => {
     const story = await tell(templatePath("t3"));
     await story.done("read_file", { path: "a" }, "text");
     const { refusal } = await story.propose("read_file", { path: "a" });
@@ -118,7 +118,7 @@ describe("T3", () => {
     expect(await story.outcome("read_file", { path: "a" })).toBe("allowed");
   });
 
-  test("a threshold of two lets the first repeat run", async () => {
+  test("lets the first repeat run with a threshold of two", async () => {
     const text = templateText("t3").replace(
       "exact_duplicate_threshold: 1",
       "exact_duplicate_threshold: 2",
@@ -131,7 +131,7 @@ describe("T3", () => {
     );
   });
 
-  test("no progress is told after three calls, or as many as are written", async () => {
+  test("warns of no progress after three calls, or the configured number", async () => {
     const text = templateText("t3").replace("no_progress_threshold: 3", "no_progress_threshold: 5");
     for (const [policy, quiet] of [[templatePath("t3"), 3] as const, [loaded(text), 5] as const]) {
       const story = await tell(policy);
@@ -143,7 +143,7 @@ describe("T3", () => {
     }
   });
 
-  test("each of them may also stand under policy_engine", () => {
+  test("every template also loads under policy_engine", () => {
     for (const name of ["t2", "t3"] as const) {
       const nested = `policy_engine:\n${templateText(name).replaceAll(/^/gm, "  ")}`;
       expect(loaded(nested)).toEqual(loaded(templateText(name)));

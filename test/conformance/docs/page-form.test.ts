@@ -1,4 +1,4 @@
-// The form of the pages: a reader finds each one, and reads no walls.
+// The form of the pages: each is listed, has short paragraphs, and tables without prose.
 import { describe, expect, test } from "vitest";
 import { listTextFiles, readText } from "../../support/source-tree.ts";
 
@@ -13,7 +13,7 @@ const read = pages.filter((path) => !RESULTS.test(path));
 /** Without blocks of code. */
 const proseOf = (path: string): string => readText(path).replaceAll(/^ *```[\s\S]*?^ *```$/gm, "");
 
-/** The paragraphs of a page and the items of its lists, each as its lines. */
+/** The paragraphs and list items of a page, each as its lines. */
 function listParagraphs(path: string): readonly (readonly string[])[] {
   const blocks = proseOf(path)
     .split(/\n\s*\n/)
@@ -38,7 +38,7 @@ describe("a page", () => {
     );
   });
 
-  test("has paragraphs of a few lines", () => {
+  test("has short paragraphs", () => {
     const long = read.flatMap((path) =>
       listParagraphs(path)
         .filter((lines) => lines.length > PARAGRAPH_LINES_MAX)

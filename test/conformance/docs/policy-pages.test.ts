@@ -36,7 +36,7 @@ describe("docs/policy.md", () => {
     expect(code).toBe(0);
   });
 
-  test("has a call that explain traces", async () => {
+  test("has a call that `explain` traces", async () => {
     const page = readFileSync(new URL("docs/policy.md", ROOT), "utf8");
     const call = /policy explain -p shop\.yaml --call '(.+)'/.exec(page)?.[1] ?? "";
     const { stdout } = await runInProcess(["policy", "explain", "-p", policy, "--call", call]);

@@ -13,7 +13,7 @@ const ROWS: readonly KeyRow[] = [
   ...(await gatherCheckExamples()).flatMap(({ keys }) => keys),
 ];
 
-/** Keys that take one value alone, or are a place for others; examples are checked and change no decision. */
+/** Keys that take one value or only contain others, and `examples`, which change no decision. */
 const WITHOUT_A_CHOICE = [
   "policy_engine",
   "idempotency.generation",
@@ -37,7 +37,7 @@ function targetOf(ref: string): Schema {
     .reduce((at, part) => at[part] as Schema, schema);
 }
 
-/** The schemas that a value at this place may have, itself among them. */
+/** The schemas that a value at this position may have, including itself. */
 function formsOf(node: Schema, seen: readonly string[]): readonly Schema[] {
   const ref = node["$ref"] as unknown as string | undefined;
   const inner = ["anyOf", "oneOf", "allOf"].flatMap(
@@ -80,7 +80,7 @@ function asRule(key: string): string {
     .replace(/\.commands\.rules\.\[\](\.|$)/, ".variants.rules.[]$1");
 }
 
-test("every key has a row, and every row a key", () => {
+test("every policy key has a row, and every row a key", () => {
   const rows = ROWS.map(({ key }) => key);
   expect(keys.size).toBeGreaterThan(100);
   const without = [...keys].filter((key) => {
@@ -93,7 +93,7 @@ test("every key has a row, and every row a key", () => {
   expect(rows.filter((row) => !keys.has(row))).toEqual([]);
 });
 
-/** What a decision says, without ids that name the policy and not what it does. */
+/** A decision without the ids of its policy. */
 function said(decision: Decision): object {
   const {
     decisionId: _id,

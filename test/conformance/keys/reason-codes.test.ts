@@ -1,4 +1,4 @@
-// Every reason of the closed list comes about through the library: nothing stands there in vain.
+// The library can give every reason of the closed list.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
@@ -55,7 +55,7 @@ async function twice(openStory: TellGate, policy: object): Promise<string> {
 
 const enforced = (code: ReasonCode): object => ({ ...TOOLS, checks: { [code]: "enforce" } });
 
-/** What a program that is not the library has written into the log, under a key that is not the call's. */
+/** A record of another program in the log, under a key that is not the call's. */
 async function misrouted(): Promise<string> {
   const directory = makeDirectory();
   const story = await tell(TOOLS, directory);
@@ -74,7 +74,7 @@ async function misrouted(): Promise<string> {
   }
 }
 
-/** The gate runs code of the program that opens it: here such as gives a value that raises when it is read again. */
+/** A program's own code makes the gate fail: a value that throws when it is read again. */
 async function internalError(): Promise<string> {
   const raises = () => {
     let reads = 0;
@@ -222,7 +222,7 @@ test.each(Object.entries(cases))("%s", async (code, reasonCase) => {
   expect(await reasonCase((policy) => tell(policy))).toBe(code);
 });
 
-test("the list is the published one, and each reason has a case", () => {
+test("the list equals the published one, and each reason has a case", () => {
   const published = JSON.parse(
     readFileSync(new URL("../../../schemas/reasons.json", import.meta.url), "utf8"),
   ) as { readonly reasons: readonly { readonly code: string }[] };

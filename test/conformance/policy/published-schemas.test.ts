@@ -1,4 +1,4 @@
-// The published JSON Schemas say what the loader says, and are those that the vocabulary gives.
+// The published JSON Schemas are generated from the vocabulary, and agree with the loader.
 import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -23,7 +23,7 @@ describe("the published schemas", () => {
     expect(published[draft]).toEqual(JSON.parse(JSON.stringify(policyJsonSchema(draft))));
   });
 
-  it("have a text for editors on every key", () => {
+  it("have a description of every key", () => {
     const undescribed: string[] = [];
     collectUndescribed(published["draft-2020-12"], "$", undescribed);
     expect(undescribed).toEqual([]);

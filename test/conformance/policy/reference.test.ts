@@ -37,7 +37,7 @@ describe("the reference", () => {
     expect([...keys].filter((key) => !words.has(key))).toEqual([]);
   });
 
-  it("names every reason code that a policy may or may not set, and every normalizer", () => {
+  it("names every reason code and every normalizer", () => {
     expect(REASON_CODES.filter((code) => !words.has(code))).toEqual([]);
     expect(NORMALIZER_NAMES.filter((name) => !words.has(name))).toEqual([]);
   });
@@ -50,7 +50,7 @@ describe("the reference", () => {
 
   const isOfCases = (text: string) => /^cases:/m.test(text);
 
-  it.each(examples.filter(isOfCases))("has cases that can be read: %s", (text) => {
+  it.each(examples.filter(isOfCases))("has valid cases: %s", (text) => {
     expect(readCases({ name: "example", text })).toMatchObject({ ok: true });
   });
 
@@ -70,7 +70,7 @@ describe("the page on commands", () => {
   );
   const [policy = ""] = policies ?? [];
 
-  it("has a policy whose examples come out as they say", () => {
+  it("has a policy whose examples are decided as stated", () => {
     expect(policy.match(/^ {6,8}examples:/gm)?.length).toBe(4);
     expect(problemsOf("docs/commands.md", policy)).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe("the page on commands", () => {
     expect(problemsOf("docs/commands.md", changed).join()).toContain("is allowed, not denied");
   });
 
-  it("has rules that load in the policy's tool", () => {
+  it("has rules that load in the tool of the policy", () => {
     expect(rules).toHaveLength(1);
     const tool = `  bash:\n${(rules?.[0] ?? "").replaceAll(/^(?=.)/gm, "    ")}`;
     const head = policy.slice(0, policy.indexOf("  bash:\n"));

@@ -1,4 +1,4 @@
-// What every checkpoint store must do. One suite, run on each implementation.
+// The contract of checkpoint stores: one suite, run on each implementation.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addDigests, ZERO_DIGEST } from "../../../services/runtime/digest-sum.ts";
 import type {
@@ -38,7 +38,7 @@ function blob(key: string, seq: number, text = `state of ${key}`): CheckpointBlo
 export function describeCheckpointContract(
   name: string,
   open: () => Promise<CheckpointsUnderTest>,
-  /** It makes a large save in steps, with rests where it is given a pace. */
+  /** True where the store makes a large save in steps, and rests between them if it gets a pace. */
   canRest = false,
 ): void {
   describe(`a checkpoint store: ${name}`, () => {
@@ -54,7 +54,7 @@ export function describeCheckpointContract(
       expect(await store.load(0)).toEqual({ mark: null, checkpoint: null, problem: null });
     });
 
-    it("gives back what was saved, with count and sum kept by itself", async () => {
+    it("loads what was saved, with a count and sum that it maintains itself", async () => {
       const upserts = [blob("t/a", 3), blob("t/ünï", 5, "")];
       const saved = await store.save(
         0,
@@ -103,7 +103,7 @@ export function describeCheckpointContract(
       );
     });
 
-    it("forgets everything it had when an update replaces", async () => {
+    it("drops all earlier conversations when an update replaces", async () => {
       const { mark } = await store.save(
         0,
         { header: header(2), replace: true, upserts: [blob("a", 1)], removals: [] },
@@ -114,7 +114,7 @@ export function describeCheckpointContract(
       expect(checkpoint).toMatchObject({ count: 0, digestSum: ZERO_DIGEST, blobs: [] });
     });
 
-    it("takes updates that are larger than one step, and others in between", async () => {
+    it("saves an update larger than one step, and smaller ones between the steps", async () => {
       const text = "x".repeat(300_000);
       const many = (count: number, seq: number): CheckpointBlob[] =>
         Array.from({ length: count }, (_, i) => blob(`k${i}`, seq, text));
@@ -136,7 +136,7 @@ export function describeCheckpointContract(
       expect(checkpoint?.blobs.map(({ seq }) => seq).sort()).toEqual([1, 1, 1, 2, 2, 2, 2, 2]);
     });
 
-    it("keeps pace, and has the whole update whether or not it was hurried in between", async () => {
+    it("rests as the pace says, and saves the whole update also when it is hurried", async () => {
       const text = "x".repeat(30_000);
       const upserts = Array.from({ length: 40 }, (_, i) => blob(`k${i}`, 1, text));
       const rests: number[] = [];
@@ -156,7 +156,7 @@ export function describeCheckpointContract(
       expect(checkpoint?.count).toBe(40);
     });
 
-    it("changes nothing for one who thinks it holds something else", async () => {
+    it("refuses a save whose expected mark is stale, and changes nothing", async () => {
       const update = { header: header(2), replace: true, upserts: [blob("a", 1)], removals: [] };
       const { mark } = await store.save(0, update, null);
       const late = { header: header(1), replace: true, upserts: [], removals: [] };

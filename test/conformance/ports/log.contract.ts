@@ -1,4 +1,4 @@
-// What every log must do, whatever it is made of. One suite, run on each implementation.
+// The contract of logs: one suite, run on each implementation.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FatalError, FencedError } from "../../../services/runtime/errors.ts";
 import type { Log, LogRecord, OutgoingRecord, Ownership } from "../../../services/runtime/ports.ts";
@@ -11,7 +11,7 @@ export type LogUnderTest = {
   close(): Promise<void>;
 };
 
-/** Where the log's clock is the test's, and what is old is deleted by the log itself. */
+/** For a log with the test's clock that deletes old records itself. */
 export type TimedLogUnderTest = LogUnderTest & {
   readonly log: Log & { applyRetention(policy: RetentionPolicy): Promise<void> };
   setTime(nowMs: number): void;
@@ -33,7 +33,7 @@ function text(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : Buffer.from(bytes).toString("utf8");
 }
 
-/** Up to the end: a read may give less than there is. */
+/** Reads up to the end, since one read may return less. */
 async function readAll(
   log: Log,
   topic: Topic,
@@ -57,7 +57,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
     });
     afterEach(() => subject.close());
 
-    /** Up to an end that was asked for after all that should be in it. */
+    /** Reads up to an end that is requested after all expected records were appended. */
     const journal = async () => {
       await subject.log.endOffset("decisions", 0);
       return subject.log.read("decisions", 0, 0, LIMITS);
@@ -67,7 +67,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       return records.map(({ value }) => text(value));
     };
 
-    it("gives offsets without gaps, each topic-partition its own", async () => {
+    it("assigns offsets without gaps in each topic-partition", async () => {
       const appended = await subject.log.append([
         record("proposals", 0, "a"),
         record("proposals", 1, "b"),
@@ -75,14 +75,14 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
         record("results", 0, "d"),
       ]);
       expect(appended.map(({ offset }) => offset)).toEqual([0, 0, 1, 0]);
-      // An end may lie beyond the last record: some logs write marks of their own.
+      // The end may be beyond the last record, since some logs write transaction markers.
       expect(await subject.log.endOffset("proposals", 0)).toBeGreaterThanOrEqual(2);
       expect(await subject.log.startOffset("proposals", 0)).toBe(0);
       expect(await values("proposals", 0)).toEqual(["a", "c"]);
       expect(await values("proposals", 1)).toEqual(["b"]);
     });
 
-    it("keeps keys, values, absent ones, and headers as they were", async () => {
+    it("stores keys, values, nulls and headers unchanged", async () => {
       const headers = [
         { name: "traceparent", value: "00-äöü-01" },
         { name: "", value: "" },
@@ -107,7 +107,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect(records.map((one) => one.headers)).toEqual([[], headers, []]);
     });
 
-    it("gives each of several who read from one place at once all that is there", async () => {
+    it("returns all records to each of several concurrent readers at one offset", async () => {
       await subject.log.append([..."abcdef"].map((value) => record("proposals", 0, value)));
       const limits = { recordsMax: 2, bytesMax: 1_000 };
       const reads = Array.from({ length: 3 }, () => subject.log.read("proposals", 0, 1, limits));
@@ -117,7 +117,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       }
     });
 
-    it("reads from any offset, within the limits, at least one record", async () => {
+    it("reads from any offset within the limits, and at least one record", async () => {
       await subject.log.append([..."abcdef"].map((value) => record("proposals", 0, value)));
       await subject.log.append([..."ghi"].map((value) => record("proposals", 0, value)));
       for (let from = 0; from <= 9; from += 1) {
@@ -132,7 +132,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect(none).toEqual({ records: [], nextOffset: 9, endOffset: 9 });
     });
 
-    it("takes many and large records in one append", async () => {
+    it("appends many and large records at once", async () => {
       const sizes = [0, 1, 4_096, 300_000, 17, 1_000_000];
       const many = Array.from({ length: 3_000 }, (_, i) => record("allowed", 1, `v${i}`));
       const large = sizes.map((size) => record("allowed", 1, "x".repeat(size)));
@@ -141,7 +141,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect(records.map(({ value }) => value?.length)).toEqual([5, ...sizes]);
     });
 
-    it("commits to many topics at once and tells where", async () => {
+    it("commits to many topics at once and returns the offsets", async () => {
       const writer = await subject.ownership.takeOver(0);
       await subject.log.append([record("decisions", 0, "before")]);
       const consumed = { proposals: 4, results: 5, verdicts: 6 };
@@ -165,7 +165,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect(await writer.recordedOffsets()).toEqual(consumed);
     });
 
-    it("fences the owner before: it writes nothing any more", async () => {
+    it("fences the previous owner, which then writes nothing", async () => {
       const first = await subject.ownership.takeOver(0);
       const other = await subject.ownership.takeOver(1);
       const second = await subject.ownership.takeOver(0);
@@ -176,7 +176,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect((await second.commit(batch)).type).toBe("committed");
     });
 
-    it("fences a commit that was on its way when the partition was taken over", async () => {
+    it("fences a commit that was in flight when the partition was taken over", async () => {
       const first = await subject.ownership.takeOver(0);
       const batch = { records: [record("decisions", 0, "racing")], consumed: CONSUMED };
       const racing = first.commit(batch).then(
@@ -187,7 +187,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       const end = await subject.log.endOffset("decisions", 0);
       const seen = await values("decisions", 0);
       const outcome = await racing;
-      // Where the log's answer does not tell, nothing is assumed: whoever is told so takes over again, or is fenced.
+      // An unknown outcome is allowed as well: its writer takes over again, or is fenced.
       if (seen.length === 0) expect(["fenced", "unknown"]).toContain(outcome);
       else expect([outcome, seen]).toEqual(["committed", ["racing"]]);
       const later = first.commit(batch).then(
@@ -198,7 +198,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect(await subject.log.endOffset("decisions", 0)).toBe(end);
     });
 
-    it("wakes a reader that waits, for what anyone appends", async () => {
+    it("wakes a waiting reader for a record of any writer", async () => {
       const waiting = subject.log.waitForNew(
         [
           { topic: "results", partition: 0, offset: 0 },
@@ -211,7 +211,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       await subject.log.waitForNew([{ topic: "verdicts", partition: 1, offset: 0 }], 60_000);
     });
 
-    it("ends a wait when its time is over or its signal aborts", async () => {
+    it("ends a wait after its time-out or when its signal aborts", async () => {
       const position = [{ topic: "results", partition: 0, offset: 0 }] as const;
       await subject.log.waitForNew(position, 5);
       const abort = new AbortController();
@@ -221,7 +221,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       await subject.log.waitForNew(position, 60_000, abort.signal);
     });
 
-    it("refuses a partition it does not have, and keeps what came with it", async () => {
+    it("refuses a record for a missing partition, and accepts other appends", async () => {
       const good = subject.log.append([record("proposals", 0, "good")]);
       const bad = subject.log.append([record("proposals", 99, "bad")]);
       await expect(bad).rejects.toThrow(FatalError);
@@ -230,7 +230,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       await expect(subject.log.endOffset("proposals", -1)).rejects.toThrow(FatalError);
     });
 
-    it("does nothing once it is closed", async () => {
+    it("refuses every call after it is closed", async () => {
       await subject.close();
       await expect(subject.log.append([record("proposals", 0, "a")])).rejects.toThrow(FatalError);
       await expect(subject.log.read("proposals", 0, 0, LIMITS)).rejects.toThrow(FatalError);
@@ -238,7 +238,7 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
   });
 }
 
-/** What only a log must do that has a clock and deletes by itself. */
+/** The contract of logs that have a clock and delete old records themselves. */
 export function describeTimedLogContract(
   name: string,
   open: () => Promise<TimedLogUnderTest>,
@@ -256,7 +256,7 @@ export function describeTimedLogContract(
       return records.map(({ value }) => text(value));
     };
 
-    it("assigns append times itself and never lets one fall in a topic-partition", async () => {
+    it("assigns append times that never go back in a topic-partition", async () => {
       await subject.log.append([record("proposals", 0, "a")]);
       subject.setTime(500);
       await subject.log.append([record("proposals", 0, "b"), record("results", 0, "r")]);
@@ -268,7 +268,7 @@ export function describeTimedLogContract(
       expect(results.records[0]?.appendTimeMs).toBe(500);
     });
 
-    it("deletes what is old, never an input that was not consumed", async () => {
+    it("deletes old records, but no unread input", async () => {
       const writer = await subject.ownership.takeOver(0);
       for (const value of ["a", "b", "c"])
         await subject.log.append([record("proposals", 0, value)]);
@@ -282,7 +282,7 @@ export function describeTimedLogContract(
       expect(appended?.offset).toBe(3);
     });
 
-    it("keeps the journal's last record, and one that is older than the time to keep", async () => {
+    it("retains the journal's last record, also beyond its retention time", async () => {
       for (const at of [1_000, 2_000, 3_000, 9_000]) {
         subject.setTime(at);
         await subject.log.append([record("decisions", 0, `at ${at}`)]);

@@ -1,4 +1,4 @@
-// The checkpoint contract on a real Redis, each test under a group of its own.
+// Runs the checkpoint contract on a real Redis, with a group for each test.
 import { describe } from "vitest";
 import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";

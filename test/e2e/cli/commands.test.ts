@@ -1,4 +1,4 @@
-// The command line as a user meets it: exit codes, where things are printed, what errors say.
+// The command line as a user sees it: exit codes, output streams, error messages.
 import {
   closeSync,
   existsSync,
@@ -25,7 +25,7 @@ let directory = "";
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "callgate-cli-"));
-  // Whatever has to be built is built here, so that no test sees the builder's messages.
+  // Builds first, so that no test sees the builder's messages.
   await runCallgate(["--version"]);
 });
 afterAll(() => {
@@ -40,13 +40,13 @@ function file(name: string, text: string): string {
 
 const run = (args: readonly string[], input = "") => runCallgate(args, { cwd: directory, input });
 
-describe("usage", () => {
-  test("the version goes to stdout, alone", async () => {
+describe("callgate", () => {
+  test("prints only the version to stdout", async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(await run(["--version"])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  test("help goes to stdout and names every command", async () => {
+  test("prints help with every command to stdout", async () => {
     const { code, stdout, stderr } = await run(["--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     for (const name of ["demo", "dev", "replay", "policy", "approvals"]) {
@@ -65,7 +65,7 @@ describe("usage", () => {
     [["policy", "lint"], "no policy file was given"],
     [["policy", "import", POLICY], "required option '-f, --format <format>' not specified"],
     [["policy", "explain", "-p", POLICY], "nothing to explain"],
-  ])("%j is wrong usage", async (args, message) => {
+  ])("rejects %j as wrong usage", async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
@@ -73,7 +73,7 @@ describe("usage", () => {
 });
 
 describe("replay", () => {
-  test("prints a table without colours into a pipe, and exits 0 whatever was decided", async () => {
+  test("prints a table without colours into a pipe, and exits 0 whatever the decisions", async () => {
     const { code, stdout, stderr } = await run(["replay", SAMPLE, "--policy", POLICY]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).not.toContain(ESCAPE);
@@ -82,7 +82,7 @@ describe("replay", () => {
     expect(stdout).toMatch(/sample\.jsonl:1 +5 +4 +yes +duplicate_call ×4$/m);
   });
 
-  test("reads stdin and gives one line a call", async () => {
+  test("reads stdin and prints one line per call", async () => {
     const input = readFileSync(SAMPLE, "utf8");
     const args = ["replay", "-", "--policy", POLICY, "--format", "jsonl"];
     const { code, stdout } = await run(args, input);
@@ -112,7 +112,7 @@ describe("replay", () => {
     expect(readFileSync(input, "utf8")).toBe(readFileSync(SAMPLE, "utf8"));
   });
 
-  test("ends quietly when nobody reads on", async () => {
+  test("ends quietly when its reader has gone", async () => {
     const line = `${readFileSync(SAMPLE, "utf8").split("\n")[0]}\n`;
     const many = file("many.jsonl", line.repeat(20_000));
     const args = ["replay", many, "-p", POLICY, "--format", "jsonl"];
@@ -129,7 +129,7 @@ describe("policy", () => {
     { name: "set_it", schema: { type: "dict", properties: { a: { type: "float" } } } },
   ];
 
-  test("import prints the policy alone; notes go to stderr", async () => {
+  test("prints only an imported policy to stdout; notes go to stderr", async () => {
     const tools = file("tools.json", JSON.stringify(TOOLS));
     const { code, stdout, stderr } = await run(["policy", "import", tools, "--format", "tools"]);
     expect(code).toBe(0);
@@ -139,7 +139,7 @@ describe("policy", () => {
     expect(await run(["replay", SAMPLE, "-p", policy])).toMatchObject({ code: 0 });
   });
 
-  test("lint exits 1 for what it finds, and 0 for information alone", async () => {
+  test("lint exits 1 for findings, and 0 for information alone", async () => {
     const clean = await run(["policy", "lint", POLICY, "--json"]);
     const { findings } = JSON.parse(clean.stdout);
     expect(clean.code).toBe(0);
@@ -163,7 +163,7 @@ describe("policy", () => {
   });
 });
 
-describe("bad input is told with its place and what to do, and no stack", () => {
+describe("bad input", () => {
   const CASES: readonly (readonly [
     name: string,
     args: () => readonly string[],
@@ -206,7 +206,7 @@ describe("bad input is told with its place and what to do, and no stack", () => 
       "a result that cannot be written",
       () => ["replay", SAMPLE, "-p", POLICY, "--out", join(directory, "no", "out")],
       3,
-      /cannot write it: its directory is not there; make the directory, or name another/,
+      /cannot write it: its directory does not exist; create the directory, or name another/,
     ],
     [
       "a broken recording",
@@ -228,12 +228,15 @@ describe("bad input is told with its place and what to do, and no stack", () => 
     ],
   ];
 
-  test.each(CASES)("%s", async (_, args, code, message) => {
-    const ended = await run(args());
-    expect(ended.code).toBe(code);
-    expect(ended.stderr).toMatch(message);
-    expect(ended.stderr).not.toMatch(/^\s+at /m);
-  });
+  test.each(CASES)(
+    "is reported with its location and a remedy: %s",
+    async (_, args, code, message) => {
+      const ended = await run(args());
+      expect(ended.code).toBe(code);
+      expect(ended.stderr).toMatch(message);
+      expect(ended.stderr).not.toMatch(/^\s+at /m);
+    },
+  );
 
   const READERS = [
     ["verify"],
@@ -243,7 +246,7 @@ describe("bad input is told with its place and what to do, and no stack", () => 
     ["backtest", "--candidate", POLICY],
   ];
 
-  test.each(READERS)("no log to read anywhere: %s", async (...args) => {
+  test.each(READERS)("is reported if there is no log to read: %s", async (...args) => {
     const ended = await run(args);
     expect(ended.code).toBe(3);
     expect(ended.stderr).toContain(
@@ -251,21 +254,24 @@ describe("bad input is told with its place and what to do, and no stack", () => 
     );
   });
 
-  test.skipIf(!existsSync(FULL))("a full disk, for a file and for stdout", async () => {
-    const args = ["replay", SAMPLE, "-p", POLICY];
-    const message = /cannot write it: the disk is full; make room/;
-    const toFile = await run([...args, "--out", FULL]);
-    expect(toFile).toMatchObject({ code: 3, stderr: expect.stringMatching(message) });
-    const stdout = openSync(FULL, "w");
-    try {
-      const ended = await endOf(startCallgate(args, { cwd: directory, stdout }));
-      expect(ended).toMatchObject({ code: 3, stderr: expect.stringMatching(message) });
-    } finally {
-      closeSync(stdout);
-    }
-  });
+  test.skipIf(!existsSync(FULL))(
+    "is reported if the disk is full, for a file and for stdout",
+    async () => {
+      const args = ["replay", SAMPLE, "-p", POLICY];
+      const message = /cannot write it: the disk is full; make room/;
+      const toFile = await run([...args, "--out", FULL]);
+      expect(toFile).toMatchObject({ code: 3, stderr: expect.stringMatching(message) });
+      const stdout = openSync(FULL, "w");
+      try {
+        const ended = await endOf(startCallgate(args, { cwd: directory, stdout }));
+        expect(ended).toMatchObject({ code: 3, stderr: expect.stringMatching(message) });
+      } finally {
+        closeSync(stdout);
+      }
+    },
+  );
 
-  test("with --json, as JSON on stderr", async () => {
+  test("is reported as JSON on stderr with --json", async () => {
     const { code, stdout, stderr } = await run(["replay", "nowhere", "-p", POLICY, "--json"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(JSON.parse(stderr)).toMatchObject({

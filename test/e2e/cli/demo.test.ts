@@ -28,8 +28,8 @@ const HASTY_POLL = "refused poll_export";
 const PLAYS_MAX = 10;
 
 /**
- * A machine that stands still between two calls for as long as the policy wants between two polls makes
- * the hasty one a patient one, and the gate is right to let it: then the demo is played again.
+ * On a machine that pauses between two polls, the hasty poll may come late enough to be allowed,
+ * rightly. Then the demo is played again.
  */
 async function playDemo(args: readonly string[], wasHasty: (stdout: string) => boolean) {
   for (let left = PLAYS_MAX; ; left -= 1) {
@@ -40,7 +40,7 @@ async function playDemo(args: readonly string[], wasHasty: (stdout: string) => b
 
 const times = (count: number, text: string): string[] => Array.from({ length: count }, () => text);
 
-test("prints every decision, fits the screen, and says what to do next", async () => {
+test("prints every decision within the screen width, and says what to do next", async () => {
   const wasHasty = (stdout: string): boolean => decisions(stdout).includes(HASTY_POLL);
   const { code, stdout } = await playDemo([], wasHasty);
   expect(code).toBe(0);
@@ -66,7 +66,7 @@ test("prints every decision, fits the screen, and says what to do next", async (
     "allowed delete_customer",
   ]);
   expect(stdout).not.toContain("\u001b");
-  // The commands at the end name paths, which are as long as they are.
+  // The commands at the end contain paths, whose length varies.
   const [played = ""] = stdout.split("Every decision is in the log");
   expect(played.split("\n").filter((line) => [...line].length > COLUMNS)).toEqual([]);
   expect(stdout).toContain("2 documents instead of 14");
@@ -74,7 +74,7 @@ test("prints every decision, fits the screen, and says what to do next", async (
   expect(existsSync(join(directory, ".callgate/demo/log.mdb"))).toBe(true);
 });
 
-test("prints what docs/images/demo.svg shows", async () => {
+test("prints the content of docs/images/demo.svg", async () => {
   const wasHasty = (stdout: string): boolean => decisions(stdout).includes(HASTY_POLL);
   const { stdout } = await playDemo([], wasHasty);
   expect(playedTexts(drawRecording(stdout.trimEnd().split("\n")))).toEqual(
@@ -82,7 +82,7 @@ test("prints what docs/images/demo.svg shows", async () => {
   );
 });
 
-/** The lines of a recording up to those that name paths. */
+/** The lines of a recording before those that contain paths. */
 function playedTexts(recording: string): readonly string[] {
   const [played = ""] = recording.split("Every decision is in the log");
   const texts = [...played.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text = ""]) => text);
@@ -90,7 +90,7 @@ function playedTexts(recording: string): readonly string[] {
   return texts;
 }
 
-test("gives JSON lines with --json", async () => {
+test("prints JSON lines with --json", async () => {
   const wasHasty = (stdout: string): boolean => stdout.includes('"reason":"tool_frequency"');
   const { code, stdout } = await playDemo(["--json"], wasHasty);
   expect(code).toBe(0);
@@ -105,7 +105,7 @@ test("gives JSON lines with --json", async () => {
   });
 });
 
-test("can be run again, and what it recommends works", async () => {
+test("can be run again, and its recommended commands work", async () => {
   await runCallgate(["demo"], { cwd: directory });
   const { code, stdout } = await runCallgate(["demo"], { cwd: directory });
   expect(code).toBe(0);

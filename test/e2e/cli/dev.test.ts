@@ -27,7 +27,7 @@ afterEach(async () => {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** A gate that is fed line by line. */
+/** A gate that the test feeds line by line. */
 function startDev(...args: readonly string[]) {
   const child = startCallgate(["dev", "--policy", POLICY, ...args], { cwd: directory });
   const end = endOf(child);
@@ -77,7 +77,7 @@ test("decides, records results, and ends with its input", async () => {
   expect(await dev.end).toMatchObject({ code: 0 });
 });
 
-test("every bad line gets an error, and the rest goes on", async () => {
+test("answers every bad line with an error, and continues", async () => {
   const huge = JSON.stringify({ ...read(9), arguments: { text: "x".repeat(1024 * 1024) } });
   const lines: readonly (readonly [string, object])[] = [
     ["{oops", { type: "error", message: expect.stringContaining("not JSON") }],
@@ -113,14 +113,14 @@ test("every bad line gets an error, and the rest goes on", async () => {
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
   expect(code).toBe(2);
-  expect(stderr).toContain("6 lines were not taken");
+  expect(stderr).toContain("6 lines were rejected");
   expect(answers).toHaveLength(lines.length);
   const byLine = answers.sort((a, b) => Number(a["line"]) - Number(b["line"]));
   for (const [index, [, expected]] of lines.entries())
     expect(byLine[index]).toMatchObject(expected);
 });
 
-test("a gate that stays has told of bad lines by its answers alone", async () => {
+test("reports bad lines only in its answers with --stay", async () => {
   const dev = startDev("--stay");
   dev.send("{oops");
   expect(await dev.next()).toMatchObject({ type: "error", line: 1 });
@@ -129,7 +129,7 @@ test("a gate that stays has told of bad lines by its answers alone", async () =>
   expect(await dev.end).toMatchObject({ code: 0, signal: null });
 });
 
-test("a second gate is refused with the pid of the first", async () => {
+test("refuses a second gate with the pid of the first", async () => {
   const dev = startDev();
   dev.send(read(1));
   await dev.next();
@@ -139,7 +139,7 @@ test("a second gate is refused with the pid of the first", async () => {
   expect(second.stderr).toContain("use another data directory");
 });
 
-test("a held call is approved from another process, and then allowed", async () => {
+test("allows a held call after another process approves it", async () => {
   const dev = startDev();
   dev.send(deletion);
   const held = await dev.next();
@@ -156,14 +156,14 @@ test("a held call is approved from another process, and then allowed", async () 
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("no call waits") });
 });
 
-test("a verdict given while no gate runs is taken by the next one", async () => {
+test("applies a verdict given while no gate ran", async () => {
   const args = ["dev", "--policy", POLICY];
   const { stdout } = await run(args, `${JSON.stringify(deletion)}\n`);
   const { approvalId } = JSON.parse(stdout);
   const denied = await run(["approvals", "deny", approvalId, "--by", "ann", "--reason", "no"]);
   expect(denied).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("no gate has taken it within 3 s"),
+    stdout: expect.stringContaining("no gate has processed it within 3 s"),
   });
   const waiting = JSON.parse((await run(["approvals", "list", "--json"])).stdout);
   expect(waiting.approvals).toEqual([
@@ -175,11 +175,11 @@ test("a verdict given while no gate runs is taken by the next one", async () => 
     refusal: { reason: "approval_denied" },
   });
   const left = await run(["approvals", "list"]);
-  expect(left.stdout).toBe("nothing waits for a person\n");
+  expect(left.stdout).toBe("no call waits for a person\n");
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s ends it in order, and the next one remembers",
+  "%s stops it cleanly, and the next gate remembers",
   async (signal) => {
     const dev = startDev("--stay");
     dev.send({ ...deletion, tool: "create_document" });
@@ -198,7 +198,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("policies are merged, and a line that is not UTF-8 is no call", async () => {
+test("merges policies, and rejects a line that is not UTF-8", async () => {
   const tiers = '{ tiers: [{ name: never, pattern: "wipe_*", action: deny }] }';
   writeFileSync(join(directory, "a.yaml"), `authorization: ${tiers}\n`);
   writeFileSync(join(directory, "b.yaml"), "tool_schemas: { wipe_disk: {}, mail: {} }\n");

@@ -41,7 +41,7 @@ async function json(...args: string[]): Promise<{ readonly [key: string]: unknow
 }
 
 describe("callgate tail", () => {
-  it("prints the decisions that are there, filtered", async () => {
+  it("prints existing decisions, filtered", async () => {
     const all = await json("tail", "--once");
     const refused = await json("tail", "--once", "--reason", "duplicate_call");
     const held = await json("tail", "--once", "--outcome", "held", "--conversation", "other");
@@ -64,7 +64,7 @@ describe("callgate tail", () => {
 });
 
 describe("callgate explain", () => {
-  it("names the check, the earlier call and the line of the policy", async () => {
+  it("shows the check, the earlier call and the line of the policy", async () => {
     const run = await runCallgate(["explain", refusedId.slice(0, 10), "--data-dir", dataDir]);
 
     expect(run.stdout).toContain("duplicate_call: ");
@@ -73,7 +73,7 @@ describe("callgate explain", () => {
     expect(run.code).toBe(0);
   });
 
-  it("tells what became of an allowed call, and that nothing is known yet", async () => {
+  it("shows the result of an allowed call, or that there is none yet", async () => {
     const [charge, , held] = await json("tail", "--once");
     const charged = await runCallgate([
       ...["explain", String(charge?.["decisionId"]), "--data-dir", dataDir],
@@ -86,7 +86,7 @@ describe("callgate explain", () => {
     expect(waiting).toMatchObject({ result: null });
   });
 
-  it("refuses an id that is none", async () => {
+  it("refuses an id without a decision", async () => {
     const run = await runCallgate(["explain", "0".repeat(32), "--data-dir", dataDir]);
 
     expect(run.stderr).toContain("no decision in the journal has this id");
@@ -94,7 +94,7 @@ describe("callgate explain", () => {
   });
 });
 
-describe("callgate explain of a call that a grant let run", () => {
+describe("callgate explain of a call that used a grant", () => {
   let granted = "";
   let bought = "";
   const directory = mkdtempSync(join(tmpdir(), "callgate-test-"));
@@ -124,7 +124,7 @@ describe("callgate explain of a call that a grant let run", () => {
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it("names who gave it, when and why", async () => {
+  it("shows who granted it, when and why", async () => {
     const run = await runCallgate(["explain", granted, "--data-dir", directory]);
     expect(run.stdout).toMatch(/^outcome +allowed$/m);
     expect(run.stdout).toMatch(
@@ -132,7 +132,7 @@ describe("callgate explain of a call that a grant let run", () => {
     );
   });
 
-  it("names the policy's tier", async () => {
+  it("shows the policy's tier", async () => {
     const run = await runCallgate(["explain", bought, "--data-dir", directory, "--json"]);
     expect(JSON.parse(run.stdout)).toMatchObject({
       grantedBy: expect.stringMatching(/^the policy, tier `few`, until \S+Z$/),
@@ -141,7 +141,7 @@ describe("callgate explain of a call that a grant let run", () => {
 });
 
 describe("callgate dlq", () => {
-  it("lists, shows and gives back what could not be decided", async () => {
+  it("lists, shows and replays inputs that could not be decided", async () => {
     const [list] = await json("dlq", "list");
     const letters = list?.["deadLetters"] as { letter: string }[];
     const name = letters[0]?.letter ?? "";
@@ -154,7 +154,7 @@ describe("callgate dlq", () => {
     expect(dry).toEqual({ dryRun: true, replayed: [name], withoutValue: [] });
   });
 
-  it("wants to be told which", async () => {
+  it("requires the ids of letters, or --all", async () => {
     const run = await runCallgate(["dlq", "replay", "--data-dir", dataDir]);
 
     expect(run.code).toBe(2);
@@ -163,7 +163,7 @@ describe("callgate dlq", () => {
 });
 
 describe("a gate's log in .callgate", () => {
-  it("is what a command reads where nothing else is named", async () => {
+  it("is what commands read without other options", async () => {
     const home = mkdtempSync(join(tmpdir(), "callgate-test-"));
     symlinkSync(dataDir, join(home, ".callgate"));
     const inside = (...args: string[]) => runCallgate(args, { cwd: home });
@@ -177,13 +177,13 @@ describe("a gate's log in .callgate", () => {
 });
 
 describe("callgate verify", () => {
-  it("finds a journal as it must be", async () => {
+  it("finds no problem in a valid journal", async () => {
     const [report] = await json("verify");
 
     expect(report).toMatchObject({ ok: true, partitions: [{ records: 5, problems: [] }] });
   });
 
-  it("tells of a directory without a log", async () => {
+  it("reports a directory without a log", async () => {
     const run = await runCallgate(["verify", "--data-dir", join(dataDir, "nowhere")]);
 
     expect(run.code).toBe(3);
@@ -204,7 +204,7 @@ describe("callgate analytics", () => {
   it.each([
     ["that is a file", "log.mdb", "EEXIST"],
     ["below a file", join("log.mdb", "numbers"), "ENOTDIR"],
-  ])("names the key of a directory %s, and why it cannot be used", async (_, name, why) => {
+  ])("reports the key of a directory %s, and why it cannot be used", async (_, name, why) => {
     const directory = join(dataDir, name);
     const config = { http: { port: 0 }, analytics: { directory } };
     const running = startProcess(["analytics", "--data-dir", dataDir], config);
@@ -230,7 +230,7 @@ describe("callgate analytics", () => {
       return partitions.length > 0 && partitions.every(({ nextOffset }) => nextOffset >= end);
     };
     await expect.poll(hasRead).toBe(true);
-    // What was read is written when it ends.
+    // The analytics write what they have read when they end.
     running.child.kill("SIGTERM");
     expect((await running.ended).code).toBe(0);
 

@@ -1,4 +1,4 @@
-// A data directory that lost state, as an operator finds it: verify, recover, and the way on.
+// A data directory that lost state, as an operator sees it: verify, recover, and continue.
 import { cpSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -30,7 +30,7 @@ const LOSSES: readonly (readonly [string, (dataDir: string, earlier: string) => 
 ];
 
 test.each(LOSSES)(
-  "a log that is %s fails verify, and opens by the word of a person",
+  "a log that is %s fails verify, and opens after a person accepts the loss",
   async (_, lose, said) => {
     const dataDir = join(makeDirectory(), "data");
     const earlier = `${dataDir}-earlier`;

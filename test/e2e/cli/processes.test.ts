@@ -1,4 +1,4 @@
-// Long-running commands where there is no cluster: what they say of their configuration, and how they wait.
+// Long-running commands without a cluster: how they report their configuration, and how they wait.
 import { describe, expect, test } from "vitest";
 import { startProcess } from "../../support/processes/running-process.ts";
 import { runCallgate } from "../../support/run-callgate.ts";
@@ -12,8 +12,8 @@ const CONFIG = {
   secret: { value: "a secret that is long enough" },
 };
 
-describe("a configuration with problems", () => {
-  test("is refused with all of them, and nothing is started", async () => {
+describe("an invalid configuration", () => {
+  test("is rejected with all problems, and nothing starts", async () => {
     const config = { kafka: { brokers: [] }, http: { prot: 1 } };
     const gate = startProcess(["gate"], config);
     expect(await gate.ended).toEqual({ code: 2, signal: null });
@@ -21,7 +21,7 @@ describe("a configuration with problems", () => {
     const errorLines = gate.stderr.split("\n").filter((line) => !line.includes("building dist/"));
     expect(errorLines.map((line) => line.replace(/\S+callgate\.json/, "FILE"))).toEqual([
       "callgate: the configuration has 4 problems; docs/configuration.md lists the keys",
-      expect.stringMatching(/^callgate: FILE:1:11: kafka\.brokers: is empty; give it a value/),
+      expect.stringMatching(/^callgate: FILE:1:11: kafka\.brokers: is empty; set a value/),
       expect.stringMatching(
         /^callgate: FILE:1:33: http\.prot: is not a key; did you mean `port`\?/,
       ),
@@ -31,15 +31,15 @@ describe("a configuration with problems", () => {
     ]);
   });
 
-  test("may come from the environment alone, and names the variables", async () => {
+  test("may come from the environment alone, and the variables are listed", async () => {
     const env = { CALLGATE_KAFKA_BROKERS: "one", CALLGATE_KAFKA_BROKER: "one:1" };
     const { code, stderr } = await runCallgate(["config", "print"], { env });
     expect(code).toBe(2);
-    expect(stderr).toContain("CALLGATE_KAFKA_BROKERS: kafka.brokers.0: is no address");
+    expect(stderr).toContain("CALLGATE_KAFKA_BROKERS: kafka.brokers.0: is not an address");
     expect(stderr).toContain("did you mean `CALLGATE_KAFKA_BROKERS`?");
   });
 
-  test("is printed without its secrets where there are none", async () => {
+  test("is printed with its secrets masked, if there are any", async () => {
     const env = {
       CALLGATE_KAFKA_BROKERS: NOWHERE,
       CALLGATE_SECRET_VALUE: "this is not to be shown",
@@ -54,7 +54,7 @@ describe("a configuration with problems", () => {
   });
 });
 
-test("a policy with problems is refused at its lines", async () => {
+test("rejects an invalid policy with its lines", async () => {
   const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
   const gate = startProcess(["gate"], config, { "policy.yaml": "tool_schemas: 5\ncolour: red\n" });
   expect((await gate.ended).code).toBe(2);
@@ -65,13 +65,13 @@ test("a policy with problems is refused at its lines", async () => {
 test.each([
   ["nowhere.yaml", "there is no such file"],
   [".", "it is a directory"],
-])("a policy that cannot be read is wrong configuration: %s", async (file, why) => {
+])("rejects a policy that cannot be read as wrong configuration: %s", async (file, why) => {
   const gate = startProcess(["gate"], { ...CONFIG, policy: { files: [file] } });
   expect((await gate.ended).code).toBe(2);
   expect(gate.stderr).toContain(`cannot be read: ${why}`);
 });
 
-describe("handlers", () => {
+describe("invalid handlers", () => {
   test.each([
     ["export const handlers = 5;", "must be an object of functions"],
     ["export const handlers = { pay: 5 };", "no functions: `pay`"],
@@ -82,7 +82,7 @@ describe("handlers", () => {
       'Promise.reject(new Error("left alone")); await new Promise(() => setTimeout(() => 1, 60_000));',
       "cannot be loaded: nobody caught an error: left alone (at ",
     ],
-  ])("%s", async (module, expected) => {
+  ])("are rejected: %s", async (module, expected) => {
     const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
     const executor = startProcess(["executor"], config, { "handlers.mjs": module });
     expect((await executor.ended).code).toBe(2);
@@ -91,7 +91,7 @@ describe("handlers", () => {
 });
 
 describe("without brokers", () => {
-  test("a gate waits, is alive and not ready, and ends in order when asked to", async () => {
+  test("a gate waits, is alive and not ready, and stops cleanly", async () => {
     const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
     const gate = startProcess(["gate"], config, { "policy.yaml": POLICY });
     await gate.line("starting");
@@ -104,14 +104,14 @@ describe("without brokers", () => {
     expect(numbers).toContain('callgate_ready{service="gate"} 0');
     gate.child.kill("SIGTERM");
     expect(await gate.ended).toEqual({ code: 0, signal: null });
-    expect(gate.lines.map(({ msg }) => msg)).toContain("had not started");
+    expect(gate.lines.map(({ msg }) => msg)).toContain("ended before it had started");
   });
 
   test.each([
     [["executor"], "executor"],
     [["analytics", "run"], "analytics"],
   ])(
-    "%s waits, its numbers say that it is not ready, and it ends in order",
+    "%s waits, reports in its metrics that it is not ready, and stops cleanly",
     async (command, name) => {
       const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
       const running = startProcess(command, config, {
@@ -132,7 +132,7 @@ describe("without brokers", () => {
   );
 
   test.each(["Promise.reject(error)", "(() => { throw error; })()"])(
-    "an error that nobody catches (%s) is said in the log, and the process ends in order",
+    "an uncaught error (%s) is logged, and the process stops cleanly",
     async (stray) => {
       const module = `
         const error = new Error("left alone");
@@ -146,12 +146,12 @@ describe("without brokers", () => {
       expect(fatalLine?.["message"]).toMatch(
         /^nobody caught an error: left alone \(at file:.*handlers\.mjs:2:/,
       );
-      expect(executor.lines.map(({ msg }) => msg)).toContain("had not started");
+      expect(executor.lines.map(({ msg }) => msg)).toContain("ended before it had started");
       expect(executor.stderr).not.toContain("left alone");
     },
   );
 
-  test("an address that is taken is said, with the key to change", async () => {
+  test("an address in use is reported with the configuration key", async () => {
     const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
     const first = startProcess(["gate"], config, { "policy.yaml": POLICY });
     const { port } = await first.line("starting");

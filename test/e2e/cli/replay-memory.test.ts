@@ -1,4 +1,4 @@
-// A replay holds one conversation at a time: fifty times the input must not need more memory.
+// A replay holds one conversation at a time: 25 times the input must not need more memory.
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ const POLICY = fileURLToPath(new URL("../../../infra/policies/demo.yaml", import
 const CONVERSATIONS = 400;
 const CALLS = 20;
 const OUTPUT = "x".repeat(1_000);
-const TIMES = 50;
+const TIMES = 25;
 
-/** More than garbage varies by; the larger input is 400 MB unpacked. */
+/** More than garbage varies by; the larger input is 200 MB unpacked. */
 const GROWTH_MEGABYTES_MAX = 120;
 
 let directory = "";
@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** About 8 MB of calls that differ, so that a state which was kept would show. */
+/** About 8 MB of distinct calls, so that retained state would show. */
 function recording(): string {
   const lines = Array.from({ length: CONVERSATIONS }, (_, line) => {
     const calls = Array.from({ length: CALLS }, (_unused, call) => ({
@@ -38,7 +38,7 @@ function recording(): string {
   return lines.join("");
 }
 
-test("peak memory does not grow with the file", async () => {
+test("the peak memory of a replay does not grow with the file", async () => {
   const packed = gzipSync(recording());
   const once = join(directory, "once.jsonl.gz");
   const often = join(directory, "often.jsonl.gz");

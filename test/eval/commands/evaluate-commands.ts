@@ -1,4 +1,4 @@
-/** The part of the evaluation on commands: published benchmarks, and lists of the project's own. */
+/** The part of the evaluation on commands: published benchmarks, and our own lists. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ export interface CommandRow {
   readonly name: string;
   readonly actual: string;
   readonly wanted: string;
-  /** `skipped`: the data or the package is not at hand; `found` says why. */
+  /** `skipped`: the data or the package is missing; `found` says why. */
   readonly state: "reached" | "MISSED" | "skipped";
   /** Lines that came out wrong, by class. */
   readonly wrong: ReadonlyMap<string, readonly string[]>;
@@ -20,7 +20,7 @@ export interface CommandRow {
 const TEMPLATE = fileURLToPath(
   new URL("../../../infra/policies/templates/coding-agent.yaml", import.meta.url),
 );
-/** Without rules: what the tables of programs say. */
+/** A policy without rules, decided by the tables of programs. */
 const TABLES = {
   policy_engine: { preset: "balanced", tool_schemas: { bash: { commands: "shell" } } },
 };
@@ -30,7 +30,7 @@ interface Measure {
   readonly name: string;
   readonly lines: readonly ClassedLine[] | { readonly missing: string };
   readonly isWrong: (verdict: LineVerdict) => boolean;
-  /** Of the lines that came out wrong; null: the figure has no target. */
+  /** The share of wrong lines; null: the figure has no target. */
   readonly percentMax: number | null;
 }
 
@@ -38,7 +38,7 @@ export async function evaluateCommands(): Promise<readonly CommandRow[]> {
   return [...(await evaluateLines()), await bypassRow()];
 }
 
-/** Without what needs a package from PyPI. */
+/** Leaves out the parts that need a package from PyPI. */
 export async function evaluateLines(): Promise<readonly CommandRow[]> {
   const allowed = ({ outcome }: LineVerdict) => outcome === "allowed";
   const underTemplate = await measure(TEMPLATE, [
@@ -58,7 +58,7 @@ export async function evaluateLines(): Promise<readonly CommandRow[]> {
       name: "aegish: harmless commands held for a person",
       lines: readAegish("harmless"),
       isWrong: ({ outcome }) => outcome === "held",
-      // Most of them belong to a desktop, which no coding agent works on.
+      // No target, since most of these lines belong to a desktop, which no coding agent uses.
       percentMax: null,
     },
     {
@@ -164,7 +164,7 @@ function isHeld({ scores }: BypassScores): boolean {
   return ours !== undefined && ours.effective > 0 && ours.bypasses === 0;
 }
 
-/** The rows as text, with every line that came out wrong. */
+/** The rows as text, with every wrong line. */
 export function printCommands(rows: readonly CommandRow[], print: (text: string) => void): void {
   print("## Commands\n");
   for (const { name, actual, wanted, state, wrong } of rows) {

@@ -1,4 +1,7 @@
-/** gate-bypass-bench: how many of its rewrites of forbidden commands have their effect although the gate was asked. */
+/**
+ * gate-bypass-bench counts the rewrites of forbidden commands that have their effect despite the
+ * gate.
+ */
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,7 +14,7 @@ const PACKAGE = "agentguard-eval==0.3.2";
 const INSTALL_MS_MAX = 180_000;
 
 export interface BypassScores {
-  /** Ours is called `callgate`; the others are the package's own. */
+  /** Our gate is called `callgate`; the others are the package's own. */
   readonly scores: readonly {
     readonly gate: string;
     /** Rewrites that have the forbidden effect on this machine's `sh`. */

@@ -13,7 +13,7 @@ export interface LineGate {
 
 const SECRET = "evaluation-of-commands-0123456789";
 
-/** @param policy a file, or a document as a file has it. @param tool the one whose `command` is a line. */
+/** @param policy a file, or a policy document. @param tool the tool whose `command` is a line. */
 export async function openLineGate(policy: string | object, tool: string): Promise<LineGate> {
   const gate = await openCallgate({ policy, dataDir: false, secret: SECRET });
   let conversations = 0;

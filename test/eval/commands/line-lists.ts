@@ -26,7 +26,7 @@ interface PublishedCommand {
   readonly category?: string;
 }
 
-/** The commands that aegish publishes, or why they are not at hand. */
+/** The commands that aegish publishes, or why they are missing. */
 export function readAegish(
   name: "harmful-open" | "harmless",
 ): readonly ClassedLine[] | { readonly missing: string } {

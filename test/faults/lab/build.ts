@@ -1,18 +1,18 @@
-// The sources compiled once, aside, so that every process of a run is of one build whatever is edited
-// meanwhile. Types are checked by the test command.
+// Compiles the sources once into a folder of their own, so that every process of a run has the same build
+// even if somebody edits the sources meanwhile. The test command checks types.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** Of this run alone: another may be going on. */
+/** A folder for this run, since another run may be going on. */
 const CACHE = join(ROOT, "node_modules", ".cache", `callgate-faults-${process.pid}`);
 
 /** The compiled command line: what `bin/callgate.js` starts. */
 export const COMMAND = join(CACHE, "dist", "services", "cli", "main.js");
 
-/** Where the compiled Java is. */
+/** The folder of the compiled Java. */
 export const CLASSES = join(CACHE, "classes");
 
 export function buildOnce(): void {

@@ -1,4 +1,4 @@
-// Judges a run by what the Java client read, the load that was sent, and both engines.
+// Judges a run by the records that the Java client read, the load that was sent, and both engines.
 
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
@@ -27,7 +27,7 @@ export type RunFacts = {
   readonly sent: readonly SentProposal[];
   readonly policies: readonly CompiledPolicy[];
   readonly codec: AvroCodec;
-  /** While the run goes on, what was sent may not be decided yet. */
+  /** During the run, proposals may not be decided yet. */
   readonly stage: Stage;
 };
 
@@ -67,7 +67,10 @@ function engineOf(policies: readonly CompiledPolicy[]) {
   };
 }
 
-/** Append times come from the broker and never fall: the order that everything rests on. */
+/**
+ * Checks that append times come from the broker and never fall, since the order of decisions
+ * depends on them.
+ */
 function wrongTimes({ names, read }: RunFacts): readonly string[] {
   return TOPICS.flatMap((topic) =>
     (read.get(names[topic])?.partitions ?? []).flatMap((records: readonly ReadRecord[]) =>
@@ -78,10 +81,10 @@ function wrongTimes({ names, read }: RunFacts): readonly string[] {
   );
 }
 
-/** How often each proposal was decided, by its place `partition/offset`. */
+/** How often each proposal was decided, by `partition/offset`. */
 type Decided = ReadonlyMap<string, number>;
 
-/** Each proposal that the broker took, by its place: one journal record, none missing. */
+/** Checks that each proposal that the broker acknowledged has exactly one journal record. */
 function tally(
   facts: RunFacts,
   journals: readonly (readonly JournalRecord[])[],

@@ -1,4 +1,4 @@
-// The journal's decisions against the second, slow engine, fed in the journal's order.
+// Compares the journal's decisions with those of the reference engine, fed in the journal's order.
 import type { GateEvent } from "../../../services/core/events.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
@@ -7,11 +7,11 @@ import type { InputTopic } from "../../../services/runtime/topics.ts";
 import { type Answer, answerOf } from "../../support/reference-engine/answer.ts";
 import { ReferenceEngine } from "../../support/reference-engine/reference-engine.ts";
 
-/** A tick looks after at most so many conversations at once. */
+/** A tick handles at most so many conversations at once. */
 const TICK_CONVERSATIONS_MAX = 100;
 const DISAGREEMENTS_MAX = 5;
 
-/** Only of journals that were decided by one policy: the reference engine knows no other. */
+/** Only for journals that were decided by one policy, since the reference engine has only one. */
 export function disagreements(
   journal: readonly JournalRecord[],
   policies: readonly CompiledPolicy[],

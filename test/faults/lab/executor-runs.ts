@@ -1,11 +1,12 @@
-// What handlers wrote down of the calls that they ran, and what the journal says became of those that never ended.
+// Reads the notes of handlers about the calls that they ran, and finds in the journal what became
+// of unfinished calls.
 import type { GateEvent } from "../../../services/core/events.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 
 export type ExecutorRuns = {
-  /** Decisions, each as often as its call was begun. */
+  /** Decisions, each as often as its call began. */
   readonly begun: readonly string[];
-  /** Begun and not ended: by now, or for ever where its executor died. */
+  /** Calls that began and have not ended: not yet, or never if their executor died. */
   readonly cutOff: ReadonlySet<string>;
 };
 
@@ -18,7 +19,7 @@ export function listRuns(text: string): ExecutorRuns {
   return { begun, cutOff: new Set(begun.filter((id) => !ended.has(id))) };
 }
 
-/** A call that was cut off is unknown, and nothing else: nobody was there to report it. */
+/** A call that was cut off must be unknown, since nobody could report it. */
 export function findWrongReports(
   cutOff: ReadonlySet<string>,
   journal: readonly JournalRecord[],
@@ -36,7 +37,7 @@ export function findWrongReports(
   );
 }
 
-/** Null: it ends no call. */
+/** Null: the event ends no call. */
 function endOf(event: GateEvent): string | null {
   if (event.type === "outcome_unknown") return "unknown";
   if (event.type === "reconciled") return event.outcome;

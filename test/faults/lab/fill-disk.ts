@@ -1,7 +1,7 @@
-// A program with the embedded gate: proposes numbered calls, prints each answer as a JSON line, and stops at
-// the first that the gate cannot decide; then it keeps the gate open until its input ends. With space enough it
-// proposes at least so many calls, and more until its input ends. Begun again on the same directory it
-// proposes them all again.
+// A program with the embedded gate. It proposes numbered calls, prints each answer as a JSON line, and stops
+// at the first call that the gate cannot decide; then it leaves the gate open until its input ends. With
+// enough space it proposes at least the given number of calls, and more until its input ends. Started again
+// on the same directory, it proposes all of them again.
 import { openCallgate } from "../../../services/library/callgate.ts";
 
 const REFUSED_EVERY = 8;

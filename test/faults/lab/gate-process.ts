@@ -1,4 +1,4 @@
-// A gate as an operator runs it: the built command with a configuration file, ended by signals.
+// Runs a gate as an operator does: the built command with a configuration file, ended by signals.
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ export class GateProcess {
     return this.#child.exitCode;
   }
 
-  /** The last of what it said. */
+  /** The last lines of its log. */
   get log(): string {
     return this.#lines.join("\n");
   }
@@ -63,7 +63,7 @@ export class GateProcess {
     await this.ended;
   }
 
-  /** In order; its exit code. */
+  /** Ends it with SIGTERM; resolves to its exit code. */
   async stop(): Promise<number | null> {
     this.#child.kill("SIGTERM");
     return await this.ended;

@@ -1,11 +1,11 @@
-// What must end, and what is done when it does not.
+// Runs a task that must end in time.
 
 export type InTime<T> =
   | { readonly type: "done"; readonly value: T }
   | { readonly type: "failed"; readonly problem: string }
   | { readonly type: "overran" };
 
-/** Never rejects. What overruns is left to itself; what it ends with is nobody's concern any more. */
+/** Never rejects. A task that overruns goes on alone, and its result is ignored. */
 export async function inTime<T>(work: () => Promise<T>, withinMs: number): Promise<InTime<T>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<InTime<T>>((resolve) => {

@@ -1,16 +1,16 @@
-// The checker of one run: takes its order from stdin, prints the verdict as JSON.
+// The checker of one run: reads its order from stdin and prints the verdict as JSON.
 import { text } from "node:stream/consumers";
 import { checkRun } from "./check-run.ts";
 import type { JudgeOrder } from "./judge.ts";
 import { openLabCodec, openLabPolicy } from "./lab-codec.ts";
 import { readTopics } from "./read-topics.ts";
 
-// What runs for this one ends with it.
+// Child processes end with this process.
 process.once("SIGTERM", () => process.exit(1));
 
 const order = JSON.parse(await text(process.stdin)) as JudgeOrder;
 const { libs, classes, bootstrap, names, sent, stage } = order;
-// The journal's end comes first: what it has decided is then in the inputs as well.
+// Reads the journal's end first, so that the inputs contain everything that it has decided.
 const { decisions, ...others } = names;
 const [read, codec, policy] = await Promise.all([
   readTopics({ libs, classes, bootstrap }, [decisions, ...Object.values(others)]),

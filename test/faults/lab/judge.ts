@@ -1,4 +1,4 @@
-// Judges a run in a process of its own: the load and the proxy go on meanwhile as if nobody looked.
+// Judges a run in a process of its own, so that load and proxy go on undisturbed.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
@@ -19,7 +19,7 @@ export type JudgeOrder = ReaderSetup & {
   readonly stage: Stage;
 };
 
-/** Reads the topics with the Java client and checks all that they say. */
+/** Reads the topics with the Java client and checks them. */
 export async function judge(order: JudgeOrder, signal: AbortSignal): Promise<Verdict> {
   const child = spawn(process.execPath, ["--import", "tsx", PROGRAM], {
     cwd: REPOSITORY,
@@ -39,7 +39,7 @@ export async function judge(order: JudgeOrder, signal: AbortSignal): Promise<Ver
     child.once("error", reject);
     child.once("close", resolve);
   });
-  // One that ends at once has not read its order.
+  // A checker that ends at once has not read its order.
   child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify(order));
   const code = await ended.finally(() => process.removeListener("exit", kill));

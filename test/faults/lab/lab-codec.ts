@@ -1,11 +1,10 @@
-// The codec, the secret and the policy of a lab: as its gates have them.
+// The codec, secret and policy that a lab shares with its gates.
 
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
-import { withSecret } from "../../../services/gate/gate-policy.ts";
-import { openPolicy } from "../../../services/gate/open-policy.ts";
+import { openPolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import { openCodec } from "../../../services/process/open-codec.ts";
 import type { AvroCodec } from "../../../services/wire/codec.ts";
 

@@ -1,5 +1,5 @@
-// What every row of the fault suite works with: topics of its own, gates, load without pause, a proxy
-// that strikes, and the judgement at the end.
+// The lab of one row of the fault suite: its own topics, gates, load without pause, a proxy that injects
+// faults, and the judgement at the end.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { openLabCodec, SECRET } from "./lab-codec.ts";
 import { LOAD_POLICY, Load } from "./load.ts";
 import { type ReaderSetup, type ReadRecord, readTopics } from "./read-topics.ts";
 
-/** A cluster that is there: one broker or three. */
+/** An existing cluster of one broker or three. */
 export type Cluster = ReaderSetup & {
   readonly brokers: readonly LocalBroker[];
 };
@@ -33,27 +33,27 @@ export type LabOptions = {
   readonly perSecond?: number;
   readonly replicas?: number;
   readonly seed?: number;
-  /** Sections of the gates' configuration, in place of the usual ones. */
+  /** Sections of the gates' configuration that replace the usual ones. */
   readonly config?: Readonly<Record<string, object>>;
   /** Keys of `kafka` in the configuration. */
   readonly kafka?: Readonly<Record<string, unknown>>;
-  /** False: an executor of the row's own runs what is allowed. */
+  /** False: the row has an executor of its own for allowed calls. */
   readonly executes?: boolean;
   readonly policy?: string;
-  /** After so many faults the checker looks for the first time. */
+  /** The checker first looks after so many faults. */
   readonly checkAfterFaults?: number;
 };
 
-/** What the checker saw while the load ran. */
+/** What the checker saw during the load. */
 export type Between = Pick<Verdict, "calls" | "problems">;
 
 const POLICY_FILE = "policy.yaml";
 const SETTLED_WITHIN_MS = 120_000;
-/** What has piled up on a busy machine takes its time. */
+/** A backlog on a busy machine takes time. */
 const RESTED_WITHIN_MS = 240_000;
 const STRUCK_WITHIN_MS = 30_000;
 const QUIET_MS = 6_000;
-/** Longer than a session and a restore: nobody decides any more. */
+/** Longer than a session and a restore: after that no gate decides any more. */
 const STUCK_MS = 60_000;
 
 export class Lab {
@@ -68,9 +68,12 @@ export class Lab {
   /** The gates' consumer group. */
   readonly group: string;
   faults = 0;
-  /** Of those, how many struck while a transaction was open. */
+  /** The number of faults that struck inside a transaction. */
   inTransaction = 0;
-  /** Longest time from a fault to the next decision of the partition that waited longest, ms; null: none was taken. */
+  /**
+   * Longest time from a fault to the next decision of the partition that waited longest, in ms;
+   * null: not measured.
+   */
   worstGapMs: number | null = null;
   readonly #options: LabOptions;
   readonly #config: Record<string, unknown>;
@@ -124,7 +127,7 @@ export class Lab {
     return new Lab({ names, load, proxy, log, codec, directory, options });
   }
 
-  /** Another gate of the group; ready when it resolves. */
+  /** Starts another gate of the group; resolves when it is ready. */
   async startGate(): Promise<GateProcess> {
     const gate = this.beginGate();
     await gate.ready();
@@ -138,7 +141,7 @@ export class Lab {
     return gate;
   }
 
-  /** An executor of the module in the lab's directory. */
+  /** Starts an executor of the module in the lab's directory. */
   beginExecutor(handlers: string): GateProcess {
     this.#closed.signal.throwIfAborted();
     const command = ["executor", "--handlers", handlers];
@@ -147,7 +150,7 @@ export class Lab {
     return executor;
   }
 
-  /** Ends the proposals. Whoever ends the load has had it looked at before. */
+  /** Ends the proposals, after the checker has looked at the load. */
   async stopLoad(): Promise<void> {
     await this.#lookBetween();
     this.load.stopProposing();
@@ -159,7 +162,9 @@ export class Lab {
     await this.#settle();
   }
 
-  /** Waits for the rule's strike, which must come: a fault that does not strike proves nothing. */
+  /**
+   * Waits until the rule strikes. A fault that does not strike proves nothing, so it is an error.
+   */
   async struck(strike: Promise<void>): Promise<void> {
     const late = sleep(STRUCK_WITHIN_MS).then(() => {
       throw new Error("the fault did not strike in time");
@@ -177,11 +182,11 @@ export class Lab {
   struckOnce(open = false): void {
     this.faults += 1;
     if (open) this.inTransaction += 1;
-    // Further strikes do not wait for it.
+    // Further strikes do not wait for this one.
     if (this.faults >= (this.#options.checkAfterFaults ?? 1)) void this.#lookBetween();
   }
 
-  /** So long nothing was decided; the longest is told. */
+  /** The time without a decision; the longest is reported. */
   waited(ms: number): void {
     this.worstGapMs = Math.max(this.worstGapMs ?? 0, ms);
   }
@@ -214,7 +219,7 @@ export class Lab {
     return this.gates.map((gate) => gate.log.slice(-4_000)).join("\n---\n");
   }
 
-  /** Looks once while the load runs: what is committed must be right as far as it goes. */
+  /** Checks once during the load that everything committed so far is right. */
   #lookBetween(): Promise<Between> {
     this.#between ??= this.#judgeGoingOn();
     return this.#between;
@@ -224,7 +229,7 @@ export class Lab {
     try {
       const before = this.load.sent.length;
       const { calls, problems } = await this.#judge("going-on");
-      // The brokers may be down at this moment.
+      // The brokers may be down now.
       await this.#until(
         () => this.load.sent.length > before,
         "void: the load did not run meanwhile",
@@ -243,7 +248,7 @@ export class Lab {
     return (read.get(decisions)?.partitions ?? []).map((records) => records.map(decoded));
   }
 
-  /** Ends the load, waits until all is decided, and judges the whole. */
+  /** Ends the load, waits until everything is decided, and judges the whole run. */
   async finish(): Promise<Verdict & { readonly between: Between }> {
     await this.rest();
     return { ...(await this.#judge("finished")), between: await this.#lookBetween() };
@@ -281,7 +286,7 @@ export class Lab {
     }
   }
 
-  /** Rejects once the lab is closed: nothing of a row that has had its time goes on. */
+  /** Rejects once the lab is closed, so that nothing of a row goes on after its time. */
   async #pause(ms: number): Promise<void> {
     this.#closed.signal.throwIfAborted();
     await sleep(ms);

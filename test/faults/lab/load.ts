@@ -1,5 +1,5 @@
-// The load of a fault run: agents that propose without pause, an executor that reports most calls, a
-// person that answers most holds. It remembers what the broker acknowledged.
+// The load of a fault run: agents propose without pause, an executor reports most calls, and a person
+// answers most holds. It records what the broker acknowledged.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kafka, Message, Producer } from "kafkajs";
@@ -21,7 +21,7 @@ export type SentProposal = {
 /** A proposal's journal record, as the load saw it. */
 export type SeenDecision = {
   readonly seenAtMs: number;
-  /** When the broker took the proposal. */
+  /** The time when the broker acknowledged the proposal. */
   readonly appendedAtMs: number;
 };
 
@@ -43,18 +43,18 @@ type Call = {
 
 export type LoadOptions = {
   readonly kafka: Kafka;
-  /** Reads what the gate writes. */
+  /** Reads the gate's outputs. */
   readonly log: Log;
   readonly names: TopicNames;
   readonly codec: AvroCodec;
   readonly partitions: number;
   readonly perSecond: number;
   readonly seed: number;
-  /** Reports results; else somebody else does. */
+  /** Whether the load reports results; otherwise the row does. */
   readonly executes: boolean;
 };
 
-/** Allowed, results, ticks and holds all occur under it. */
+/** A policy under which allowed calls, results, ticks and holds all occur. */
 export const LOAD_POLICY = `
 conversation: { max_age_ms: 86400000, idle_ms: 3600000 }
 authorization:
@@ -72,19 +72,22 @@ const EVERY_MS = 20;
 const BEGUN_WITHIN_MS = 60_000;
 const CALLS_OF_CONVERSATION = 12;
 const READ_LIMITS = { recordsMax: 500, bytesMax: 4 * 1024 * 1024 };
-/** Some ten seconds; then a new producer tries. */
+/** Retries for some ten seconds; then a new producer tries. */
 const KEEP_TRYING = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 12 };
 const encoder = new TextEncoder();
 
 export class Load {
   readonly sent: SentProposal[] = [];
-  /** Proposals that were sent twice on purpose, as a producer does that retries. */
+  /** Proposals that were sent twice on purpose, as by a producer that retries. */
   doubled = 0;
-  /** When each journal record was seen, of results and ticks too, by partition: epoch ms. */
+  /**
+   * The time at which each journal record was seen, including results and ticks, by partition, in
+   * epoch ms.
+   */
   readonly seenAtMs: number[][] = [];
-  /** Of proposals alone, by partition. */
+  /** The same for proposals only, by partition. */
   readonly decisions: SeenDecision[][] = [];
-  /** Offset of the last proposal that was seen decided, by partition. */
+  /** Offset of the last proposal whose decision was seen, by partition. */
   readonly #decidedTo: number[] = [];
   readonly #options: LoadOptions;
   #producer: Producer;
@@ -124,7 +127,7 @@ export class Load {
     await this.#untilAllDecide();
   }
 
-  /** A strike at a partition that has decided nothing yet would prove nothing. */
+  /** A fault on a partition without a decision would prove nothing. */
   async #untilAllDecide(): Promise<void> {
     const untilMs = Date.now() + BEGUN_WITHIN_MS;
     while (this.decisions.some(({ length }) => length === 0)) {
@@ -133,12 +136,12 @@ export class Load {
     }
   }
 
-  /** Whether a decision was seen of the last proposal of each partition. */
+  /** Whether the decision on the last proposal of each partition was seen. */
   isDecided(): boolean {
     return this.sent.every(({ partition, offset }) => offset <= (this.#decidedTo[partition] ?? -1));
   }
 
-  /** No more proposals; what was proposed is still executed. */
+  /** Ends the proposals; allowed calls still run. */
   stopProposing(): void {
     this.#pausedUntil ??= new Promise(() => undefined);
   }
@@ -149,7 +152,7 @@ export class Load {
     await this.#producer.disconnect();
   }
 
-  /** A record of any kind, as some producer might write it; its offset. */
+  /** Writes a record of any kind, as some producer might; resolves to its offset. */
   append(
     topic: Topic,
     partition: number,
@@ -159,14 +162,16 @@ export class Load {
     return this.#persist(this.#options.names[topic], [{ key, value, partition }]);
   }
 
-  /** One call more, of an agent of the row's own: the load neither runs it nor answers its hold. */
+  /**
+   * Proposes one more call for an agent of the row. The load neither runs it nor answers its hold.
+   */
   async propose(conversationId: string, callId: string, tool: string): Promise<SentProposal> {
     const call = this.#callOf({ conversationId, callId, step: callId, tool, item: 0 });
     const offset = await this.#sendTo(call.partition, [call]);
     return { partition: call.partition, offset, conversationId, callId };
   }
 
-  /** A person's word on a hold; the offset of the verdict. */
+  /** Writes a verdict on a hold; resolves to its offset. */
   answer(held: HeldCall, kind: "approve" | "deny"): Promise<number> {
     const { tenantId, conversationId, approvalId } = held;
     const verdict: VerdictInput = {
@@ -205,7 +210,7 @@ export class Load {
     return this.#options.kafka.producer({ idempotent: true, retry: KEEP_TRYING });
   }
 
-  /** One that has failed may fail for ever. */
+  /** A producer that has failed may fail for ever. */
   async #renew(failed: Producer): Promise<void> {
     if (this.#producer !== failed) return;
     this.#producer = this.#newProducer();
@@ -224,7 +229,9 @@ export class Load {
     }
   }
 
-  /** Each partition for itself: one without a leader is no reason to send the others again. */
+  /**
+   * Sends to each partition separately, so that one without a leader does not repeat the others.
+   */
   async #send(calls: readonly Call[]): Promise<void> {
     const partitions = [...new Set(calls.map(({ partition }) => partition))];
     await Promise.all(
@@ -237,7 +244,7 @@ export class Load {
     );
   }
 
-  /** The offset of the first, as `#persist` gives it. */
+  /** The offset of the first message, as `#persist` returns it. */
   async #sendTo(partition: number, calls: readonly Call[]): Promise<number> {
     const messages = calls.map(({ key, text }) => ({ key, partition, value: text }));
     const first = await this.#persist(this.#options.names.proposals, messages);
@@ -250,7 +257,7 @@ export class Load {
   #next(): Call {
     const number = this.#calls;
     this.#calls += 1;
-    // Every fiftieth is the one before it once more: a producer that was not sure.
+    // Every fiftieth message repeats the one before it, as a producer without an answer does.
     const again = number % 50 === 49;
     const at = again ? number - 1 : number;
     if (again) this.doubled += 1;
@@ -294,7 +301,7 @@ export class Load {
           await log.waitForNew([{ topic, partition, offset }], 250, signal);
         }
       } catch {
-        // The brokers are being struck: what was not read is read again.
+        // The brokers are under faults, so the read is repeated.
         await sleep(100);
       }
     }
@@ -309,7 +316,7 @@ export class Load {
     this.decisions[partition]?.push({ seenAtMs, appendedAtMs: input.at.appendTimeMs });
   }
 
-  /** Reports most calls, some as failed; the rest end as unknown. */
+  /** Reports most calls, some as failed; the others become unknown. */
   async #execute(value: Uint8Array, partition: number): Promise<void> {
     const call = this.#options.codec.decodeAllowed(value);
     if (isOfRow(call)) return;
@@ -334,7 +341,7 @@ export class Load {
     );
   }
 
-  /** Approves half of the holds, denies some; the rest expire. */
+  /** Approves half of the holds and denies some; the others expire. */
   async #answerMost(value: Uint8Array): Promise<void> {
     const held = this.#options.codec.decodeHeld(value);
     if (isOfRow(held)) return;
@@ -344,7 +351,7 @@ export class Load {
   }
 }
 
-/** Agents of a row report and ask for themselves. */
+/** Agents of a row report and propose themselves. */
 function isOfRow({ conversationId }: { readonly conversationId: string }): boolean {
   return !conversationId.startsWith("conversation-");
 }

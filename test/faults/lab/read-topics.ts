@@ -1,4 +1,4 @@
-// Everything committed in some topics, read with the Java client that comes with the broker.
+// Reads everything committed in some topics with the Java client that comes with the broker.
 import { execFile, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -52,7 +52,7 @@ export async function compileReader(libs: string, classes: string): Promise<void
   }
 }
 
-/** @param topics the end of each is taken after that of the one before it. */
+/** @param topics the reader takes the end of each topic after that of the topic before it. */
 export async function readTopics(
   { libs, classes, bootstrap }: ReaderSetup,
   topics: readonly string[],

@@ -2,15 +2,17 @@
 import type { Verdict } from "./check-run.ts";
 import type { Between, Cluster, Lab, LabOptions } from "./lab.ts";
 
-/** What the checker says of the whole, and what it saw while the load ran. */
+/** The checker's result on the whole run, and what it saw during the load. */
 export type Judgement = Verdict & { readonly between: Between };
 
-/** A run to be judged: a lab, or what else was struck. */
+/** A run to judge: a lab, or another thing that faults struck. */
 export type Run = {
   readonly faults: number;
-  /** Of those, how many struck while a transaction was open. */
+  /** The number of faults that struck inside a transaction. */
   readonly inTransaction: number;
-  /** Longest time to the next decision; null: none was taken, as nothing that decides was struck. */
+  /**
+   * Longest time to the next decision; null: not measured, since nothing that decides was struck.
+   */
   readonly worstGapMs: number | null;
   finish(): Promise<Judgement>;
   logs(): string;
@@ -20,11 +22,11 @@ export type RowContext = {
   readonly cluster: Cluster;
   /** The short form, for every change; the long one strikes more often. */
   readonly short: boolean;
-  /** Which Kafka to start, where a row starts its own. */
+  /** The version of Kafka for a row that starts its own. */
   readonly version: { readonly version?: string; readonly transactionVersion?: number };
-  /** On the shared cluster, unless another is given. */
+  /** Opens a lab, on the shared cluster unless another is given. */
   open(options?: Partial<LabOptions>): Promise<Lab>;
-  /** Done when the row is over, the last given first. */
+  /** Cleans up when the row is over, in reverse order. */
   onEnd(end: () => Promise<unknown>): void;
   /** For rows with conditions of their own. */
   fail(problem: string): void;
@@ -36,13 +38,13 @@ export type Row = {
   readonly inShort: boolean;
   /** Fewer faults prove nothing. */
   readonly faultsMin: (short: boolean) => number;
-  /** Fewer of them inside an open transaction prove nothing. */
+  /** Fewer faults inside an open transaction prove nothing. */
   readonly inTransactionMin?: (short: boolean) => number;
-  /** It fails when it takes longer; 300 by default. */
+  /** Time limit of the row in seconds; 300 by default. */
   readonly withinSeconds?: number;
-  /** What it starts beside Kafka. */
+  /** The servers that the row starts beside Kafka. */
   readonly needs?: readonly ("redis" | "registry")[];
-  /** Longest time to the next decision that is allowed, ms. */
+  /** Limit on the longest time to the next decision, in ms. */
   readonly gapMaxMs?: number;
   run(context: RowContext): Promise<Run>;
 };

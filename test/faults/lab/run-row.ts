@@ -1,4 +1,4 @@
-// One row, from its first gate to the verdict, within its time.
+// Runs one row, from its first gate to the verdict, within its time.
 import { inTime } from "./in-time.ts";
 import { Lab } from "./lab.ts";
 import type { Judgement, Row, RowContext, Run } from "./row.ts";
@@ -6,13 +6,13 @@ import type { Judgement, Row, RowContext, Run } from "./row.ts";
 const MS_PER_SECOND = 1_000;
 const WITHIN_SECONDS = 300;
 const END_WITHIN_MS = 40_000;
-/** So many the checker must have seen while the load ran. */
+/** The calls that the checker must have seen during the load. */
 const CALLS_BETWEEN_MIN = 20;
 
 export type RowResult = {
   readonly name: string;
   readonly calls: number;
-  /** How many of them the checker saw while the load ran. */
+  /** How many of them the checker saw during the load. */
   readonly between: number;
   readonly faults: number;
   readonly inTransaction: number;
@@ -20,25 +20,25 @@ export type RowResult = {
   readonly doubled: number;
   readonly worstGapMs: number | null;
   readonly seconds: number;
-  /** The row, or what it had started, did not end: what it used is not to be used again. */
+  /** The row, or a process of it, did not end: its brokers must not be used again. */
   readonly overran: boolean;
   /** Empty: the row passed. */
   readonly problems: readonly string[];
 };
 
 export type RowOptions = Pick<RowContext, "short" | "version" | "cluster"> & {
-  /** No row goes on beyond it, epoch ms. */
+  /** The deadline of all rows, in epoch ms. */
   readonly untilMs: number;
 };
 
 type Started = {
-  /** Known from the first lab on, so that a row that fails can be told about. */
+  /** Set from the first lab on, so that a failed row can report it. */
   run: Run | undefined;
   readonly problems: string[];
   readonly ends: (() => Promise<unknown>)[];
 };
 
-/** Never rejects, and takes no longer than the row's time and that for ending what it has started. */
+/** Never rejects, and takes no longer than the row's time and the time to end its processes. */
 export async function runRow(row: Row, options: RowOptions): Promise<RowResult> {
   const startedMs = Date.now();
   const started: Started = { run: undefined, problems: [], ends: [] };
@@ -69,7 +69,7 @@ export async function runRow(row: Row, options: RowOptions): Promise<RowResult> 
   };
 }
 
-/** Of a row that did not come to its verdict. */
+/** The outcome of a row without a verdict. */
 const NOTHING: Judgement = {
   ...{ calls: 0, lost: 0, doubled: 0, allowed: 0, refused: 0, held: 0, problems: [] },
   between: { calls: 0, problems: [] },
@@ -92,7 +92,7 @@ async function judgedRow(row: Row, options: RowOptions, started: Started): Promi
   return await started.run.finish();
 }
 
-/** The last one first; false: not all of it ended. */
+/** Cleans up in reverse order; false: something did not end. */
 async function endAll({ ends, problems }: Started): Promise<boolean> {
   let allEnded = true;
   for (const end of ends.reverse()) {
@@ -104,7 +104,7 @@ async function endAll({ ends, problems }: Started): Promise<boolean> {
   return allEnded;
 }
 
-/** Too little proves nothing: a run in which nothing was decided, struck or looked at is void. */
+/** A run in which too little was decided, struck or checked is void, since it proves nothing. */
 function problemsOf(row: Row, short: boolean, run: Run, verdict: Judgement): readonly string[] {
   const { between } = verdict;
   const problems = between.problems.map((problem) => `while the load ran: ${problem}`);

@@ -1,4 +1,5 @@
-// A person answers while no gate runs: the verdict waits among proposals, and is decided where it stands.
+// A person answers while no gate runs: the verdict waits between proposals, and is decided in its
+// order.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { InputTopic } from "../../../services/runtime/topics.ts";
@@ -10,7 +11,7 @@ import type { Row } from "../lab/row.ts";
 const KINDS = ["approve", "deny"] as const;
 /** Below the time of the policy's holds. */
 const HELD_WITHIN_MS = 2_000;
-/** So that no two have one append time. */
+/** A pause, so that no two records have one append time. */
 const APART_MS = 20;
 
 type RecordPosition = { readonly topic: InputTopic; readonly offset: number };
@@ -50,7 +51,7 @@ export const backlog: Row = {
   },
 };
 
-/** A hold that nobody but the row answers. */
+/** Makes a hold that only the row answers. */
 async function ownHold(lab: Lab, conversationId: string): Promise<HeldCall> {
   const { partition } = await lab.load.propose(conversationId, "held", "remove_item");
   for (const untilMs = Date.now() + HELD_WITHIN_MS; Date.now() < untilMs; await sleep(APART_MS)) {
@@ -78,7 +79,7 @@ async function answerAmong(lab: Lab, held: HeldCall, kind: "approve" | "deny"): 
   };
 }
 
-/** Each verdict was decided after what was proposed before it and before what was proposed after it. */
+/** Checks that each verdict was decided after the proposals before it and before those after it. */
 function problemsOf(
   waited: readonly Waiting[],
   journals: readonly (readonly JournalRecord[])[],

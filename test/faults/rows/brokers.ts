@@ -45,7 +45,7 @@ export const brokersBounced: Row = {
     onEnd(() => kafka.stop());
     const { bootstrap, libs, brokers } = kafka;
     const cluster = { bootstrap, libs, brokers, classes };
-    // Not through the proxy: behind it a broker that is dead still takes connections.
+    // Connects around the proxy, which accepts connections for a dead broker.
     const lab = await open({ cluster, replicas: BROKERS, kafka: { brokers: [...bootstrap] } });
     await lab.startGate();
     await lab.load.start();

@@ -1,4 +1,5 @@
-// Executors that die at work, producers and agents that are in a hurry, topics that grow.
+// Executors that die during calls, producers that send twice, agents that retry at once, topics
+// that grow.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +8,7 @@ import { connectKafka } from "../../support/kafka/test-cluster.ts";
 import { findWrongReports, listRuns } from "../lab/executor-runs.ts";
 import type { Row } from "../lab/row.ts";
 
-/** Each call of a handler says in a file what it begins and what it has ended. */
+/** Handlers write into a file when a call begins and ends. */
 const HANDLERS = `
 import { appendFileSync } from "node:fs";
 const work = async (args, { decisionId }) => {
@@ -41,7 +42,7 @@ export const executorKilled: Row = {
       await sleep(2_000);
       await executor.kill();
       const { size } = readRuns().cutOff;
-      // A kill that hits no running call is no fault: too few of them are void.
+      // A kill without a running call is no fault; too few faults make the row void.
       if (size > cutBefore) lab.struckOnce();
       cutBefore = size;
       executor = begin();

@@ -1,4 +1,4 @@
-// The embedded log, whose disk is full.
+// The embedded log on a full disk.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,13 +21,13 @@ type Answer = {
 const PROGRAM = fileURLToPath(new URL("../lab/fill-disk.ts", import.meta.url));
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 const CALLS = 400;
-/** So many new ones are decided before another process looks. */
+/** New calls that are decided before another process checks the journal. */
 const CALLS_BEFORE_LOOK = 20;
 const LOOK_EVERY_MS = 20;
 const ERROR_LENGTH_MAX = 2_000;
-/** What a program is told of a call that is not decided: by the gate, or by its log. */
+/** The answers to a call that is not decided: from the gate, or from its log. */
 const UNDECIDED: readonly string[] = ["gate_unavailable", "storage_unavailable"];
-/** For a file, in KiB: it stands for a full disk wherever no disk can be made small. */
+/** Limit on the size of a file, in KiB, where no small disk can be mounted. */
 const LIMITS = [2_500, 5_000, 10_000];
 
 export const diskFull: Row = {
@@ -46,7 +46,7 @@ export const diskFull: Row = {
       const proposer = startProposer(dataDir, limit);
       onEnd(() => proposer.stop());
       await proposer.answered((answers) => answers.at(-1)?.decisionId === undefined);
-      // The gate is still there and its disk full.
+      // The gate still runs, and its disk is full.
       for (const problem of (await verify(dataDir)).problems) fail(`${limit} KiB: ${problem}`);
       const answers = await proposer.stop();
       const last = answers.at(-1);
@@ -72,7 +72,7 @@ export const diskFull: Row = {
 
 type Tally = { faults: number; worstGapMs: number; lost: number; doubled: number };
 
-/** What was decided by now: what was known is told again, as it was, and more after it. */
+/** Checks that earlier decisions are repeated unchanged, and returns them with the new ones. */
 function compared(
   earlierAnswers: readonly Answer[],
   answers: readonly Answer[],
@@ -112,9 +112,9 @@ function runOf(
 
 type Proposer = {
   count(): number;
-  /** Until what it printed so far is so, or it has ended. */
+  /** Waits until its output fulfils the condition, or it has ended. */
   answered(condition: (answers: readonly Answer[]) => boolean): Promise<void>;
-  /** Tells it to end; all that it printed. */
+  /** Tells it to end; resolves to all of its output. */
   stop(): Promise<readonly Answer[]>;
 };
 
@@ -124,7 +124,7 @@ function startProposer(dataDir: string, limit: number | null): Proposer {
   const args = ["-c", command, process.execPath, PROGRAM, dataDir, String(CALLS)];
   const child = spawn("bash", args, { cwd: REPOSITORY, stdio: ["pipe", "pipe", "pipe"] });
   let errors = "";
-  // LMDB tells of every page that it could not write.
+  // LMDB prints every page that it could not write.
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors = `${errors}${text}`.slice(-ERROR_LENGTH_MAX);
   });
@@ -152,10 +152,10 @@ function startProposer(dataDir: string, limit: number | null): Proposer {
   };
 }
 
-/** What `callgate verify` finds in the journal, in a process of its own. */
+/** Runs `callgate verify` on the journal in a process of its own. */
 async function verify(dataDir: string): Promise<Between> {
   const args = [COMMAND, "verify", "--data-dir", dataDir, "--json"];
-  // With problems it ends with another code than 0.
+  // With findings its exit code is not 0.
   const { stdout } = await promisify(execFile)(process.execPath, args).catch(
     (error: { readonly stdout: string }) => error,
   );

@@ -1,4 +1,4 @@
-// Gates that die, stall, come and go.
+// Gates that die, stall, join and leave.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Lab } from "../lab/lab.ts";
 import type { Row } from "../lab/row.ts";
@@ -32,7 +32,7 @@ export const gateKilled: Row = {
 async function killOne(lab: Lab, inside: boolean): Promise<void> {
   const gate = lab.gates.at(-1);
   if (inside) {
-    // The last word of a transaction does not arrive, and the process dies at that moment.
+    // The end of a transaction does not reach the broker, and the process dies at that moment.
     const { struck } = lab.proxy.arm({ api: "EndTxn", deed: { type: "cut-before" } });
     await lab.struck(struck);
   }

@@ -1,4 +1,4 @@
-// A partition that nobody proposes to for longer than its journal is kept.
+// A partition without proposals for longer than the retention of its journal.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startKafka } from "../../../infra/local/start-kafka.js";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
@@ -12,7 +12,7 @@ import { type ReadRecord, readTopics } from "../lab/read-topics.ts";
 import type { Row } from "../lab/row.ts";
 
 const RETENTION_MS = 4_000;
-/** As the gate would have it for a journal that is kept so long. */
+/** The interval of idle records that suits this retention. */
 const TUNING = {
   idleRecordAfterMs: RETENTION_MS / 4,
   journalSpanMs: RETENTION_MS / 2,
@@ -95,7 +95,7 @@ async function until(condition: () => Promise<boolean>, what: string): Promise<v
   }
 }
 
-/** What is left of it; only for waiting: it is judged by what the Java client reads. */
+/** The rest of the journal, only for waiting: the checker uses the Java client. */
 async function journalOf(log: KafkaLog): Promise<readonly JournalRecord[]> {
   const records: JournalRecord[] = [];
   const end = await log.endOffset("decisions", 0);
@@ -116,7 +116,7 @@ function countOf(journal: readonly JournalRecord[]): number {
   return proposalsOf(journal).length;
 }
 
-/** Gapless and chained, and each call decided once, from what the partition had been before. */
+/** Checks that the journal is gapless and chained, and that each call was decided once. */
 function problemsOf(read: readonly ReadRecord[], from: number): readonly string[] {
   const problems: string[] = [];
   const journal: JournalRecord[] = [];
@@ -126,7 +126,7 @@ function problemsOf(read: readonly ReadRecord[], from: number): readonly string[
     const record = testCodec.decodeJournal(bytes);
     const before = journal.at(-1)?.seq ?? record.seq - 1;
     if (record.seq !== before + 1) problems.push(`journal record ${record.seq} follows ${before}`);
-    // What the first one was chained to is gone.
+    // Retention deleted the record before the first one.
     if (record.prevHash !== (chain ?? record.prevHash)) {
       problems.push(`journal offset ${offset}: the chain is broken`);
     }

@@ -1,4 +1,4 @@
-// Inputs as no honest producer writes them, and as honest ones do by mistake.
+// Inputs that only a hostile producer writes, and inputs that honest ones write by mistake.
 import { setTimeout as sleep } from "node:timers/promises";
 import { INPUT_TOPICS, type InputTopic } from "../../../services/runtime/topics.ts";
 import { connectKafka } from "../../support/kafka/test-cluster.ts";
@@ -33,7 +33,7 @@ export const poison: Row = {
   name: "poison records",
   about: "of every kind, in all inputs, last on their partition too",
   inShort: true,
-  // And the last of each topic.
+  // Poison is also the last record of each topic.
   faultsMin: () => INPUT_TOPICS.length * (POISON.length + 1),
   run: async ({ open, fail }) => {
     const lab = await open();
@@ -47,7 +47,7 @@ export const poison: Row = {
       }
     }
     await lab.decidesAgain(Date.now());
-    // No result and no tick comes any more either.
+    // No result and no tick follows either.
     await lab.rest();
     for (const topic of INPUT_TOPICS) {
       for (const problem of await appendLast(lab, topic)) fail(problem);
@@ -58,7 +58,7 @@ export const poison: Row = {
   },
 };
 
-/** Nothing comes after these: they must be decided all the same. */
+/** The last records of their partitions, which must be decided all the same. */
 async function appendLast(lab: Lab, topic: InputTopic): Promise<readonly string[]> {
   const problems: string[] = [];
   for (let partition = 0; partition < lab.partitions; partition += 1) {
@@ -76,12 +76,12 @@ export const readAgain: Row = {
   inShort: false,
   faultsMin: () => INPUT_TOPICS.length,
   run: async ({ open, cluster }) => {
-    // The checker looks once they have been read again.
+    // The checker looks after they have been read again.
     const lab = await open({ checkAfterFaults: INPUT_TOPICS.length + 1 });
     const gate = await lab.startGate();
     await lab.load.start();
     await sleep(2_000);
-    // It decides until it has ended.
+    // The gate decides until it has ended.
     await gate.stop();
     const struckAtMs = Date.now();
     const admin = connectKafka(cluster.bootstrap).admin();

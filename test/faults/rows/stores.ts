@@ -1,4 +1,4 @@
-// Redis and the registry: gone, emptied, filled with what is not ours.
+// Faults of Redis and the registry: down, emptied, filled with foreign data.
 import { setTimeout as sleep } from "node:timers/promises";
 import { startRedis } from "../../../infra/local/start-redis.js";
 import { startRegistry } from "../../../infra/local/start-registry.js";
@@ -6,7 +6,7 @@ import { askRedis } from "../../support/backends/ask-redis.ts";
 import type { Lab } from "../lab/lab.ts";
 import type { Row } from "../lab/row.ts";
 
-/** Soon enough that every strike meets a checkpoint. */
+/** Short enough that every fault finds a checkpoint. */
 const OFTEN = { gate: { checkpointEveryRecords: 200 } };
 
 async function restart(lab: Lab): Promise<void> {
@@ -20,7 +20,7 @@ function keysOf(lab: Lab): readonly string[] {
   return [...Array(lab.partitions).keys()].map((number) => `cg:{${lab.group}.${number}}`);
 }
 
-/** Waits until there is a checkpoint of every partition to strike. */
+/** Waits until every partition has a checkpoint. */
 async function checkpointed(lab: Lab, url: string): Promise<readonly string[]> {
   const keys = keysOf(lab);
   for (let tries = 0; tries < 300; tries += 1) {
@@ -72,7 +72,7 @@ export const redisStruck: Row = {
   },
 };
 
-/** Somebody else's keys push the checkpoints out of a Redis that takes no more. */
+/** Foreign keys evict the checkpoints from a full Redis. */
 async function fillUp(url: string, fail: (problem: string) => void): Promise<void> {
   const set = async (name: string, value: string) =>
     mustBe(url, ["CONFIG", "SET", name, value], "+OK", fail);
@@ -119,7 +119,7 @@ export const registryDown: Row = {
     const { url } = registry;
     const lab = await open({
       config: { registry: { url, register: true, timeoutMs: 1_000 } },
-      // The checker reads with its schemas.
+      // The checker uses the registry's schemas.
       checkAfterFaults: 2,
     });
     await lab.startGate();

@@ -1,4 +1,4 @@
-// Connections that break at the worst moment, and answers that come too late.
+// Connections that break at the worst moment, and late answers.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../../support/kafka-proxy/wire.ts";
 import type { Row } from "../lab/row.ts";

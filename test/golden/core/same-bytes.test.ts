@@ -1,4 +1,4 @@
-// One conversation, decided in processes that differ in everything but the input.
+// One conversation, decided in processes that differ in everything except the input.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -27,7 +27,7 @@ function journalIn(
 
 const here = journalIn({ TZ: "UTC", LANG: "C", LC_ALL: "C" });
 
-/** The versions that `npm run test:nodes` has fetched. */
+/** The versions that `npm run test:nodes` has downloaded. */
 const nodes = ["22.x", "24.x"]
   .map((version) => {
     const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
@@ -61,6 +61,6 @@ test("the order of members in policy and arguments changes no byte", () => {
   for (const turns of [1, 2, 5]) expect(journalIn({}, turns)).toBe(here);
 });
 
-test.skipIf(nodes.length === 0)("no other version of Node changes a byte", () => {
+test.skipIf(nodes.length === 0)("another version of Node changes no byte", () => {
   for (const node of nodes) expect(journalIn({}, 1, node)).toBe(here);
 });

@@ -1,4 +1,4 @@
-// Journals that earlier versions of the gate wrote: this version reads, replays and goes on with them.
+// Journals that earlier versions of the gate wrote: this version reads, replays and continues them.
 import { afterEach, describe, expect, test } from "vitest";
 import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
@@ -17,7 +17,7 @@ import {
   readRecordedJournals,
   valuesOf,
 } from "../../support/journals/recorded-journal.ts";
-import { type Story, Telling } from "../../support/journals/telling.ts";
+import { type Story, StoryRun } from "../../support/journals/story-run.ts";
 import { DAY_MS } from "../../support/runtime-kit.ts";
 import { createEngine } from "../../support/simulation/engines.ts";
 import { SAMPLE_SECRETS } from "../../support/wire/samples.ts";
@@ -25,17 +25,17 @@ import { SAMPLE_SECRETS } from "../../support/wire/samples.ts";
 const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
 const journals = readRecordedJournals();
 
-const tellings: Telling[] = [];
+const runs: StoryRun[] = [];
 
 afterEach(async () => {
-  for (const telling of tellings.splice(0)) await telling.kit.close();
+  for (const run of runs.splice(0)) await run.kit.close();
 });
 
-function goOn(journal: RecordedJournal): Telling {
+function goOn(journal: RecordedJournal): StoryRun {
   const { document } = storyOf(journal);
-  const telling = new Telling(document, "sha256:later", journal);
-  tellings.push(telling);
-  return telling;
+  const run = new StoryRun(document, "sha256:later", journal);
+  runs.push(run);
+  return run;
 }
 
 function storyOf({ story }: RecordedJournal): Story {
@@ -56,7 +56,7 @@ function isDecision(event: GateEvent): event is DecisionEvent {
   return event.type === "allowed" || event.type === "held" || event.type === "refused";
 }
 
-/** The first decision on the call of that id. */
+/** The first decision on the call with that id. */
 function decisionOf(journal: RecordedJournal, callId: string): DecisionEvent {
   const events = recordsOf(journal).flatMap((record) => record.events);
   const found = events.filter(isDecision).find((event) => event.call.callId === callId);
@@ -72,7 +72,7 @@ function outcomesOf(events: readonly GateEvent[]): readonly string[] {
   });
 }
 
-/** Each input but ticks decided again, on the state that the journal gives. */
+/** Decides each input except ticks again, on the state that the journal gives. */
 function decidedOtherwise(journal: RecordedJournal, engine: Engine): readonly string[] {
   const states = new Map<string, ConversationState>();
   const differences: string[] = [];
@@ -112,7 +112,7 @@ test("each release of the schemas has its journal", () => {
 });
 
 describe.each(journals)("the journal $name", (journal) => {
-  test("is read and replayed: chain, positions and every state hash", async () => {
+  test("is read and replayed: chain, positions and every state hash agree", async () => {
     const log = new MemoryLog({ partitions: 1, clusterId: "c", nowMs: () => 0 });
     appendRecorded(log, journal);
     const report = await verify(log);
@@ -124,7 +124,7 @@ describe.each(journals)("the journal $name", (journal) => {
     expect(records.at(-1)?.stateHash).not.toBeNull();
   });
 
-  test("has what a journal can have", () => {
+  test("has every kind of record that a journal can have", () => {
     const events = recordsOf(journal).flatMap((record) => record.events);
     const types = new Set<string>(events.map((event) => event.type));
     for (const type of ["allowed", "held", "refused", "repeated", "ignored", "reconciled"]) {
@@ -134,7 +134,7 @@ describe.each(journals)("the journal $name", (journal) => {
     expect(new Set(events.map((event) => event.tenantId)).size).toBe(2);
   });
 
-  test("gives the allowed calls as they were written, idempotency keys included", () => {
+  test("contains the allowed calls as they were written, idempotency keys included", () => {
     const made = recordsOf(journal).flatMap(({ input, events }) => {
       if (input.type !== "decided") return [];
       const allowed = events.filter((event) => event.type === "allowed");
@@ -152,7 +152,7 @@ describe.each(journals)("the journal $name", (journal) => {
     expect(decidedOtherwise(journal, engine)).toEqual([]);
   });
 
-  test("is taken over: old calls are known, old proposals have their decisions", async () => {
+  test("can be taken over: its calls and proposals have their decisions", async () => {
     const later = goOn(journal);
     const mail = { to: "bob", text: "bye" };
     const repeat = await later.call("repeat", "north/mail", "send_mail", mail);
@@ -172,7 +172,7 @@ describe.each(journals)("the journal $name", (journal) => {
     expect(outcomesOf(twin)).toEqual(["refused duplicate_in_flight"]);
   });
 
-  test("is taken over: what was open goes on, and the whole journal replays", async () => {
+  test("can be taken over: open calls continue, and the whole journal replays", async () => {
     const later = goOn(journal);
     expect(await later.verdict("approve", { callId: "waiting" })).toMatchObject([
       {
@@ -192,7 +192,7 @@ describe.each(journals)("the journal $name", (journal) => {
     expect(report.problems).toEqual([]);
     expect(report.lastSeq).toBeGreaterThan(recordsOf(journal).length);
     const told = later.kit.lines.filter(({ level }) => level === "warn" || level === "error");
-    // A telling has a clock that stands still.
+    // The clock of this test stands still.
     const others = told.filter(({ message }) => !message.startsWith("this host's clock is behind"));
     expect(others).toEqual([]);
   });

@@ -20,23 +20,23 @@ function goldenBytes(release: string, file: string): Buffer {
   );
 }
 
-test("every release of the schemas has its bytes", () => {
+test("every release of the schemas has golden bytes", () => {
   const versions = new Set(schemas.released.map(({ version }) => version));
   expect(releases).toEqual([...versions]);
 });
 
-describe.each(releases)("what %s wrote", (release) => {
+describe.each(releases)("a record that %s wrote", (release) => {
   const number = Number(release.replace("v", ""));
 
   test.each(GOLDEN_RECORDS.filter(({ since }) => since <= number))(
-    "is read: $file",
+    "can be read: $file",
     ({ file, read, value }) => {
       expect(read(codec, goldenBytes(release, file))).toMatchObject(value);
     },
   );
 });
 
-describe("what the newest release writes, byte for byte", () => {
+describe("the newest release writes byte for byte", () => {
   const newest = releases.at(-1) ?? "";
 
   test.each(GOLDEN_RECORDS)("$file", ({ file, write }) => {

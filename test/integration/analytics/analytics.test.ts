@@ -142,7 +142,7 @@ describe("analytics of a log", () => {
     await makeTraffic(dataDir);
     const deadlineMs = Date.now() + WAIT_MS;
     while (running.lines.length === 0 && Date.now() < deadlineMs) await systemClock.sleep(5);
-    expect(running.lines[0]?.message).toContain("is written by the analytics of process");
+    expect(running.lines[0]?.message).toContain("is in use by the analytics of process");
     await expect(running.analytics.close()).rejects.toThrow(FatalError);
     expect(readdirSync(directory).sort()).toEqual(["analytics.lock", DECISIONS_FOLDER]);
     expect(readdirSync(join(directory, DECISIONS_FOLDER, "partition-0"))).toEqual([]);

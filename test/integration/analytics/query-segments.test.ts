@@ -97,10 +97,10 @@ describe("a query of the analytics", () => {
     ],
     ["explain /* /* */ */ (analyze 'a)select 1 /*') drop view decisions -- */", "syntax error"],
     ["explain analyze create table t as select 1", "is CREATE"],
-    ["explain analyze select 1; copy (select 1) to '{new}'", "2 statements are given"],
-    ["explain analyze pivot (select ';' a) on a; checkpoint", "statements are given"],
+    ["explain analyze select 1; copy (select 1) to '{new}'", "the SQL has 2 statements"],
+    ["explain analyze pivot (select ';' a) on a; checkpoint", "statements: write one"],
     ["/* /* */ */ explain select 1", "EXPLAIN is not the first word here: ask with SELECT,"],
-    ["explain analyze -- nothing", "no statement is given"],
+    ["explain analyze -- nothing", "the SQL is empty"],
     ["explain call duckdb_settings()", "is CALL"],
     ["explain explain select 1", "EXPLAIN is not the first word"],
     ["prepare p as copy (select 1) to '{old}' (use_tmp_file false)", "PREPARE"],
@@ -125,11 +125,11 @@ describe("a query of the analytics", () => {
     ["begin", "TRANSACTION"],
     ["use memory", "SET"],
     ["detach memory", "DETACH"],
-    ["select 1; copy (select 1) to '{new}'", "2 statements are given"],
-    ["create table t as select 1; select 1", "2 statements are given"],
-    ["copy (select 1) to '{new}'; select 1", "2 statements are given"],
-    ["", "no statement is given"],
-    [" ; -- nothing\n/* at\nall */", "no statement is given"],
+    ["select 1; copy (select 1) to '{new}'", "the SQL has 2 statements"],
+    ["create table t as select 1; select 1", "the SQL has 2 statements"],
+    ["copy (select 1) to '{new}'; select 1", "the SQL has 2 statements"],
+    ["", "the SQL is empty"],
+    [" ; -- nothing\n/* at\nall */", "the SQL is empty"],
     ["selec", "syntax error"],
     ["select * from read_text('/etc/hostname')", "Permission Error"],
     ["select * from glob('{root}/*')", "Permission Error"],
@@ -150,10 +150,10 @@ describe("a query of the analytics", () => {
 
   it("says what to do instead", async () => {
     await expect(ask("drop view decisions")).rejects.toThrow(
-      "the statement is DROP, and what the analytics wrote is only read: ask with SELECT,",
+      "the statement is DROP, but only reading is allowed: ask with SELECT,",
     );
     await expect(ask("select * from read_text('/etc/hostname')")).rejects.toThrow(
-      "; only the files of the view `decisions` can be read, and none written",
+      "; only the files of the view `decisions` can be read, and no file can be written",
     );
   });
 

@@ -18,7 +18,7 @@ const READY_WITHIN_MS = 25_000;
 describe.skipIf(!kafka.available)("Kafka", () => {
   const client = () => new Kafka({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING });
 
-  test("commits a transaction, and takes the time of a record from its own clock", async () => {
+  test("commits a transaction, and stamps records with its own clock", async () => {
     const topic = uniqueName("parts");
     const admin = client().admin();
     const producer = client().producer({
@@ -29,7 +29,7 @@ describe.skipIf(!kafka.available)("Kafka", () => {
     try {
       await admin.connect();
       await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
-      // Of several brokers one may not have been told yet.
+      // One of several brokers may not know the topic yet.
       const hasTopic = () =>
         admin.fetchTopicOffsets(topic).then(
           () => true,
@@ -41,7 +41,7 @@ describe.skipIf(!kafka.available)("Kafka", () => {
       const messages = [{ partition: 0, value: "a", timestamp: "1" }];
       await transaction.send({ topic, messages });
       await transaction.commit();
-      // One record and the mark of the commit, which older transactions get after the answer.
+      // One record and the commit marker, which may be written after the answer.
       const end = async () => (await admin.fetchTopicOffsets(topic)).map(({ high }) => high);
       await expect.poll(end).toEqual(["2"]);
       expect(await admin.fetchTopicOffsetsByTimestamp(topic, 2)).toEqual([
@@ -54,10 +54,10 @@ describe.skipIf(!kafka.available)("Kafka", () => {
     }
   });
 
-  test("is found ready without a timer of less than nothing, of which Node warns", async () => {
+  test("is probed without a negative timer, of which Node would warn", async () => {
     const timers = vi.spyOn(globalThis, "setTimeout");
     try {
-      // It throws until all of it works: of the topic that it makes, a broker may not have been told yet.
+      // It throws until everything works, since a broker may not know the new topic yet.
       const asked = () => assertKafkaReady({ bootstrap: kafka.brokers, brokers: 1 });
       await vi.waitFor(asked, { timeout: READY_WITHIN_MS, interval: 100 });
       expect(timers.mock.calls.length).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ describe.skipIf(!kafka.available)("Kafka", () => {
     }
   });
 
-  test("makes no topic that nobody asked for", async () => {
+  test("creates no topic on a mere request for metadata", async () => {
     const admin = client().admin();
     await admin.connect();
     try {
@@ -79,7 +79,7 @@ describe.skipIf(!kafka.available)("Kafka", () => {
   });
 });
 
-test.skipIf(!redis.available)("Redis gives back what it was given", async () => {
+test.skipIf(!redis.available)("Redis returns stored values", async () => {
   const key = uniqueName("parts");
   expect(await askRedis(redis.url, ["SET", key, "1", "PX", "60000"])).toBe("+OK");
   expect(await askRedis(redis.url, ["INCR", key])).toBe(":2");
@@ -100,7 +100,7 @@ describe.skipIf(!registry.available)("the registry", () => {
   };
   const record = (fields: readonly unknown[]) => ({ type: "record", name: "Part", fields });
 
-  test("gives back a schema by its id, and refuses one that does not fit", async () => {
+  test("returns a schema by its id, and refuses an incompatible one", async () => {
     const subject = uniqueName("parts");
     const versions = `/subjects/${subject}/versions`;
     const first = record([{ name: "a", type: "string" }]);

@@ -1,4 +1,4 @@
-// A journal on disk, and recordings, decided again by another policy.
+// Backtests of a journal on disk and of recordings, under another policy.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,8 +63,8 @@ async function backtest(...args: string[]) {
 
 const replaced = (from: string, to: string) => file("candidate.yaml", CURRENT.replace(from, to));
 
-describe("a journal", () => {
-  it("comes to the same under the policy that decided it, holds and verdicts too", async () => {
+describe("backtest of a journal", () => {
+  it("finds no change under the policy that decided it, including holds and verdicts", async () => {
     const same = await backtest("-d", dataDir, "--candidate", current);
     const both = await backtest("-d", dataDir, "--policy", current, "--candidate", current);
 
@@ -78,7 +78,7 @@ describe("a journal", () => {
     expect(both).toEqual(same);
   });
 
-  it("shows by rule and tool what another policy changes, with examples", async () => {
+  it("shows changes by rule and tool, with examples", async () => {
     const candidate = replaced("charge_card: {}", "charge_card: { risk_level: HIGH }");
     const report = await backtest("-d", dataDir, "--candidate", candidate);
 
@@ -113,7 +113,7 @@ describe("a journal", () => {
     expect(report).toMatchObject({ code: 0, decisions: 8, changed: 0 });
   });
 
-  it("may change where that is said, and is told of by its line", async () => {
+  it("exits 0 for changes with --allow-changes, and shows the policy line", async () => {
     const candidate = replaced("action: hitl, expires_ms: 900000", "action: deny");
     const args = ["backtest", "-d", dataDir, "--candidate", candidate, "--allow-changes"];
     const { code, stdout } = await runInProcess(args);
@@ -125,8 +125,8 @@ describe("a journal", () => {
   });
 });
 
-describe("recordings", () => {
-  it("go through both policies", async () => {
+describe("backtest of recordings", () => {
+  it("runs them through both policies", async () => {
     const laxer = file("laxer.yaml", "tool_schemas: { create_document: { repeatable: true } }\n");
     const none = await backtest(SAMPLE, "--policy", DEMO, "--candidate", DEMO);
     const report = await backtest(SAMPLE, "--policy", DEMO, "--candidate", laxer);
@@ -136,16 +136,16 @@ describe("recordings", () => {
     expect(report.changes[0].examples[0].location).toMatch(/sample\.jsonl:\d$/);
   });
 
-  it("need a policy to compare with, and are not mixed with a journal", async () => {
+  it("needs a policy to compare with, and no journal beside them", async () => {
     const alone = await runInProcess(["backtest", SAMPLE, "--candidate", DEMO]);
     const mixed = await runInProcess(["backtest", SAMPLE, "-d", dataDir, "--candidate", DEMO]);
 
     expect(alone.code).toBe(2);
-    expect(alone.stderr).toContain("give the policy of today with --policy");
+    expect(alone.stderr).toContain("give the current policy with --policy");
     expect(mixed.stderr).toContain("leave out the files, or the journal");
   });
 
-  it("tells of a line that is none, and goes on", async () => {
+  it("reports an invalid line, and continues", async () => {
     const broken = file("broken.jsonl", '{"id":1}\n{"id":"a","calls":[]}\n');
     const args = ["backtest", broken, "--policy", DEMO, "--candidate", DEMO];
     const { code, stderr } = await runInProcess(args);
@@ -155,7 +155,7 @@ describe("recordings", () => {
   });
 });
 
-describe("a journal with sensitive arguments", () => {
+describe("backtest of a journal with sensitive arguments", () => {
   const SENSITIVE = `policy_engine:
   tool_schemas:
     charge_card:
@@ -181,13 +181,13 @@ describe("a journal with sensitive arguments", () => {
     await gate.close();
   });
 
-  it("is decided as it was under its own policy, though nobody can read them", async () => {
+  it("finds no change under its own policy, though nobody can read the arguments", async () => {
     const policy = join(directory, "sensitive.yaml");
     const { code, changes } = await backtest("--data-dir", sensitiveDir, "--candidate", policy);
     expect([code, changes]).toEqual([0, []]);
   });
 
-  it("shows digests where another policy decides otherwise", async () => {
+  it("shows digests if another policy decides otherwise", async () => {
     const stricter = file(
       "stricter.yaml",
       SENSITIVE.replace("exclusive: false", "exclusive: true").replace("card/{card}", "cards"),

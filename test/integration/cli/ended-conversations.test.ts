@@ -1,4 +1,4 @@
-// Which held calls are listed as of a conversation that has ended, however that came about.
+// Which held calls are listed as belonging to an ended conversation, however it ended.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** A gate for as long as it is used. */
+/** Runs a gate while `use` does. */
 async function withGate<T>(use: (gate: Callgate) => Promise<T>): Promise<T> {
   const gate = await openCallgate({ policy: POLICY, dataDir });
   try {
@@ -50,7 +50,7 @@ async function listed(conversationId: string): Promise<readonly boolean[]> {
     .map(({ conversationEnded }) => conversationEnded);
 }
 
-test("one that the ladder ended, until it lapses and begins as a new one", async () => {
+test("lists a conversation that escalation ended, until it lapses and begins anew", async () => {
   await withGate(async (gate) => {
     await propose(gate, "ladder", "delete_row");
     const { decisionId = "" } = await propose(gate, "ladder", "charge_card");
@@ -67,7 +67,7 @@ test("one that the ladder ended, until it lapses and begins as a new one", async
   later.mockRestore();
 });
 
-test("one that a person has ended or reopened, also where no gate has taken that yet", async () => {
+test("lists a conversation that a person has ended or reopened, even before a gate processed that", async () => {
   await withGate((gate) => propose(gate, "person", "delete_row"));
   await runInProcess(["conversations", "end", "person", "-d", dataDir]);
   expect(await listed("person")).toEqual([true]);

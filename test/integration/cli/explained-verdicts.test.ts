@@ -1,4 +1,4 @@
-// What `callgate explain` tells of the people who approved, denied or cancelled a call.
+// What `callgate explain` shows about the people who approved, denied or cancelled a call.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ async function explained(decisionId: string): Promise<{ text: string; verdicts: 
 const atMs = expect.any(Number);
 
 describe("callgate explain", () => {
-  it("tells who approved a call, when, and the reason that the policy demands", async () => {
+  it("shows who approved a call, when, and the reason that the policy requires", async () => {
     const { approvalId, decisionId } = await held("delete_row");
     await gate.approve(approvalId, { by: "ann", reason: "because ticket 77" });
     const { text, verdicts } = await explained(decisionId);
@@ -59,7 +59,7 @@ describe("callgate explain", () => {
     expect(verdicts).toEqual([{ kind: "approve", by: "ann", reason: "because ticket 77", atMs }]);
   });
 
-  it("tells each of several, in their order, with what they said", async () => {
+  it("shows each of several approvers in order, with their reasons", async () => {
     const { approvalId, decisionId } = await held("pay_bill");
     await gate.approve(approvalId, { by: "ann", reason: "is due" });
     await gate.approve(approvalId, { by: "ben" });
@@ -72,7 +72,7 @@ describe("callgate explain", () => {
     ]);
   });
 
-  it("tells a cancelled call from a denied one, and leaves out who had approved it before", async () => {
+  it("distinguishes a cancelled call from a denied one, and omits earlier approvers", async () => {
     const { approvalId, decisionId } = await held("pay_bill");
     await gate.approve(approvalId, { by: "ann", reason: "is due" });
     const cancel = ["approvals", "cancel", approvalId, "--by", "ben", "--reason", "was paid"];
@@ -84,7 +84,7 @@ describe("callgate explain", () => {
     expect(verdicts).toEqual([{ kind: "cancel", by: "ben", reason: "was paid", atMs }]);
   });
 
-  it("leaves out approvals of a rule that changed before all had approved", async () => {
+  it("omits approvals of a rule that changed before all had approved", async () => {
     const { approvalId, decisionId } = await held("pay_bill");
     await gate.approve(approvalId, { by: "ann", reason: "by the old rule" });
     await gate.close();
@@ -102,7 +102,7 @@ describe("callgate explain", () => {
     ]);
   });
 
-  it("lets nobody write lines of their own, or to the terminal", async () => {
+  it("lets nobody inject lines or terminal escapes", async () => {
     const forged = "x\u001b[2J\noutcome      refused";
     const { approvalId, decisionId } = await held("delete_row");
     await gate.approve(approvalId, { by: "ann", reason: `fine${forged}` });

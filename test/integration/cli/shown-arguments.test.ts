@@ -1,4 +1,4 @@
-// What an approver sees of a held call is what runs: nothing of it hides, and nothing is made up.
+// What an approver sees of a held call is what runs: nothing is hidden, and nothing is made up.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function run(...args: string[]): Promise<string> {
   return (await runInProcess(["approvals", ...args, "-d", dataDir])).stdout;
 }
 
-it("writes out one by one what nobody would see, in the list and in the arguments", async () => {
+it("escapes invisible characters one by one, in the list and in the arguments", async () => {
   const id = await held("unseen", { path: "/data/a\u200b\u200b", "k\u3164": "b\u{e0041}\u2800" });
   const listed = await run("list");
   const shown = await run("show", id);
@@ -48,13 +48,13 @@ it("writes out one by one what nobody would see, in the list and in the argument
   expect(shown).toContain('    "k\\u{3164}": "b\\u{e0041}\\u{2800}"');
 });
 
-it("tells a text that is written like an escape from one that is", async () => {
+it("distinguishes a literal escape from an escaped character", async () => {
   const shown = await run("show", await held("written", { path: "/data/a\\u{200b}" }));
 
   expect(shown).toContain('    "path": "/data/a\\\\u{200b}"');
 });
 
-it("shows in differences what changed, though it cannot be seen or stands far behind", async () => {
+it("shows differences that are invisible or far behind", async () => {
   const far = "x".repeat(300);
   await held("differ", { path: "/data/a", far: `${far}1`, same: true });
   const shown = await run(

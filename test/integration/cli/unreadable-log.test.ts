@@ -1,4 +1,4 @@
-// Commands beside a data directory that another user keeps.
+// Commands on a data directory of another user.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-it("a log that may not be looked at is no missing log", () => {
+it("a log without read permission is not reported as missing", () => {
   const dataDir = join(directory, "data");
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "log.mdb"), "");
-  // For root no mode is a hindrance: another user is tried instead.
+  // Root ignores file modes, so another user runs the command.
   const root = process.getuid?.() === 0;
   chmodSync(dataDir, root ? 0o700 : 0);
   if (root) process.seteuid?.(NOBODY);
@@ -32,7 +32,7 @@ it("a log that may not be looked at is no missing log", () => {
   }
 });
 
-it.each(["nowhere", "file/below"])("a log that is not there is told so (%s)", (path) => {
+it.each(["nowhere", "file/below"])("a missing log is reported (%s)", (path) => {
   writeFileSync(join(directory, "file"), "");
 
   expect(() => openLog(join(directory, path))).toThrow("holds no log of a gate");

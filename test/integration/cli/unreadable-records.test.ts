@@ -1,4 +1,4 @@
-// What is no record of ours in the journal or among the dead letters: it is told, and the rest is read.
+// Foreign records in the journal or among the dead letters: commands report them and read the rest.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const POLICY = {
   },
 };
 
-/** As a producer with a schema registry writes it. */
+/** The format of a producer with a schema registry. */
 const WIRE = Uint8Array.of(0, 0, 0, 0, 7, 1, 2);
 
 let directory = "";
@@ -58,14 +58,16 @@ function times(text: string, part: string): number {
 }
 
 describe("a record that cannot be read", () => {
-  it("is a finding of verify, with its place, beside what is right", async () => {
+  it("is a finding of verify with its position, beside the valid records", async () => {
     const { code, stdout } = await run("verify");
     expect(code).toBe(1);
     expect(stdout).toContain(
-      `decisions, partition 0, offset ${foreign}: the journal holds a record that is none`,
+      `decisions, partition 0, offset ${foreign}: the journal holds a record that cannot be decoded`,
     );
     expect(stdout).toContain(`offset ${foreign + 1}: the journal has an empty record`);
-    expect(stdout).toContain(`offset ${foreign + 2}: the journal holds a record that is none`);
+    expect(stdout).toContain(
+      `offset ${foreign + 2}: the journal holds a record that cannot be decoded`,
+    );
     expect(stdout).toContain(`3 problems in ${foreign} records\n`);
     const json = await run("verify", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -82,7 +84,7 @@ describe("a record that cannot be read", () => {
     ["explain", () => ["explain", decisionId], "delete_order"],
     ["approvals show", () => ["approvals", "show", approvalId], "delete_order"],
     ["approvals list", () => ["approvals", "list"], "delete_order"],
-  ])("is told once by %s, which shows the rest", async (_name, args, shown) => {
+  ])("is reported once by %s, which shows the rest", async (_name, args, shown) => {
     const { code, stdout, stderr } = await run(...args());
     expect(code).toBe(0);
     expect(stdout).toContain(shown);
@@ -91,13 +93,13 @@ describe("a record that cannot be read", () => {
     expect(times(stderr, `decisions, partition 0, offset ${foreign + 2}: `)).toBe(1);
   });
 
-  it("makes a list of approvals one that may lack some, which is said", async () => {
+  it("makes the list of approvals report that it may be incomplete", async () => {
     const { stderr } = await run("approvals", "list", "--json");
-    expect(times(stderr, "approvals of partition 0: calls that wait may be missing")).toBe(1);
+    expect(times(stderr, "approvals of partition 0: waiting calls may be missing")).toBe(1);
   });
 
   it.each(["verify", "tail --once", "approvals list"])(
-    "ends %s, with its place, where it is in the wire format and nothing was read before it",
+    "ends %s with its position if it is in the wire format and nothing was read before it",
     async (command) => {
       const empty = join(directory, command);
       await (

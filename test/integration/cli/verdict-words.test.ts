@@ -1,4 +1,4 @@
-// What the command line says of a verdict: what it refuses to send, and what came of what it sent.
+// What the command line says about a verdict: why it is not sent, and what came of it.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,14 +50,14 @@ async function lineOf(id: string): Promise<string> {
   return stdout.split("\n").find((line) => line.startsWith(id)) ?? "";
 }
 
-describe("nothing is sent", () => {
+describe("a verdict is not sent", () => {
   it.each([
     [["--action", ""], "--action: ``: give at least 6 characters of the digest"],
     [["--rule", "abcde"], "--rule: `abcde`: give at least 6 characters of the digest"],
-    [["--call", ""], "--call: give the id of the call that was looked at"],
+    [["--call", ""], "--call: give the id of the call that you reviewed"],
     [["--calls", "99999999999999"], "it must be a whole number from 1 to 2147483647, or any"],
     [["--calls", "2147483648"], "it must be a whole number from 1 to 2147483647, or any"],
-  ])("where an option is %j", async (words, message) => {
+  ])("if an option is %j", async (words, message) => {
     const id = await held(`option-${calls}`);
     const { code, stdout, stderr } = await approvals("approve", id, "--by", "ann", ...words);
 
@@ -66,7 +66,7 @@ describe("nothing is sent", () => {
     expect(await lineOf(id)).not.toBe("");
   });
 
-  it("where a grant is of more calls than can be counted", async () => {
+  it("if a grant is of more calls than can be counted", async () => {
     await held("much");
     const more = ["--tool", "delete_row", "--calls"];
     const much = await approvals("grant", "much", ...more, "1e15");
@@ -79,7 +79,7 @@ describe("nothing is sent", () => {
 });
 
 describe("a call of a conversation that has ended", () => {
-  it("is listed as such, and approved no more, until that is reopened", async () => {
+  it("is listed as such, and cannot be approved until the conversation is reopened", async () => {
     const id = await held("over");
     await run("conversations", "end", "over");
     const listed = await lineOf(id);
@@ -116,8 +116,8 @@ describe("a call of a conversation that has ended", () => {
   });
 });
 
-describe("a call that is decided already", () => {
-  it("is told with what came of it, when and by whom", async () => {
+describe("a call that was already decided", () => {
+  it("is shown with the decision, when and by whom", async () => {
     const [one, two] = [await held("decided"), await held("decided")];
     await approvals("approve", one, "--by", "Ann Lee");
     await approvals("deny", two, "--by", "ben");
@@ -126,16 +126,16 @@ describe("a call that is decided already", () => {
 
     expect([allowed.code, denied.code]).toEqual([2, 2]);
     expect(allowed.stderr).toMatch(
-      /no call waits under this id: it is decided, allowed at \S+Z, approved by "Ann Lee"/,
+      /no call waits under this id: it was decided, allowed at \S+Z, approved by "Ann Lee"/,
     );
     expect(denied.stderr).toMatch(
-      /it is decided, refused \(approval_denied\) at \S+Z, denied or cancelled by ben/,
+      /it was decided, refused \(approval_denied\) at \S+Z, denied or cancelled by ben/,
     );
   });
 });
 
-describe("why a call is held", () => {
-  it("is said to the approver, not to the model", async () => {
+describe("the reason why a call is held", () => {
+  it("is shown to the approver, not to the model", async () => {
     const first = { conversationId: "why", callId: "first", tool: "send_mail", arguments: {} };
     expect((await gate.propose(first)).outcome).toBe("allowed");
     const used = await approvals("show", await held("why", "send_mail"));
@@ -151,17 +151,17 @@ describe("why a call is held", () => {
   });
 });
 
-it("a grant where several must approve says that there can be none", async () => {
+it("a grant in a tier with several approvers explains why it is impossible", async () => {
   await held("several", "pay_bill");
   const { code, stdout } = await approvals("grant", "several", "--tool", "pay_bill");
 
   expect(code).toBe(2);
-  expect(stdout).toContain("a grant has one giver: its calls are approved one by one");
+  expect(stdout).toContain("so its calls are approved one by one");
   expect(stdout).not.toContain("--calls");
 });
 
-// The last one: the gate is another one then.
-it("says under which id a call is held anew, and what is known while no gate answers", async () => {
+// Must come last, because it replaces the gate.
+it("a verdict reports the new id of a call that is held anew, and what is certain while no gate answers", async () => {
   const [id, other] = [await held("anew"), await held("anew")];
   await gate.close();
   const waiting = await approvals("approve", other, "--by", "ann");
@@ -174,12 +174,14 @@ it("says under which id a call is held anew, and what is known while no gate ans
   const decided = await approvals("approve", id, "--by", "ann");
 
   expect(waiting.stdout).toBe(
-    `${other} delete_row: approve is recorded; no gate has taken it within 3 s; the gate of its partition does, once it runs\n`,
+    `${other} delete_row: approve is recorded; no gate has processed it within 3 s; the gate of its partition will, once it runs\n`,
   );
   expect(JSON.parse(anew.stdout)).toMatchObject({ outcome: "held", taken: true });
   expect(again.stdout).toMatch(
-    /held anew under [0-9a-f]{32}: the rule has changed, and what was said before is void\n/,
+    /held anew under [0-9a-f]{32}: the rule has changed, and earlier verdicts are void\n/,
   );
   expect(again.stdout).not.toContain(`under ${heldAs}`);
-  expect(decided.stderr).toMatch(new RegExp(`held anew at \\S+Z under ${heldAs}, as the rule`));
+  expect(decided.stderr).toMatch(
+    new RegExp(`held anew at \\S+Z under ${heldAs}, because the rule`),
+  );
 });

@@ -1,4 +1,4 @@
-// What people say to a running gate from the command line.
+// Verdicts from the command line to a running gate.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,14 +48,14 @@ async function held(conversationId: string, tool: string, args: object = {}): Pr
 }
 
 describe("approvals show", () => {
-  it("shows arguments, differences, the line of the rule, who may approve and until when", async () => {
+  it("shows arguments, differences, the policy line, who may approve and until when", async () => {
     await held("show", "delete_row", { id: 1, table: { name: "a" } });
     const id = await held("show", "delete_row", { id: 2, table: { name: "a", soft: true } });
     const { code, stdout } = await run("approvals", "show", id, "--policy", policy);
 
     expect(code).toBe(0);
     expect(stdout).toContain(`rule          authorization.tiers[0]: ${policy}:3:7\n`);
-    expect(stdout).toContain("who           anybody; a reason is needed\n");
+    expect(stdout).toContain("who           anybody; a reason is required\n");
     expect(stdout).toMatch(/expires {7}\S+Z, in 15 min\n/);
     expect(stdout).toContain('  {\n    "id": 2,\n');
     expect(stdout).toMatch(
@@ -63,7 +63,7 @@ describe("approvals show", () => {
     );
   });
 
-  it("gives all of it as JSON", async () => {
+  it("prints all of it as JSON", async () => {
     const id = await held("json", "pay_bill", { amount: 1 });
     const { stdout } = await run("approvals", "show", id.slice(0, 12), "--json");
 
@@ -77,7 +77,7 @@ describe("approvals show", () => {
     });
   });
 
-  it("shows all of an argument, however long", async () => {
+  it("shows an argument in full, however long", async () => {
     const line = `echo ${"a".repeat(1_200)}; rm -rf /prod`;
     const id = await held("long", "delete_row", { line });
     const { stdout } = await run("approvals", "show", id);
@@ -85,28 +85,28 @@ describe("approvals show", () => {
     expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThan(520);
   });
 
-  it("tells of an id that is none", async () => {
+  it("reports an id without a call", async () => {
     const { code, stderr } = await run("approvals", "show", "nothing");
 
     expect(code).toBe(2);
     expect(stderr).toContain("no call waits under this id; see: callgate approvals list");
   });
 
-  it.each(["", "12345"])("takes no id that a script has lost: %j", async (id) => {
+  it.each(["", "12345"])("rejects an id that a script has lost: %j", async (id) => {
     await held(`lost-${id}`, "delete_row");
     const { code, stderr } = await run("approvals", "approve", id, "--reason", "so");
     expect(code).toBe(2);
     expect(stderr).toContain("give at least 6 characters of the approval id");
   });
 
-  it("takes no word of nobody", async () => {
+  it("rejects an empty approver name", async () => {
     const id = await held("unsaid", "delete_row");
     const { code, stderr } = await run("approvals", "approve", id, "--reason", "so", "--by", " ");
     expect(code).toBe(2);
     expect(stderr).toContain("--by: give the approver's name");
   });
 
-  it("takes no word under a name with characters that nobody sees", async () => {
+  it("rejects an approver name with invisible characters", async () => {
     const id = await held("unseen", "pay_bill");
     const { code, stderr } = await run("approvals", "approve", id, "--by", "an\u200bn");
     expect(code).toBe(2);
@@ -115,7 +115,7 @@ describe("approvals show", () => {
 });
 
 describe("approvals approve", () => {
-  it("asks a person for the reason that the policy wants", async () => {
+  it("prompts for the reason that the policy requires", async () => {
     const id = await held("ask", "delete_row");
     const args = ["approvals", "approve", id, "-d", dataDir];
     const answered = await runInProcess(args, ["it was a test"]);
@@ -124,16 +124,16 @@ describe("approvals approve", () => {
     expect(answered.stdout).toBe(`${id} delete_row: allowed\n`);
   });
 
-  it("without a terminal names the option, and sends nothing", async () => {
+  it("prints the missing option without a terminal, and sends nothing", async () => {
     const id = await held("no terminal", "delete_row");
     const { code, stderr } = await run("approvals", "approve", id);
     const unanswered = await runInProcess(["approvals", "approve", id, "-d", dataDir], [""]);
 
     expect([code, unanswered.code]).toEqual([2, 2]);
-    expect(stderr).toContain("the policy wants a reason; give it with --reason");
+    expect(stderr).toContain("the policy requires a reason; give it with --reason");
   });
 
-  it("waits for as many people as the policy wants, and counts nobody twice", async () => {
+  it("waits for as many people as the policy requires, and counts nobody twice", async () => {
     const id = await held("many", "pay_bill");
     const first = await run("approvals", "approve", id, "--by", "ana");
     const again = await run("approvals", "approve", id, "--by", "ana");
@@ -142,22 +142,22 @@ describe("approvals approve", () => {
 
     expect(first.stdout).toContain("approved by 1 of 2 who must; it waits for the others");
     expect(again).toMatchObject({ code: 2 });
-    expect(again.stdout).toContain("changed nothing: this person has said so before");
+    expect(again.stdout).toContain("changed nothing: this person has already approved");
     expect(shown.stdout).toContain("2 different people, approved so far by ana");
     expect(second).toMatchObject({ code: 0, stdout: `${id} pay_bill: allowed\n` });
   });
 
-  it("counts one person once, however the name is written, and keeps names apart", async () => {
+  it("counts one person once, however the name is written, and distinguishes names", async () => {
     const id = await held("one", "pay_bill");
     await run("approvals", "approve", id, "--by", "Zoë, Bob");
     const again = await run("approvals", "approve", id, "--by", " zoë,  bob");
     const { stdout } = await run("approvals", "show", id);
 
-    expect(again.stdout).toContain("changed nothing: this person has said so before");
+    expect(again.stdout).toContain("changed nothing: this person has already approved");
     expect(stdout).toContain('approved so far by "Zoë, Bob"\n');
   });
 
-  it("says what differs from what was looked at, and sends nothing", async () => {
+  it("shows what differs from the reviewed call, and sends nothing", async () => {
     const id = await held("looked", "pay_bill", { amount: 2 });
     const { stdout } = await run("approvals", "show", id, "--json");
     const { callId, actionKey, ruleDigest } = JSON.parse(stdout) as Record<string, string>;
@@ -174,7 +174,7 @@ describe("approvals approve", () => {
     expect(same.stdout).toContain("approved by 1 of 2 who must");
   });
 
-  it("explains a denied call with who denied it", async () => {
+  it("explains a denied call with the person who denied it", async () => {
     const id = await held("denied", "delete_row", { id: 1 });
     const { stdout } = await run("approvals", "show", id, "--json");
     await run("approvals", "deny", id, "--by", "ben", "--reason", "not this one");
@@ -185,7 +185,7 @@ describe("approvals approve", () => {
     expect(explained.stdout).toMatch(/^denied by +ben at \S+Z: not this one$/m);
   });
 
-  it("lets the tool run so often more, or any number of times", async () => {
+  it("grants that many further calls of the tool, or any number", async () => {
     const id = await held("often", "delete_row", { id: 1 });
     const why = ["--reason", "cleaning up"];
     await run("approvals", "approve", id, "--calls", "1", ...why);
@@ -208,8 +208,8 @@ describe("approvals approve", () => {
   });
 });
 
-describe("rulings", () => {
-  it("grants a tier for a number of calls, and takes it back", async () => {
+describe("verdicts without a held call", () => {
+  it("grant a tier for a number of calls, and revoke it", async () => {
     const before = await propose("grant", "send_mail", { to: 1 });
     const grant = await run("approvals", "grant", "grant", "--tier", "given", "--calls", "2");
     const granted = await propose("grant", "send_mail", { to: 2 });
@@ -222,7 +222,7 @@ describe("rulings", () => {
     expect(after.refusal?.reason).toBe("grant_exceeded");
   });
 
-  it("grants one call of a tool where no number is given", async () => {
+  it("grant one call of a tool without a number", async () => {
     await propose("one", "send_mail", { to: 1 });
     const grant = await run("approvals", "grant", "one", "--tool", "send_mail");
     const first = await propose("one", "send_mail", { to: 2 });
@@ -231,14 +231,14 @@ describe("rulings", () => {
     const third = await propose("one", "send_mail", { to: 4 });
     const fourth = await propose("one", "send_mail", { to: 5 });
 
-    // The policy knows the tool by its tier.
+    // The policy declares the tool only through its tier.
     expect(grant.stdout).toBe("one: granted\n");
     expect(first.outcome).toBe("allowed");
     expect(second.refusal?.reason).toBe("grant_exceeded");
     expect([third.outcome, fourth.outcome]).toEqual(["allowed", "allowed"]);
   });
 
-  it("wants one tier or one tool, and one that the policy has", async () => {
+  it("need one tier or one tool that the policy has", async () => {
     const neither = await run("approvals", "grant", "grant");
     const unknown = await run("approvals", "grant", "grant", "--tier", "nothing", "--json");
 
@@ -250,7 +250,7 @@ describe("rulings", () => {
     });
   });
 
-  it("ends and reopens a conversation", async () => {
+  it("end and reopen a conversation", async () => {
     await propose("end", "charge_card", { order: 1 });
     const ended = await run("conversations", "end", "default/end");
     const refused = await propose("end", "charge_card", { order: 2 });
@@ -261,30 +261,27 @@ describe("rulings", () => {
     expect([ended.stdout, reopened.stdout]).toEqual(["default/end: ended\n", "end: reopened\n"]);
     expect(refused.refusal?.reason).toBe("conversation_ended");
     expect(allowed.outcome).toBe("allowed");
-    expect(unknown.stdout).toContain("the gate knows no such conversation");
+    expect(unknown.stdout).toContain("the gate has no such conversation");
   });
 
   it.each([
     ["acme", "7", "acme/7"],
     ["default", "team/42", "default/team/42"],
-  ])(
-    "ends a conversation by the name that the lists print (%s, %s)",
-    async (tenantId, id, name) => {
-      const call = { tenantId, conversationId: id, tool: "delete_row", arguments: {} };
-      await gate.propose({ ...call, callId: "1" });
-      const listed = await run("approvals", "list");
-      const tailed = await run("tail", "--once", "--conversation", name);
-      const ended = await run("conversations", "end", name);
-      const after = await gate.propose({ ...call, callId: "2" });
+  ])("end a conversation by its printed name (%s, %s)", async (tenantId, id, name) => {
+    const call = { tenantId, conversationId: id, tool: "delete_row", arguments: {} };
+    await gate.propose({ ...call, callId: "1" });
+    const listed = await run("approvals", "list");
+    const tailed = await run("tail", "--once", "--conversation", name);
+    const ended = await run("conversations", "end", name);
+    const after = await gate.propose({ ...call, callId: "2" });
 
-      expect(listed.stdout).toMatch(new RegExp(` ${name} +delete_row`));
-      expect(tailed.stdout).toContain(`  ${name}  delete_row`);
-      expect(ended).toMatchObject({ code: 0, stdout: `${name}: ended\n` });
-      expect(after.refusal?.reason).toBe("conversation_ended");
-    },
-  );
+    expect(listed.stdout).toMatch(new RegExp(` ${name} +delete_row`));
+    expect(tailed.stdout).toContain(`  ${name}  delete_row`);
+    expect(ended).toMatchObject({ code: 0, stdout: `${name}: ended\n` });
+    expect(after.refusal?.reason).toBe("conversation_ended");
+  });
 
-  it.each(["", "/c9", "c9/"])("ends no conversation that cannot be: %j", async (name) => {
+  it.each(["", "/c9", "c9/"])("end no impossible conversation: %j", async (name) => {
     const { code, stdout, stderr } = await run("conversations", "end", name);
 
     expect([code, stdout]).toEqual([2, ""]);
@@ -292,7 +289,7 @@ describe("rulings", () => {
     expect(stderr).toContain("must be 1 to 256 printable ASCII characters");
   });
 
-  it("tells the outcome of a call that nobody knows, and of no other", async () => {
+  it("reconcile a call with an unknown outcome, and no other", async () => {
     const { decisionId = "" } = await propose("unknown", "charge_card", { order: 9 });
     await gate.report(decisionId, { status: "unknown" });
     const unknown = await run("explain", decisionId);
@@ -305,7 +302,7 @@ describe("rulings", () => {
 
     expect(unknown.stdout).toMatch(/^result +unknown at \S+Z$/m);
     expect(reconciled).toMatchObject({ code: 0, stdout: `${decisionId}: reconciled\n` });
-    expect(explained.stdout).toMatch(/^result +not_executed at \S+Z, told by \w+$/m);
+    expect(explained.stdout).toMatch(/^result +not_executed at \S+Z, reported by \w+$/m);
     expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining("changed nothing") });
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("no decision") });
   });

@@ -1,4 +1,4 @@
-// What people say from the command line while no gate runs: the next one takes it.
+// Verdicts from the command line while no gate runs: the next one processes them.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,22 +38,22 @@ async function listed(tool: string): Promise<string> {
   return stdout.split("\n").find((line) => line.includes(tool)) ?? "";
 }
 
-describe("a verdict that no gate has taken yet", () => {
-  it("decides: what is said after it is not recorded, and the command says so", async () => {
+describe("a verdict that no gate has processed yet", () => {
+  it("decides: later verdicts are not recorded, and the command says so", async () => {
     const first = await say("approve", "delete_row", "ann");
     const denied = await say("deny", "delete_row", "ben");
     const cancelled = await say("cancel", "delete_row", "ann");
 
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("is recorded") });
     const why =
-      "not recorded, because approve by ann is recorded, decides and cannot be taken back; the next gate takes it";
+      "not recorded, because approve by ann is recorded, ends the hold and cannot be taken back; the next gate applies it";
     for (const later of [denied, cancelled]) {
       expect(later).toMatchObject({ code: 2, stdout: "" });
       expect(later.stderr).toContain(`${ids["delete_row"]}: ${why}`);
     }
   });
 
-  it("leaves room for as many approvals as the policy wants, of different people", async () => {
+  it("leaves room for the approvals of other people that the policy requires", async () => {
     const ann = await say("approve", "pay_bill", "ann");
     const again = await say("approve", "pay_bill", "ann");
     const robot = await say("approve", "pay_bill", "robot");
@@ -61,23 +61,23 @@ describe("a verdict that no gate has taken yet", () => {
     const cleo = await say("deny", "pay_bill", "cleo");
 
     expect([ann.code, again.code, robot.code, ben.code, cleo.code]).toEqual([0, 2, 2, 0, 2]);
-    expect(again.stdout).toContain("changed nothing: this person has said so before");
+    expect(again.stdout).toContain("changed nothing: this person has already approved");
     expect(robot.stdout).toContain("changed nothing: the agent that proposed the call");
-    expect(cleo.stderr).toContain("approve by ann and approve by ben are recorded, decide");
+    expect(cleo.stderr).toContain("approve by ann and approve by ben are recorded, end the hold");
     expect(await listed("pay_bill")).toContain("approve by ann, approve by ben");
   });
 
-  it("can be a denial of what one of several has approved", async () => {
+  it("can deny what one of several people has approved", async () => {
     await say("approve", "pay_rent", "ann");
     const ben = await say("deny", "pay_rent", "ben");
 
     expect(ben).toMatchObject({ code: 0, stdout: expect.stringContaining("is recorded") });
   });
 
-  it("is not recorded where the hold is over", async () => {
+  it("is not recorded if the hold is over", async () => {
     const over = vi.spyOn(Date, "now").mockReturnValue(Date.now() + DAY_MS);
     const late = await say("approve", "delete_late", "ann");
-    expect(await listed("delete_late")).toContain("over, not applied yet");
+    expect(await listed("delete_late")).toContain("expired, not yet applied");
     over.mockRestore();
 
     expect(late).toMatchObject({ code: 2, stdout: "" });
@@ -87,7 +87,7 @@ describe("a verdict that no gate has taken yet", () => {
     expect(await listed("delete_late")).not.toContain("approve by");
   });
 
-  it("is what the next gate decides by", async () => {
+  it("is applied by the next gate", async () => {
     await say("deny", "delete_table", "ann");
     const gate = await openCallgate({ policy: POLICY, dataDir });
     await gate.close();

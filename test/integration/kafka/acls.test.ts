@@ -1,5 +1,5 @@
-// The rights that docs/access-control.md grants, read from that page: with them everybody can do their work, and
-// without one of them whoever needs it says what is missing.
+// The rights that docs/access-control.md grants, read from that page: with them each process works, and
+// without one of them the process that needs it reports it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Admin } from "kafkajs";
@@ -53,7 +53,7 @@ const COMMANDS = {
 } as const;
 
 const TOPIC = /no right to use the topic: grant READ, WRITE and DESCRIBE/;
-/** Who may write no topic at all is refused before a topic is named. */
+/** A principal that may write no topic at all is refused before a topic is named. */
 const NO_TOPIC = /no right on the cluster: grant WRITE of the topics that it writes/;
 const GROUP = /no right to use the consumer group: grant READ/;
 const TRANSACTIONS = /no right to use the transactional id: grant WRITE and DESCRIBE/;
@@ -70,7 +70,7 @@ const RAISED: RaisedAlert = {
 
 type Service = keyof typeof COMMANDS;
 
-describe.skipIf(!parts.available)(`a broker that grants what the page says ${parts.reason}`, () => {
+describe.skipIf(!parts.available)(`a broker with the rights of the page ${parts.reason}`, () => {
   const grants = parts.available ? documentedGrants() : [];
   let kafka: LocalKafka;
   let admin: Admin;
@@ -113,7 +113,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     writeFileSync(file, JSON.stringify({ kafka: clientOf("approver") }));
     return runCallgate(["approvals", ...words, "--config", file]);
   };
-  /** As if these commands of the page had not been run; what it returns runs them, at the latest after the test. */
+  /** Revokes what these commands of the page grant; the returned function grants it again. */
   const withhold = async (text: string): Promise<() => Promise<void>> => {
     const withheld = grants.filter((grant) => grant.text.includes(text));
     const acl = withheld.flatMap(({ entries }) => [...entries]);
@@ -124,7 +124,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     return grant;
   };
 
-  /** Straight into a topic, by somebody who may do everything. */
+  /** Writes into a topic as a principal with all rights. */
   const send = async (topic: string, value: string): Promise<void> => {
     const producer = connectKafka(kafka.directBootstrap).producer();
     await producer.connect();
@@ -133,7 +133,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   };
 
   it(
-    "lets gate, executor, agent, approver and analytics do their work",
+    "lets gate, executor, agent, approver and analytics work",
     async () => {
       const services = (["gate", "executor", "analytics"] as const).map(start);
       const [gate, , analytics] = services;
@@ -174,7 +174,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   );
 
   it(
-    "lets the approver see what was said while no gate runs, and says which right that needs",
+    "lets the approver see verdicts while no gate runs, and reports the right that this needs",
     async () => {
       const gate = start("gate");
       await gate.ready();
@@ -210,7 +210,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     ["analytics", "User:analytics --operation Read --topic toolcalls.decisions.v1", TOPIC],
   ];
 
-  /** Until it has said why it does not work. */
+  /** Waits until the process has reported why it does not work. */
   const expectMessage = async (service: RunningProcess, message: RegExp): Promise<void> => {
     const said = async () => {
       const ready = await service.get("/readyz").then(
@@ -224,7 +224,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   };
 
   it.each(withoutRight)(
-    "a process (%s) without `%s` says so and does not work",
+    "stops a process (%s) without `%s`, with a message that says so",
     async (who, withheld, message) => {
       await withhold(withheld);
       await expectMessage(start(who), message);
@@ -233,7 +233,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   );
 
   it(
-    "an executor that may not read results says so where it has to know what ran",
+    "an executor without the right to read results reports it when it must know which calls ran",
     async () => {
       await send(names.results, "{");
       await withhold(`User:executor --operation Read --topic ${names.results}`);
@@ -252,12 +252,12 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     ["refused", proposal("nothing")],
     ["held", proposal("remove_other")],
     ["deadLetters", "{"],
-    // A hold that nobody answers: its time is over by a tick.
+    // A held call without a verdict expires by a tick.
     ["verdicts", proposal("drop_item")],
   ];
 
   it.each(withoutWrite)(
-    "a gate that may not write %s says so once it has to",
+    "a gate without the right to write %s reports it at its first write",
     async (topic, value) => {
       await withhold(`User:gate --operation Write --topic ${names[topic]}`);
       await send(names.proposals, value);
@@ -267,7 +267,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   );
 
   it.each(["allowed", "refused", "held", "deadLetters"] as const)(
-    "a gate that may not read %s says so where a transaction was left open in it",
+    "a gate without the right to read %s reports it where a transaction was left open",
     async (topic) => {
       await withhold(`User:gate --operation Read --topic ${names[topic]}`);
       const producer = connectKafka(kafka.directBootstrap).producer({
@@ -286,7 +286,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   );
 
   it(
-    "lets analytics raise alerts, and says which right to their topic is missing",
+    "lets analytics raise alerts, and reports the missing right to their topic",
     async () => {
       const settings = { sasl: loginOf("analytics") };
       const openOutbox = async (...alerts: readonly RaisedAlert[]) => {
@@ -306,7 +306,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
       await grantWrite();
       await expect.poll(() => publish(outbox).catch(String), { timeout: 20_000 }).toBe(true);
 
-      // As after a crash: whether it stands in the topic is looked up there.
+      // As after a crash, the topic is read to find out whether it has the alert.
       const again = await openOutbox(RAISED);
       expect(await publish(again)).toBe(false);
       await withhold(`User:analytics --operation Read --topic ${names.alerts}`);
@@ -317,7 +317,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   );
 
   it.each(["Write --topic toolcalls.proposed.v1", "Read --topic toolcalls.decisions.v1"])(
-    "an agent without `%s` is told so",
+    "an agent without `%s` gets an error that says so",
     async (withheld) => {
       await withhold(`User:agent --operation ${withheld}`);
       const call = { conversationId: "d", callId: "1", tool: "look", arguments: {} };

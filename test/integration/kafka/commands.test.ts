@@ -1,4 +1,4 @@
-// The command line on a cluster: what people say to a gate, what they read of its journal, and its dead letters.
+// The command line on a cluster: verdicts, reads of the journal, and dead letters.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -24,7 +24,7 @@ tool_schemas:
 
 const TIMES = { timeout: 30_000, interval: 100 };
 
-/** Commands with this cluster's configuration. */
+/** Runs commands with this cluster's configuration. */
 function commandsOn(kit: ClusterKit) {
   const directory = makeDirectory();
   const file = (name: string, text: string): string => {
@@ -49,7 +49,7 @@ async function callsOn(kit: ClusterKit) {
 }
 
 describe.skipIf(!kafka.available)("commands on a cluster", () => {
-  test("what is said while no gate runs is recorded, and counts for the next one", async () => {
+  test("records verdicts while no gate runs, and the next gate takes them", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
     const { config, run, json } = commandsOn(kit);
     const first = kit.startGate(POLICY);
@@ -65,22 +65,22 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(listed.stdout).toMatch(new RegExp(`${approvalId}.*deny by ana`));
     const ended = await run("conversations", "end", "c");
     expect(ended.stdout).toBe(
-      "c: it is recorded; no gate has taken it within 3 s; the gate of its partition does, once it runs\n",
+      "c: it is recorded; no gate has processed it within 3 s; the gate of its partition will, once it runs\n",
     );
 
     const second = kit.startGate(POLICY);
     await second.ready();
-    // As README has it: the cluster is named by the environment alone.
+    // As in the README, the environment alone names the cluster.
     const listing = () => runCallgate(["approvals", "list"], { env: { CALLGATE_CONFIG: config } });
     await expect
       .poll(async () => (await listing()).stdout, TIMES)
-      .toBe("nothing waits for a person\n");
+      .toBe("no call waits for a person\n");
     expect(await propose("c", "2", "pay")).toMatchObject({ outcome: "refused" });
     expect(await json("conversations", "reopen", "c")).toEqual({ code: 0, taken: true });
     expect(await propose("c", "3", "pay", { card: "1" })).toMatchObject({ outcome: "allowed" });
   });
 
-  test("every verdict is taken by the gate that runs, or says why it changed nothing", async () => {
+  test("passes every verdict to the running gate, or reports why it changed nothing", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 2 });
     const { run, json } = commandsOn(kit);
     await kit.startGate(POLICY).ready();
@@ -96,7 +96,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(shown).toMatchObject({ code: 0, approvalId: id, arguments: { id: 1 } });
     const withoutReason = await json("approvals", "approve", id);
     expect(withoutReason.error.messages[0]).toContain(
-      "the policy wants a reason; give it with --reason",
+      "the policy requires a reason; give it with --reason",
     );
     const about = ["--call", "another call", "--reason", "ok"];
     const elsewhere = await json("approvals", "approve", id, ...about);
@@ -128,7 +128,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(await propose("d", "4", "give_gift", { n: 2 })).toMatchObject({ outcome: "refused" });
 
     const reconcile = ["calls", "reconcile", slow.decisionId ?? "", "--outcome", "succeeded"];
-    // Its outcome is unknown from its deadline on.
+    // The outcome is unknown after the deadline.
     await expect.poll(async () => (await run(...reconcile)).code, TIMES).toBe(0);
     const nobody = await json("conversations", "end", "nobody");
     expect(nobody).toEqual({ code: 2, taken: false, ignored: "unknown_conversation" });
@@ -136,7 +136,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(verified).toMatchObject({ code: 0, ok: true });
   });
 
-  test("decisions that are there are printed by their time, whichever partition they are in", async () => {
+  test("prints existing decisions by time, across partitions", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 3 });
     const { run } = commandsOn(kit);
     await kit.startGate(POLICY).ready();
@@ -151,7 +151,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(await tail("--limit", "4")).toEqual(conversations.slice(0, 4));
   });
 
-  test("a journal is followed, explained and decided again by another policy", async () => {
+  test("follows a journal, explains a decision, and decides again by another policy", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 2 });
     const { file, run, json } = commandsOn(kit);
     await kit.startGate(POLICY).ready();
@@ -172,7 +172,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     const refused = await run("tail", "--once", "--limit", "1", "--outcome", "refused");
     expect(refused.stdout).toMatch(/^\S+Z {2}refused {2}duplicate_in_flight {2}c {2}pay /);
 
-    // A held call that was approved is two decisions: each has its own line of the policy.
+    // An approved held call has two decisions, each with its own line of the policy.
     const explained = await run("explain", decisionId.slice(0, 12), "--policy", current);
     expect(explained.stdout.match(/^rule .*$/gm)).toEqual([
       `rule          authorization.tiers[0]: ${current}:4:7`,
@@ -205,7 +205,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(allowed).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("a dead letter of a sensitive proposal is given back out of the topic that has it", async () => {
+  test("replays a dead letter of a sensitive proposal from the topic that has it", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
     const { run, json } = commandsOn(kit);
     const topic = kit.config.kafka.topics.proposals;
@@ -233,7 +233,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
 
     const admin = connectKafka(kafka.brokers).admin();
     await admin.connect();
-    // It deletes of topics that it has asked about before.
+    // kafkajs deletes records only of topics whose metadata it has.
     await admin.fetchTopicMetadata({ topics: [topic] });
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: "-1" }] });
     await admin.disconnect();

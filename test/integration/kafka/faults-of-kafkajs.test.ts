@@ -1,5 +1,5 @@
-// Each fault of kafkajs that a rule of ours guards against: with the guard nothing happens, without it
-// the fault shows.
+// Shows each fault of kafkajs that a rule of ours guards against: with the guard nothing happens, and
+// without it the fault shows.
 import { describe, expect, it } from "vitest";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
@@ -18,7 +18,7 @@ import { failFirst, REQUEST_TIMED_OUT } from "../../support/kafka-proxy/answers.
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await oneBroker();
-/** So short that an answer that never comes is soon given up. */
+/** Short, so that a request without an answer soon fails. */
 const REQUEST_TIMEOUT_MS = 2_500;
 
 const record = (topic: Topic, value: string, partition = 0): OutgoingRecord => ({
@@ -36,7 +36,7 @@ async function openBehind({ brokers, names, opened }: TwoLeaders, open = openTes
   return { proxy, log };
 }
 
-/** Two appends at once; the answer to the first one that is sent never comes. */
+/** Makes two appends at once; the answer to the first send never comes. */
 async function appendTwo(two: TwoLeaders, open = openTestLog): Promise<void> {
   const { proxy, log } = await openBehind(two, open);
   await log.append([record("proposals", "first")]);
@@ -49,13 +49,13 @@ async function appendTwo(two: TwoLeaders, open = openTestLog): Promise<void> {
 }
 
 describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
-  it("appends once each where sends do not overlap and an answer is lost (KAFKA-6)", async () => {
+  it("appends each record once where sends do not overlap and an answer is lost (KAFKA-6)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     await appendTwo(two);
     expect(await valuesOf(two, "proposals")).toEqual(["first", "a", "b"]);
   });
 
-  it("would lose one record and double another where sends overlap (KAFKA-6)", async () => {
+  it("without the guard loses one record and writes another twice where sends overlap (KAFKA-6)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     type Opens = { readonly openTestLog: typeof openTestLog };
     const copy = await loadWithout<Opens>("oneAppend", "test-cluster.ts");
@@ -63,21 +63,21 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
     expect(await valuesOf(two, "proposals")).toEqual(["first", "a", "a"]);
   });
 
-  it("sends what has another leader meanwhile to that one", async () => {
+  it("sends records to the new leader where the leader moves during a send", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     expect(await commitWhileLeaderMoves(two)).toBe("committed");
     expect(await valuesOf(two, "decisions")).toEqual(["d"]);
     expect(await valuesOf(two, "allowed")).toEqual(["a"]);
   });
 
-  it("writes once what one broker writes while another refuses its part", async () => {
+  it("writes a part once where another broker refuses its part", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     expect(await commitWhileOneRefuses(two)).toBe("committed");
     expect(await valuesOf(two, "decisions")).toEqual(["d"]);
     expect(await valuesOf(two, "allowed")).toEqual(["a"]);
   });
 
-  it("writes once what a broker has written and calls failed, and goes on behind it", async () => {
+  it("writes records once that a broker has written and reports as failed, and goes on behind them", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     const { proxy, log } = await openBehind(two);
     const append = (...values: string[]) =>
@@ -92,12 +92,12 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
     expect(await valuesOf(two, "results")).toEqual(["first", "a", "b", "c"]);
   });
 
-  it("sends nothing more with a producer one of whose sends has failed (KAFKA-4)", async () => {
+  it("sends nothing more with a producer after a failed send (KAFKA-4)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
-    await expect(sendAfterFailed(two)).rejects.toThrow("make a new one");
+    await expect(sendAfterFailed(two)).rejects.toThrow("create a new producer");
   });
 
-  it("sends a record again to the partition that it was for (KAFKA-9)", async () => {
+  it("repeats a send to the same partition (KAFKA-9)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     const { proxy, log } = await openBehind(two);
     proxy.arm({ api: "Produce", deed: { type: "swallow" } });

@@ -1,5 +1,5 @@
-// Two gates of one number, of which only one is in the group, and whose restores take longer than they pause before
-// the next: with each the other is fenced, which has not come out of its own yet (KAFKA-5).
+// Two gates of one partition, of which only one is in the group. Their restores take longer than their pauses before
+// the next, so each take-over fences the other gate in the middle of its restore (KAFKA-5).
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
@@ -11,24 +11,24 @@ import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
-/** Shorter than a request may take; the pauses are 0.25, 0.5, 1 and 2 s in the time that is looked at. */
+/** Shorter than a request may take; the pauses in the watched time are 0.25, 0.5, 1 and 2 s. */
 const RESTORE_MS = 7_000;
-/** The one is fenced so far into the restore of the other, then and later: never near its ends. */
+/** The fence comes at this time after the start of the other's restore, never near its ends. */
 const LATE_MS = 2_500;
-/** A gate that has not decided anything for so long does not come back by itself. */
+/** A gate without a decision for this time does not recover by itself. */
 const DEAD_MS = 30_000;
 const DECIDED = 10;
 const PROPOSED = 30;
 
 const count = ({ counts }: ProxiedGate, name: string): number => counts.get(name) ?? 0;
 
-/** What a restore does once, after it has fenced: it asks which offsets were recorded. */
+/** A step that each restore makes once after its fence: it reads the recorded offsets. */
 function slowRestores(proxy: KafkaProxy): { readonly struck: Promise<void> } {
   const deed = { type: "delay", ms: RESTORE_MS } as const;
   return proxy.arm({ api: "OffsetFetch", times: Number.POSITIVE_INFINITY, deed });
 }
 
-/** The first has lost its number to the second, which restores it, and will know with the next call. */
+/** The first gate has lost its partition to the second, which restores it, and notices at the next call. */
 async function startBoth(world: World, gates: Gates) {
   const first = await gates.startUnaware(world);
   const proxy = await KafkaProxy.start(world.brokers);
@@ -40,7 +40,7 @@ async function startBoth(world: World, gates: Gates) {
   return { first, second };
 }
 
-/** Proposes calls, and tells what has become of them. */
+/** Proposes calls, and returns their decisions. */
 async function proposeToBoth(gates: Gates) {
   const world = await gates.makeWorld(kafka.brokers, 1);
   const { first, second } = await startBoth(world, gates);
@@ -53,7 +53,7 @@ async function proposeToBoth(gates: Gates) {
   const { proposals, problems } = await readDecided(world.log);
   const refused = both.map((one) => count(one, "commit_failures"));
   const fencesOfFirst = first.proxy.seen("InitProducerId") - fencesBefore;
-  // What they still wait for is of no interest.
+  // Their pending work is irrelevant.
   for (const { proxy } of both) {
     proxy.disarm();
     proxy.cutAll();
@@ -61,15 +61,15 @@ async function proposeToBoth(gates: Gates) {
   return { proposals, problems, refused, fencesOfFirst };
 }
 
-describe.skipIf(!kafka.available)(`two that fence each other in turn ${kafka.reason}`, () => {
-  it("KAFKA-5: decide nothing any more, and everything where who was fenced asks the group first", async () => {
+describe.skipIf(!kafka.available)(`two gates that fence each other in turn ${kafka.reason}`, () => {
+  it("KAFKA-5: decide nothing more, but everything where a fenced gate asks the group first", async () => {
     const [on, off] = await Promise.all([
       proposeToBoth(whole),
       proposeToBoth(await loadGatesWithout("askGroup")),
     ]);
     expect(on).toEqual({ proposals: PROPOSED, problems: [], refused: [0, 0], fencesOfFirst: 0 });
     expect(off).toMatchObject({ proposals: DECIDED, problems: [] });
-    // Both went on trying all the while.
+    // Both have gone on retrying.
     expect(Math.min(...off.refused)).toBeGreaterThanOrEqual(3);
   });
 });

@@ -45,7 +45,7 @@ function expectEachOnce({ byCall, problems, proposals }: Decided, count: number)
 }
 
 describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () => {
-  it("decide what was proposed before and after they began", async () => {
+  it("decide proposals from before and after their start", async () => {
     const { names, log, group } = await makeWorld(3);
     await propose(log, 0, 50);
     const gate = await start(names, group);
@@ -55,7 +55,7 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     expectEachOnce(await untilDecided(log, 100), 100);
   });
 
-  it("go on where they were when they begin again", async () => {
+  it("go on at their offsets after a restart", async () => {
     const { names, log, group } = await makeWorld(2);
     const first = await start(names, group);
     await propose(log, 0, 40);
@@ -68,7 +68,7 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     expectEachOnce(await untilDecided(log, 80), 80);
   });
 
-  it("come and go under load, and every call is decided once", async () => {
+  it("decide every call once while they come and go under load", async () => {
     const { names, log, group } = await makeWorld(4);
     const load = new Load(log);
     const first = await start(names, group);
@@ -88,7 +88,7 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     expectEachOnce(await untilDecided(log, count), count);
   });
 
-  it("keep the task of a number that stays theirs when another comes", async () => {
+  it("retain the task of a partition that stays theirs when another gate joins", async () => {
     const { names, group } = await makeWorld(2);
     const counts = new Map<string, number>();
     const first = await start(names, group, { counts });
@@ -100,7 +100,7 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     expect(counts.get("take_overs")).toBe(2);
   });
 
-  it("prepare what they may get before they join, and read only the rest of it when it is theirs", async () => {
+  it("build the states of partitions that they may get before they join, and read only the rest later", async () => {
     const { names, log, group } = await makeWorld(4);
     const first = await start(names, group);
     await untilReady(first);
@@ -116,12 +116,12 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     await propose(log, 240, 40);
     expectEachOnce(await untilDecided(log, 280), 280);
     const restored = lines.filter(({ message }) => message === "a partition was restored");
-    expect(restored.map(({ fields }) => fields["source"])).toEqual(Array(4).fill("held"));
+    expect(restored.map(({ fields }) => fields["source"])).toEqual(Array(4).fill("inMemory"));
     const read = restored.map(({ fields }) => Number(fields["replayed"]));
     expect(read.reduce((sum, one) => sum + one, 0)).toBeLessThan(200);
   });
 
-  it("leave at once when they are stopped twice", async () => {
+  it("leave at once when stopped twice", async () => {
     const { names, group } = await makeWorld(1);
     const gate = await start(names, group);
     await untilReady(gate);
@@ -129,7 +129,7 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     expect(isReady(gate)).toBe(false);
   });
 
-  it("refuse topics that are not right, all at once", async () => {
+  it("report all wrong topics at once", async () => {
     const names = await makeTopics(kafka.brokers, {
       config: { "retention.ms": "3600000", "message.timestamp.type": "CreateTime" },
     });

@@ -1,4 +1,4 @@
-// A program whose brokers stop to answer: it closes its gate, and ends.
+// A program whose brokers stop answering can close its gate and end.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
 const CHILD = fileURLToPath(new URL("../../support/kafka/hung-client.ts", import.meta.url));
-/** Less than a request that gets no answer takes; between its tries kafkajs waits for ten seconds in all. */
+/** Less than an unanswered request takes; kafkajs pauses for ten seconds in all between its attempts. */
 const ENDED_MS = 20_000;
 
 function spawnClient(args: readonly string[]): { child: ChildProcess; said: () => string } {
@@ -26,8 +26,8 @@ function spawnClient(args: readonly string[]): { child: ChildProcess; said: () =
   return { child, said: () => said };
 }
 
-describe.skipIf(!kafka.available)(`a client of brokers that hang ${kafka.reason}`, () => {
-  it("lets its process end once it is closed", async () => {
+describe.skipIf(!kafka.available)(`a client whose brokers hang ${kafka.reason}`, () => {
+  it("lets its process end after it is closed", async () => {
     const names = await makeTopics(kafka.brokers);
     const proxy = await KafkaProxy.start(kafka.brokers);
     onTestFinished(() => proxy.close());

@@ -1,10 +1,9 @@
-// A journal on Kafka that lost records which Redis knows of: the gate does not run it until a person
-// accepts the loss, and then its journal says so.
+// A journal on Kafka that lost records that Redis knows of: the gate does not run it until a person
+// accepts the loss, and then records the acceptance in the journal.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { keepSecrets } from "../../../services/adapters/config/registered-secrets.ts";
-import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import { registerSecrets, secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { RedisHeads } from "../../../services/adapters/redis/redis-heads.ts";
@@ -80,7 +79,7 @@ async function openLogOf({ prefix }: Deployment) {
   return log;
 }
 
-/** Some calls are decided, and the gate has ended in order. */
+/** Decides some calls and ends the gate in order. */
 async function useUp(deployment: Deployment): Promise<void> {
   const gate = await startGate(deployment);
   const log = await openLogOf(deployment);
@@ -123,77 +122,82 @@ async function acceptedIn(deployment: Deployment): Promise<readonly unknown[]> {
   return accepted;
 }
 
-describe.skipIf(!available)(`a journal that lost what Redis knows of ${kafka.reason}`, () => {
-  it("is not run where all topics were made again, until the loss is accepted", async () => {
-    const deployment = await makeDeployment();
-    await useUp(deployment);
-    const admin = connectKafka(kafka.brokers).admin();
-    await admin.connect();
-    onTestFinished(() => admin.disconnect());
-    const topics = Object.values(topicNames(deployment.prefix));
-    await admin.deleteTopics({ topics });
-    await until(async () => (await admin.listTopics()).every((name) => !topics.includes(name)));
-    await createTopics(kafka.brokers, topics, { partitions: 1, config: JOURNAL_RETENTION });
+describe.skipIf(!available)(
+  `a journal that lost records that Redis knows of ${kafka.reason}`,
+  () => {
+    it("is not run where all topics were created again, until the loss is accepted", async () => {
+      const deployment = await makeDeployment();
+      await useUp(deployment);
+      const admin = connectKafka(kafka.brokers).admin();
+      await admin.connect();
+      onTestFinished(() => admin.disconnect());
+      const topics = Object.values(topicNames(deployment.prefix));
+      await admin.deleteTopics({ topics });
+      await until(async () => (await admin.listTopics()).every((name) => !topics.includes(name)));
+      await createTopics(kafka.brokers, topics, { partitions: 1, config: JOURNAL_RETENTION });
 
-    const { code, text } = await refusalOf(await startGate(deployment));
-    expect(code).toBe("journal_lost");
-    expect(text).toContain("was made anew");
-    expect(text).toContain("callgate recover --accept-loss");
-    const shown = await recover(deployment, ["recover"]);
-    expect(shown).toMatchObject({ code: 1 });
-    expect(shown.stdout).toContain("was made anew");
-    expect((await recover(deployment, ["verify"])).code).toBe(1);
+      const { code, text } = await refusalOf(await startGate(deployment));
+      expect(code).toBe("journal_lost");
+      expect(text).toContain("was made anew");
+      expect(text).toContain("callgate recover --accept-loss");
+      const shown = await recover(deployment, ["recover"]);
+      expect(shown).toMatchObject({ code: 1 });
+      expect(shown.stdout).toContain("was made anew");
+      expect((await recover(deployment, ["verify"])).code).toBe(1);
 
-    const said = ["--accept-loss", "--by", "ann", "--reason", "a new start"];
-    expect(await recover(deployment, ["recover", ...said])).toMatchObject({ code: 0 });
-    const gate = await startGate(deployment);
-    const log = await openLogOf(deployment);
-    await propose(log, 0, 5);
-    await untilDecided(log, 5);
-    expect(await acceptedIn(deployment)).toMatchObject([{ by: "ann", reason: "a new start" }]);
-    await gate.stop();
-    expect(await recover(deployment, ["recover"])).toMatchObject({ code: 0 });
-  });
+      const said = ["--accept-loss", "--by", "ann", "--reason", "a new start"];
+      expect(await recover(deployment, ["recover", ...said])).toMatchObject({ code: 0 });
+      const gate = await startGate(deployment);
+      const log = await openLogOf(deployment);
+      await propose(log, 0, 5);
+      await untilDecided(log, 5);
+      expect(await acceptedIn(deployment)).toMatchObject([{ by: "ann", reason: "a new start" }]);
+      await gate.stop();
+      expect(await recover(deployment, ["recover"])).toMatchObject({ code: 0 });
+    });
 
-  it("is not run where it ends before its head", async () => {
-    const deployment = await makeDeployment();
-    await useUp(deployment);
-    const log = await openLogOf(deployment);
-    const heads = deployment.heads(log);
-    const head = await heads.load(0);
-    if (head === null) throw new Error("the gate left no head");
-    await heads.save(0, { ...head, journalOffset: head.journalOffset + 7, seq: head.seq + 5 });
-    const { code, text } = await refusalOf(await startGate(deployment));
-    expect(code).toBe("journal_lost");
-    expect(text).toMatch(/ends at offset \d+ and had come to \d+/);
+    it("is not run where it ends before its head", async () => {
+      const deployment = await makeDeployment();
+      await useUp(deployment);
+      const log = await openLogOf(deployment);
+      const heads = deployment.heads(log);
+      const head = await heads.load(0);
+      if (head === null) throw new Error("the gate left no head");
+      await heads.save(0, { ...head, journalOffset: head.journalOffset + 7, seq: head.seq + 5 });
+      const { code, text } = await refusalOf(await startGate(deployment));
+      expect(code).toBe("journal_lost");
+      expect(text).toMatch(/ends at offset \d+ and had come to \d+/);
 
-    expect(await recover(deployment, ["recover", "--accept-loss"])).toMatchObject({ code: 0 });
-    const gate = await startGate(deployment);
-    await propose(log, 20, 5);
-    await untilDecided(log, 15);
-    expect(await acceptedIn(deployment)).toHaveLength(1);
-    await gate.stop();
-  });
+      expect(await recover(deployment, ["recover", "--accept-loss"])).toMatchObject({ code: 0 });
+      const gate = await startGate(deployment);
+      await propose(log, 20, 5);
+      await untilDecided(log, 15);
+      expect(await acceptedIn(deployment)).toHaveLength(1);
+      await gate.stop();
+    });
 
-  it("is not run by a gate with another secret, until that loss is accepted", async () => {
-    const deployment = await makeDeployment();
-    await useUp(deployment);
-    const other = secretFrom(OTHER_SECRET);
-    if (!other.ok) throw new Error(other.problem.message);
-    const secrets = keepSecrets(other.secret, [], "Name it in `secret.previousFiles`");
-    const { code, text } = await refusalOf(await startGate(deployment, secrets));
-    expect(code).toBe("secret_missing");
-    expect(text).toContain(testSecrets.currentKeyId);
-    expect(text).toContain("secret.previousFiles");
+    it("is not run by a gate with another secret until the loss is accepted", async () => {
+      const deployment = await makeDeployment();
+      await useUp(deployment);
+      const other = secretFrom(OTHER_SECRET);
+      if (!other.ok) throw new Error(other.problem.message);
+      const secrets = registerSecrets(other.secret, [], "Name it in `secret.previousFiles`");
+      const { code, text } = await refusalOf(await startGate(deployment, secrets));
+      expect(code).toBe("secret_missing");
+      expect(text).toContain(testSecrets.currentKeyId);
+      expect(text).toContain("secret.previousFiles");
 
-    const env = { CALLGATE_SECRET_VALUE: OTHER_SECRET };
-    expect(await recover(deployment, ["recover"], env)).toMatchObject({ code: 1 });
-    expect(await recover(deployment, ["recover", "--accept-loss"], env)).toMatchObject({ code: 0 });
-    const gate = await startGate(deployment, secrets);
-    const log = await openLogOf(deployment);
-    await propose(log, 20, 5);
-    await untilDecided(log, 15);
-    expect(await acceptedIn(deployment)).toHaveLength(1);
-    await gate.stop();
-  });
-});
+      const env = { CALLGATE_SECRET_VALUE: OTHER_SECRET };
+      expect(await recover(deployment, ["recover"], env)).toMatchObject({ code: 1 });
+      expect(await recover(deployment, ["recover", "--accept-loss"], env)).toMatchObject({
+        code: 0,
+      });
+      const gate = await startGate(deployment, secrets);
+      const log = await openLogOf(deployment);
+      await propose(log, 20, 5);
+      await untilDecided(log, 15);
+      expect(await acceptedIn(deployment)).toHaveLength(1);
+      await gate.stop();
+    });
+  },
+);

@@ -1,4 +1,4 @@
-// What becomes of a batch whose request or answer gets lost at each step of its transaction.
+// A batch whose request or answer is lost, at each step of its transaction.
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
@@ -16,11 +16,11 @@ import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
 
-/** No answer is late that comes at all, however busy the machine is. */
+/** Longer than any answer takes on a busy machine. */
 const PATIENT_MS = 60_000;
 const IMPATIENT_MS = 3_000;
 
-/** A gate behind a proxy, and a log beside it that sees what truly happened. */
+/** A gate behind a proxy, and a log without the proxy that shows what happened. */
 async function makeWorld(transactionTimeoutMs: number) {
   const names = await makeTopics(kafka.brokers, { partitions: 1, config: JOURNAL_RETENTION });
   const log = await openTestLog(kafka.brokers, names);
@@ -56,21 +56,21 @@ async function strike(api: Api, deed: Deed, transactionTimeoutMs = PATIENT_MS) {
 }
 
 describe.skipIf(!kafka.available)(`a gate whose answers get lost ${kafka.reason}`, () => {
-  it("takes over again when the end was done and its answer lost, and decides nothing twice", async () => {
+  it("takes over again when the commit's answer is lost, and decides nothing twice", async () => {
     const { counts, takeOvers } = await strike("EndTxn", { type: "cut-after" });
     expect(counts.get("commits_unknown")).toBe(1);
     expect(takeOvers).toBeGreaterThanOrEqual(1);
   });
 
-  it("takes over again when the end was never seen", async () => {
+  it("takes over again when the commit never arrives", async () => {
     const { counts, takeOvers } = await strike("EndTxn", { type: "cut-before" });
     expect(counts.get("commits_unknown")).toBe(1);
     expect(takeOvers).toBeGreaterThanOrEqual(1);
   });
 
-  it("takes over again when the answer to the end never comes", async () => {
+  it("takes over again when the commit's answer never comes", async () => {
     const { counts, gate } = await strike("EndTxn", { type: "swallow" }, IMPATIENT_MS);
-    // The batch is visible before the gate gives the answer up.
+    // The batch is visible before the gate stops waiting for the answer.
     await until(() => (counts.get("commits_unknown") ?? 0) >= 1);
     await untilReady(gate);
   });
@@ -81,7 +81,7 @@ describe.skipIf(!kafka.available)(`a gate whose answers get lost ${kafka.reason}
     "TxnOffsetCommit",
     "Produce",
   ] as const) {
-    it(`decides each call once when the connection is lost after ${api}`, async () => {
+    it(`decides each call once when the connection breaks after ${api}`, async () => {
       const { counts } = await strike(api, { type: "cut-after" });
       expect(counts.get("commits_unknown") ?? 0).toBe(0);
     });

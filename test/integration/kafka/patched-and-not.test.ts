@@ -1,11 +1,11 @@
-// Faults of kafkajs that only a broker's answers show: with kafkajs as it is published, and with the one patch.
+// Faults of kafkajs that only a broker's answers show, with the published kafkajs and with one patch each.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin, Kafka, Producer } from "kafkajs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { waitForTransactionBefore } from "../../../services/adapters/kafka/patches/concurrent-transactions.ts";
-import { tellCoordinatorRefusals } from "../../../services/adapters/kafka/patches/coordinator-refusals.ts";
+import { throwCoordinatorRefusals } from "../../../services/adapters/kafka/patches/coordinator-refusals.ts";
 import type { PrivatePackage } from "../../../services/adapters/kafka/patches/private-package.ts";
-import { tellRetry } from "../../../services/adapters/kafka/patches/producer-retry.ts";
+import { applyClientRetry } from "../../../services/adapters/kafka/patches/producer-retry.ts";
 import {
   rememberEnded,
   sendOnceEach,
@@ -31,7 +31,7 @@ import type { Api } from "../../support/kafka-proxy/wire.ts";
 
 const kafka = await kafkaBackend();
 const ALWAYS = Number.POSITIVE_INFINITY;
-/** Many times what a request takes. */
+/** Many times the duration of a request. */
 const MEANWHILE_MS = 2_000;
 const LOOK_MS = 20;
 const MESSAGES = [{ value: "v", partition: 0 }];
@@ -51,7 +51,7 @@ async function connected<T extends Admin | Producer>(one: T): Promise<T> {
 const writerOf = (client: Kafka): Promise<Producer> =>
   connected(client.producer({ transactionalId: uniqueName("writer") }));
 
-/** What is told where every broker answers so, however often it is asked who coordinates. */
+/** Returns the error where every broker gives this answer to each request for a coordinator. */
 async function coordinatorError(
   code: number,
   ask: (client: Kafka) => Promise<unknown>,
@@ -69,31 +69,34 @@ const askTransaction = async (client: Kafka) => (await writerOf(client)).transac
 
 describe.skipIf(!kafka.available)(`refused coordinators ${kafka.reason}`, () => {
   const patch = (copy: PrivatePackage): void => {
-    tellCoordinatorRefusals(copy.load("src/cluster") as never);
+    throwCoordinatorRefusals(copy.load("src/cluster") as never);
   };
   const missingCoordinator = { name: "KafkaJSGroupCoordinatorNotFound" };
 
   it.each([
     ["group", GROUP_AUTHORIZATION_FAILED, askGroup],
     ["transactional id", TRANSACTIONAL_ID_AUTHORIZATION_FAILED, askTransaction],
-  ])("are told to who has no right to the %s, not that there is none", async (_, code, ask) => {
-    const [theirs, ours] = [
-      await coordinatorError(code, ask),
-      await coordinatorError(code, ask, patch),
-    ];
-    expect(theirs).toMatchObject(missingCoordinator);
-    expect(theirs).not.toHaveProperty("code");
-    expect(ours).toMatchObject({ name: "KafkaJSProtocolError", code });
-  });
+  ])(
+    "are thrown to a client without the right to the %s, instead of `not found`",
+    async (_, code, ask) => {
+      const [theirs, ours] = [
+        await coordinatorError(code, ask),
+        await coordinatorError(code, ask, patch),
+      ];
+      expect(theirs).toMatchObject(missingCoordinator);
+      expect(theirs).not.toHaveProperty("code");
+      expect(ours).toMatchObject({ name: "KafkaJSProtocolError", code });
+    },
+  );
 
-  it("are there none, it stays at that", async () => {
+  it("stay `not found` where no coordinator exists", async () => {
     expect(await coordinatorError(INVALID_REQUEST, askGroup, patch)).toMatchObject(
       missingCoordinator,
     );
   });
 });
 
-/** Sends as we do; `isEnded` as the patch tells it, or never. */
+/** Sends with our patch; `isEnded` works as in the patch, or always returns false. */
 function sendLike(ends: boolean): (copy: PrivatePackage) => void {
   return (copy) => {
     const internal = (path: string): never => copy.load(`src/${path}`) as never;
@@ -104,7 +107,7 @@ function sendLike(ends: boolean): (copy: PrivatePackage) => void {
   };
 }
 
-/** What a send whose producer is disconnected meanwhile still does. */
+/** Returns what a send does after its producer is disconnected. */
 async function sendWhileDisconnected(patch?: (copy: PrivatePackage) => void) {
   const { proposals: topic } = await makeTopics(kafka.brokers);
   const proxy = await startProxy();
@@ -124,20 +127,20 @@ describe.skipIf(!kafka.available)(`a producer that is disconnected ${kafka.reaso
   it.each([
     ["as kafkajs has it", undefined],
     ["as we send, where nobody remembers it", sendLike(false)],
-  ])("goes on with its send and leaves a connection, %s", async (_, patch) => {
+  ])("goes on with its send and leaves a connection open, %s", async (_, patch) => {
     const { sentAfter, proxy } = await sendWhileDisconnected(patch);
     expect(sentAfter).toBeGreaterThan(1);
     expect(proxy.connections).toBeGreaterThan(0);
   });
 
-  it("ends with its send and its connections where it is remembered", async () => {
+  it("ends its send and its connections with the patch", async () => {
     const { sentAfter, proxy } = await sendWhileDisconnected(sendLike(true));
-    // One may have been on its way.
+    // One request may have been in flight.
     expect(sentAfter).toBeLessThanOrEqual(1);
     await expect.poll(() => proxy.connections).toBe(0);
   });
 
-  it("sends again once its user has connected it again", async () => {
+  it("sends again after its user has reconnected it", async () => {
     const { proposals: topic } = await makeTopics(kafka.brokers);
     const producer = await connected(kafkajsClient(kafka.brokers, sendLike(true)).producer());
     await producer.disconnect();
@@ -161,7 +164,7 @@ async function beginBehind(patch?: (copy: PrivatePackage) => void) {
   };
 }
 
-/** A transaction that is not let in at one of its steps, three times, as the one before it is not over. */
+/** Makes a transaction that is refused three times at one step, since the previous one has not ended. */
 async function refusedAt(api: Api, patch?: (copy: PrivatePackage) => void) {
   const { proxy, send, sendOffsets, commit } = await beginBehind(patch);
   const make = (frame: Buffer): Buffer =>
@@ -180,7 +183,7 @@ async function refusedAt(api: Api, patch?: (copy: PrivatePackage) => void) {
   return { outcome, looks: proxy.seen("Metadata") - (await before) };
 }
 
-/** How often offsets were asked for while nobody knew yet whether the records were let in. */
+/** Counts requests for offsets before the answer to the records. */
 async function askedMeanwhile(patch?: (copy: PrivatePackage) => void): Promise<number> {
   const { proxy, send, sendOffsets, commit } = await beginBehind(patch);
   let release = (): void => undefined;
@@ -200,32 +203,35 @@ async function askedMeanwhile(patch?: (copy: PrivatePackage) => void): Promise<n
   return asked;
 }
 
-describe.skipIf(!kafka.available)(`a transaction that is not let in yet ${kafka.reason}`, () => {
-  const patch = (copy: PrivatePackage): void => {
-    waitForTransactionBefore(copy.load("src/broker") as never);
-  };
+describe.skipIf(!kafka.available)(
+  `a transaction that must wait for the previous one ${kafka.reason}`,
+  () => {
+    const patch = (copy: PrivatePackage): void => {
+      waitForTransactionBefore(copy.load("src/broker") as never);
+    };
 
-  it("asks again without looking for its brokers anew each time", async () => {
-    const theirs = await refusedAt("AddPartitionsToTxn");
-    const ours = await refusedAt("AddPartitionsToTxn", patch);
-    expect([theirs.outcome, ours.outcome]).toEqual(["committed", "committed"]);
-    expect(theirs.looks).toBeGreaterThanOrEqual(3);
-    expect(ours.looks).toBe(0);
-  });
+    it("repeats its request without a refresh of all brokers", async () => {
+      const theirs = await refusedAt("AddPartitionsToTxn");
+      const ours = await refusedAt("AddPartitionsToTxn", patch);
+      expect([theirs.outcome, ours.outcome]).toEqual(["committed", "committed"]);
+      expect(theirs.looks).toBeGreaterThanOrEqual(3);
+      expect(ours.looks).toBe(0);
+    });
 
-  it("asks by one request at a time", async () => {
-    expect(await askedMeanwhile()).toBe(1);
-    expect(await askedMeanwhile(patch)).toBe(0);
-  });
+    it("repeats one request at a time", async () => {
+      expect(await askedMeanwhile()).toBe(1);
+      expect(await askedMeanwhile(patch)).toBe(0);
+    });
 
-  it.each(["AddOffsetsToTxn", "EndTxn"] as const)("asks again at all by %s", async (api) => {
-    const theirs = await refusedAt(api);
-    expect(theirs.outcome).toMatchObject({ code: CONCURRENT_TRANSACTIONS });
-    expect((await refusedAt(api, patch)).outcome).toBe("committed");
-  });
-});
+    it.each(["AddOffsetsToTxn", "EndTxn"] as const)("repeats a refused %s request", async (api) => {
+      const theirs = await refusedAt(api);
+      expect(theirs.outcome).toMatchObject({ code: CONCURRENT_TRANSACTIONS });
+      expect((await refusedAt(api, patch)).outcome).toBe("committed");
+    });
+  },
+);
 
-/** How often a producer asks for its id where its transaction before never seems to end. */
+/** Counts a producer's requests for its id while the previous transaction does not end. */
 async function asksForId(patch?: (copy: PrivatePackage) => void): Promise<number> {
   const proxy = await startProxy();
   const make = (): Buffer => refuseProducerId(CONCURRENT_TRANSACTIONS);
@@ -235,9 +241,9 @@ async function asksForId(patch?: (copy: PrivatePackage) => void): Promise<number
 }
 
 describe.skipIf(!kafka.available)(`a producer that takes an id over ${kafka.reason}`, () => {
-  it("tries as it was told, and not as kafkajs does by default (KAFKA-11)", async () => {
+  it("retries by its own settings, and not by kafkajs' defaults (KAFKA-11)", async () => {
     const patch = (copy: PrivatePackage): void => {
-      copy.replace("src/cluster", tellRetry(copy.load("src/cluster") as never));
+      copy.replace("src/cluster", applyClientRetry(copy.load("src/cluster") as never));
     };
     expect(await asksForId()).not.toBe(1 + RETRIES);
     expect(await asksForId(patch)).toBe(1 + RETRIES);

@@ -10,17 +10,17 @@ const kafka = await kafkaBackend();
 const LARGE_BYTES = 600 * 1024;
 
 describe.skipIf(!kafka.available)(`kafkajs patched ${kafka.reason}`, () => {
-  it("looks for its coordinators once, not in every transaction", async () => {
+  it("looks up its coordinators once, not in every transaction", async () => {
     const names = await makeTopics(kafka.brokers);
     const proxy = await KafkaProxy.start(kafka.brokers);
     const lookups = (kafka: Kafka) => lookupsIn(10, kafka, proxy, names.proposals);
     expect(await lookups(connectKafka(proxy.brokers))).toBeLessThanOrEqual(2);
-    // As kafkajs is published: four in each (KAFKA-20).
+    // The published kafkajs makes four lookups in each (KAFKA-20).
     expect(await lookups(kafkajsClient(proxy.brokers))).toBeGreaterThanOrEqual(40);
     await proxy.close();
   });
 
-  it("finds a coordinator again whose connection was lost", async () => {
+  it("looks up a coordinator again after a lost connection", async () => {
     const names = await makeTopics(kafka.brokers);
     const proxy = await KafkaProxy.start(kafka.brokers);
     proxy.arm({ api: "AddPartitionsToTxn", deed: { type: "cut-before" } });
@@ -30,7 +30,7 @@ describe.skipIf(!kafka.available)(`kafkajs patched ${kafka.reason}`, () => {
     await proxy.close();
   });
 
-  it("sends what is large without a copy in fresh zeros", async () => {
+  it("sends large requests without a copy into zeroed memory", async () => {
     const names = await makeTopics(kafka.brokers);
     const producer = connectKafka(kafka.brokers).producer({ idempotent: true });
     await producer.connect();

@@ -1,4 +1,4 @@
-// A gate that sleeps past its session and wakes up with its partitions in other hands.
+// A gate that is suspended past its session, and resumes when others own its partitions.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -42,8 +42,8 @@ function spawnGate(args: readonly string[]): { child: ChildProcess; lines: Line[
   return { child, lines };
 }
 
-describe.skipIf(!kafka.available)(`a gate that sleeps, on a real broker ${kafka.reason}`, () => {
-  it("decides nothing twice when it wakes up, and shares the partitions again", async () => {
+describe.skipIf(!kafka.available)(`a suspended gate on a real broker ${kafka.reason}`, () => {
+  it("decides nothing twice when it resumes, and shares the partitions again", async () => {
     const names = await makeTopics(kafka.brokers, { partitions: 2, config: JOURNAL_RETENTION });
     const log = await openTestLog(kafka.brokers, names);
     onTestFinished(() => log.close());

@@ -76,7 +76,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
   const values = async (log: KafkaLog, from = 0): Promise<string[]> =>
     (await readAll(log, "proposals", 0, from)).map(({ value }) => String(value));
 
-  /** A short transaction inside a long one, both aborted, between others that are committed. */
+  /** Writes a short transaction inside a long one, both aborted, between committed ones. */
   const nestAborted = async (): Promise<void> => {
     const [long, short, good] = [await producer(), await producer(), await producer()];
     const first = await good.transaction();
@@ -97,14 +97,14 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     await third.commit();
   };
 
-  it("leaves out what was aborted, one transaction inside another", async () => {
+  it("skips aborted records, also of one transaction inside another", async () => {
     await nestAborted();
     const log = await open();
     await expect.poll(() => values(log)).toEqual(["a", "b", "c"]);
     expect(await values(log, 2)).toEqual(["b", "c"]);
   });
 
-  it("would show what was aborted without its filter", async () => {
+  it("without the filter shows aborted records", async () => {
     await nestAborted();
     type Opens = { readonly openTestLog: typeof openTestLog };
     const copy = await loadWithout<Opens>("filterAborted", "test-cluster.ts");
@@ -113,7 +113,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     await expect.poll(() => values(log)).toEqual(["a", "outer 1", "inner", "b", "outer 2", "c"]);
   });
 
-  it("shows nothing of an open transaction, and an end below it", async () => {
+  it("shows no record of an open transaction, and an end below it", async () => {
     const writer = await producer();
     const log = await open();
     await log.append([record("before")]);
@@ -127,7 +127,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     await expect.poll(() => values(log)).toEqual(["before", "open", "after"]);
   });
 
-  it("gives an end of the journal only when what was open is decided", async () => {
+  it("returns an end of the journal only when the open transactions have ended", async () => {
     const writer = await producer();
     const log = await open();
     const transaction = await writer.transaction();
@@ -146,7 +146,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(await readAll(log, "decisions", 0)).toEqual([]);
   });
 
-  it("follows many positions through one poll, each woken by its own records", async () => {
+  it("follows many positions in one poll, and wakes each for its own records", async () => {
     const log = await open();
     const read = async (partition: number, count: number): Promise<string[]> => {
       const seen: string[] = [];
@@ -171,14 +171,14 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
   it.each([
     [5, 10],
     [10, 5],
-  ])("keeps apart who reads one partition from %d and who from %d", async (...offsets) => {
+  ])("separates readers of one partition from offsets %d and %d", async (...offsets) => {
     const writer = await open();
     for (let at = 0; at < 10; at += 1) await writer.append([record(`v${at}`)]);
     const log = await open();
     const positions = offsets.map(
       (offset) => ({ topic: "proposals", partition: 0, offset }) as const,
     );
-    // Both are followed from here on, from one turn of the fetcher to the next.
+    // Both are followed from here on.
     const woken = log.waitForNew(positions, 60_000);
     await writer.append([record("v10")]);
     await woken;
@@ -189,7 +189,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     }
   });
 
-  it("tells nobody of an end that another reader has seen beyond", async () => {
+  it("shows no reader an end before a record that another reader has", async () => {
     const proxy = await proxyOf();
     const writer = await open();
     await writer.append([record("v0")]);
@@ -202,7 +202,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     const { struck } = proxy.arm({ api: "Fetch", deed: { type: "hold", until } });
     const woken = log.waitForNew([{ topic: "proposals", partition: 0, offset: 1 }], 60_000);
     await writer.append([record("v1")]);
-    // The poll is out, and its answer on its way.
+    // The poll and its answer are in flight.
     await struck;
     expect((await log.read("proposals", 0, 0, LIMITS)).records).toHaveLength(2);
     const { records } = await log.read("proposals", 0, 1, LIMITS);
@@ -211,19 +211,19 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(records.map(({ value }) => String(value))).toEqual(["v1"]);
   });
 
-  it("tells a new reader of no end below one that was given before", async () => {
+  it("shows a new reader no end below an earlier one", async () => {
     const proxy = await proxyOf();
     const writer = await open();
     await writer.append([record("v0")]);
     const log = await open(proxy.brokers);
     expect(await log.endOffset("proposals", 0)).toBe(1);
-    // A broker that has just become the leader may not know yet what was committed.
+    // A new leader may not know yet all that was committed.
     proxy.arm({ api: "Fetch", deed: { type: "answer", make: () => emptyFetch(names.proposals) } });
     const { records } = await log.read("proposals", 0, 0, LIMITS);
     expect(records.map(({ value }) => String(value))).toEqual(["v0"]);
   });
 
-  it("reads on where a partition was cut off, once its end was asked for", async () => {
+  it("reads on in a truncated partition once its end was requested", async () => {
     const log = await open(kafka.brokers, { watchMs: 600_000 });
     await log.append([record("a"), record("b")]);
     expect(await values(log)).toEqual(["a", "b"]);
@@ -239,7 +239,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(await log.read("proposals", 0, 1, LIMITS)).toMatchObject({ records: [], endOffset: 1 });
   });
 
-  it("goes on where its connections are cut again and again", async () => {
+  it("goes on where its connections break again and again", async () => {
     const proxy = await proxyOf();
     const writer = await open();
     const log = await open(proxy.brokers);
@@ -278,7 +278,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(await values(log)).toEqual(["a", "b"]);
   });
 
-  it("waits where a leader ends too early: it was deposed and does not know yet", async () => {
+  it("waits where a deposed leader returns a lower end", async () => {
     let leader = 11;
     const proxy = await proxyOf({ nodes: [11, 12], leader: () => leader });
     const log = await open(proxy.brokers);
@@ -301,12 +301,12 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(records.map(({ value }) => String(value))).toEqual(["b"]);
   });
 
-  it("stops where what it would read on is gone", async () => {
+  it("stops where the records at its position were deleted", async () => {
     const log = await open();
     for (const value of ["a", "b", "c"]) await log.append([record(value)]);
     const admin = connectKafka(kafka.brokers).admin();
     await admin.connect();
-    // Makes kafkajs look up who leads the topic, which it needs and does not do by itself.
+    // Makes kafkajs fetch the leader of the topic, which it needs and does not do by itself.
     await admin.fetchTopicOffsets(names.proposals);
     await admin.deleteTopicRecords({
       topic: names.proposals,
@@ -324,7 +324,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(await values(log, 2)).toEqual(["c"]);
   });
 
-  it("refuses records with the time of their sender", async () => {
+  it("refuses records with their sender's time", async () => {
     names = await makeTopics(kafka.brokers, {
       config: { "message.timestamp.type": "CreateTime" },
     });
@@ -336,7 +336,7 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
   });
 
   const codecs = ["gzip", "snappy", "lz4", ...("zstdDecompressSync" in zlib ? ["zstd"] : [])];
-  it.each(codecs)("gives what the broker packed with %s", async (codec) => {
+  it.each(codecs)("decompresses records that the broker compressed with %s", async (codec) => {
     names = await makeTopics(kafka.brokers, { config: { "compression.type": codec } });
     const log = await open();
     const sent = Array.from({ length: 300 }, (_, at) =>
@@ -365,21 +365,24 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
 
   it.each([
     [2_000_000, { code: "too_large" }, undefined],
-    // Less than what the adapter takes for too much, more than what the topic takes.
+    // Less than the adapter's limit, and more than the topic's.
     [500_000, { code: "outcome_unknown" }, { "max.message.bytes": "100000" }],
-  ])("appends once what comes up beside a record of %d bytes", async (bytes, refused, config) => {
-    if (config !== undefined) names = await makeTopics(kafka.brokers, { config });
-    const log = await open();
-    const large = { ...record("", 1), value: Buffer.alloc(bytes) };
-    const appends = [[large], [record("a")], [record("b")]].map((one) => log.append(one));
-    const [first, ...others] = await Promise.allSettled(appends);
-    expect(first).toMatchObject({ status: "rejected", reason: refused });
-    expect(await values(log)).toEqual(["a", "b"]);
-    const expectedStatus = config === undefined ? "fulfilled" : "rejected";
-    expect(others.map(({ status }) => status)).toEqual([expectedStatus, expectedStatus]);
-  });
+  ])(
+    "appends records once that share a send with a record of %d bytes",
+    async (bytes, refused, config) => {
+      if (config !== undefined) names = await makeTopics(kafka.brokers, { config });
+      const log = await open();
+      const large = { ...record("", 1), value: Buffer.alloc(bytes) };
+      const appends = [[large], [record("a")], [record("b")]].map((one) => log.append(one));
+      const [first, ...others] = await Promise.allSettled(appends);
+      expect(first).toMatchObject({ status: "rejected", reason: refused });
+      expect(await values(log)).toEqual(["a", "b"]);
+      const expectedStatus = config === undefined ? "fulfilled" : "rejected";
+      expect(others.map(({ status }) => status)).toEqual([expectedStatus, expectedStatus]);
+    },
+  );
 
-  it("tells that an append may have been made when its commit was cut off", async () => {
+  it("reports an unknown outcome when the connection breaks during a commit", async () => {
     const proxy = await proxyOf();
     const log = await open(proxy.brokers);
     await log.append([record("a", 0), record("b", 1)]);

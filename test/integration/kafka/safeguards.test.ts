@@ -1,5 +1,5 @@
-// What keeps gates right on a real broker: beside the gate runs a copy of it without one safeguard, and
-// only that one shows the fault that the safeguard is there for.
+// The safeguards of gates on a real broker. Beside the gate runs a copy without one safeguard, and only
+// the copy shows the fault that the safeguard prevents.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
@@ -19,17 +19,17 @@ import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
-/** A gate that has not decided anything for so long does not come back by itself. */
+/** A gate without a decision for this time does not recover by itself. */
 const DEAD_MS = 30_000;
 const WATCHED_MS = 8_000;
 
-/** With the safeguard nothing may happen in a while; without it, it happens sooner or later. */
+/** With the safeguard the fault may not happen in this time; without it, it happens eventually. */
 async function watch(gates: Gates, hasHappened: () => boolean): Promise<void> {
   if (gates === whole) await sleep(WATCHED_MS);
   else await until(hasHappened);
 }
 
-/** Whether all calls get decided in time. */
+/** Returns whether all calls are decided in time. */
 async function decidesWithin(world: World, count: number, timeMs: number): Promise<boolean> {
   for (const untilMs = Date.now() + timeMs; Date.now() < untilMs; await sleep(100)) {
     if ((await readDecided(world.log)).proposals >= count) return true;
@@ -37,7 +37,7 @@ async function decidesWithin(world: World, count: number, timeMs: number): Promi
   return false;
 }
 
-/** Journal problems where a gate that has lost its number goes on beside the next owner. */
+/** Journal problems where a gate that has lost its partition goes on beside the next owner. */
 async function commitBesideOwner(gates: Gates): Promise<readonly string[]> {
   const world = await gates.makeWorld(kafka.brokers, 1);
   await gates.startUnaware(world);
@@ -45,7 +45,7 @@ async function commitBesideOwner(gates: Gates): Promise<readonly string[]> {
   await gates.untilTaken(second);
   const load = new Load(world.log, 5, 20);
   await until(() => load.count >= 300);
-  // The load begins at the first call: those that were decided before are told again.
+  // The load begins at the first call, so calls with a decision are proposed again.
   await load.stop();
   return (await untilQuiet(world)).problems;
 }
@@ -61,7 +61,7 @@ async function untilQuiet(world: World) {
   }
 }
 
-/** Journal problems where the first commits between the second's look at the journal and its fence. */
+/** Journal problems where the first gate commits between the second's read of the journal and its fence. */
 async function commitBeforeFence(gates: Gates): Promise<readonly string[]> {
   const world = await gates.makeWorld(kafka.brokers, 1);
   await gates.startUnaware(world);
@@ -86,7 +86,7 @@ async function commitBeforeFence(gates: Gates): Promise<readonly string[]> {
   return (await untilQuiet(world)).problems;
 }
 
-/** Whether a gate decides again after the answer to the end of a transaction was lost. */
+/** Returns whether a gate decides again after the answer to a commit was lost. */
 async function decidesAfterLostEnd(gates: Gates): Promise<boolean> {
   const world = await gates.makeWorld(kafka.brokers, 1);
   const proxy = await KafkaProxy.start(kafka.brokers);
@@ -102,7 +102,7 @@ async function decidesAfterLostEnd(gates: Gates): Promise<boolean> {
   return true;
 }
 
-/** Take-overs in a while with two gates of which only one is in the group; and what they decided. */
+/** Take-overs and decisions of two gates of which only one is in the group, in a fixed time. */
 async function takeOversOfTwo(gates: Gates) {
   const world = await gates.makeWorld(kafka.brokers, 1);
   const first = await gates.startUnaware(world);
@@ -118,7 +118,7 @@ async function takeOversOfTwo(gates: Gates) {
   return { ofSecond, ofFirst: first.counts.get("take_overs") ?? 0, problems };
 }
 
-/** Take-overs in a while of three gates that share four numbers. */
+/** Take-overs of three gates that share four partitions, in a fixed time. */
 async function takeOversOfThree(gates: Gates) {
   const world = await gates.makeWorld(kafka.brokers, 4);
   const three: CountedGate[] = [];
@@ -134,7 +134,7 @@ async function takeOversOfThree(gates: Gates) {
   return after - before;
 }
 
-/** Each has some of the numbers, and no number is anybody else's. */
+/** Waits until each gate has some partitions, and each partition has one gate. */
 function isShared(gates: readonly CountedGate[], numbers: number): boolean {
   const owned = gates.map(({ gate }) => ownedBy(gate).length);
   const all = owned.reduce((sum, one) => sum + one, 0);
@@ -142,7 +142,7 @@ function isShared(gates: readonly CountedGate[], numbers: number): boolean {
 }
 
 describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`, () => {
-  it("KAFKA-1: the id of a number fences a gate that goes on beside the next owner", async () => {
+  it("KAFKA-1: the transactional id of a partition fences a gate that goes on beside the next owner", async () => {
     const [on, off] = await Promise.all([
       commitBesideOwner(whole),
       commitBesideOwner(await loadGatesWithout("idOfPartition")),
@@ -151,7 +151,7 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     expect(off.join("\n")).toMatch(/follows|not linked|second time/);
   });
 
-  it("KAFKA-2: the journal's end is read after the fence, so that nothing is decided twice", async () => {
+  it("KAFKA-2: a gate reads the journal's end after the fence, so that nothing is decided twice", async () => {
     const [on, off] = await Promise.all([
       commitBeforeFence(whole),
       commitBeforeFence(await loadGatesWithout("endAfterFence")),
@@ -160,7 +160,7 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     expect(off.join("\n")).toMatch(/follows|not linked|second time/);
   });
 
-  it("KAFKA-4: a producer whose commit has an unknown outcome is never used again", async () => {
+  it("KAFKA-4: a gate never uses a producer again whose commit has an unknown outcome", async () => {
     const [on, off] = await Promise.all([
       decidesAfterLostEnd(whole),
       decidesAfterLostEnd(await loadGatesWithout("freshProducer")),
@@ -168,19 +168,19 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     expect({ on, off }).toEqual({ on: true, off: false });
   });
 
-  it("KAFKA-5: who was fenced asks the group first, so that two do not fence each other in turn", async () => {
+  it("KAFKA-5: a fenced gate asks the group first, so that two gates do not fence each other in turn", async () => {
     const [on, off] = await Promise.all([
       takeOversOfTwo(whole),
       takeOversOfTwo(await loadGatesWithout("askGroup")),
     ]);
     expect(on).toMatchObject({ ofSecond: 0, problems: [] });
-    // Right all the same, but they hand the number to and fro; where restores take longer nothing is decided
+    // The decisions are right, but the partition moves to and fro; where restores take longer, nothing is decided
     // at all (fenced-in-turn.test.ts).
     expect(off.ofSecond).toBeGreaterThanOrEqual(1);
     expect(off.problems).toEqual([]);
   });
 
-  it("KAFKA-17: numbers are assigned, so that the topics of one have one owner", async () => {
+  it("KAFKA-17: the group assigns partitions across topics, so that each has one owner", async () => {
     const [on, off] = await Promise.all([
       takeOversOfThree(whole),
       takeOversOfThree(await loadGatesWithout("assignPartitions")),

@@ -1,4 +1,4 @@
-// A broker that lets clients in only with TLS and a login: who gets in, and what the others are told.
+// A broker that requires TLS and SASL: which clients connect, and the errors of the others.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { LocalKafka } from "../../../infra/local/start-kafka.js";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
@@ -20,7 +20,7 @@ const parts = localParts(["kafka"]);
 const certificate = parts.available ? makeCertificate() : undefined;
 const WRONG = "not the pass phrase of this user";
 
-describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts.reason}`, () => {
+describe.skipIf(certificate === undefined)(`a broker with TLS and SASL ${parts.reason}`, () => {
   const ca = [certificate?.cert ?? ""];
   let kafka: LocalKafka;
 
@@ -39,7 +39,7 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
   });
 
   it.each(["plain", "scram-sha-256", "scram-sha-512"] as const)(
-    "lets a gate in by %s, and its calls are decided",
+    "accepts a gate with %s, which decides calls",
     async (mechanism) => {
       const settings = secured(mechanism);
       const names = await makeTopics(kafka.directBootstrap, {
@@ -70,12 +70,12 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
     [
       "a certificate of another name",
       { ...secured("plain"), ssl: { ca, serverName: "elsewhere.example" } },
-      /of another name: .*`kafka\.ssl\.serverName`/,
+      /for another name: .*`kafka\.ssl\.serverName`/,
     ],
   ];
 
   it.each(refusals)(
-    "tells a gate with %s what to fix, and no secret",
+    "tells a gate with %s what to fix, without a secret in the message",
     async (_, settings, remedy) => {
       const lines: LoggedLine[] = [];
       const names = await makeTopics(kafka.directBootstrap);
@@ -93,7 +93,7 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
     },
   );
 
-  it("tells a gate that logs in where no login is wanted", async () => {
+  it("reports SASL credentials for a listener without SASL", async () => {
     const names = await makeTopics(kafka.directBootstrap);
     const settings = { ...secured("plain"), ssl: null };
     const opening = openTestGate(kafka.directBootstrap, names, { group: "g", settings });

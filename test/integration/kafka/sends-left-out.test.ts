@@ -1,5 +1,5 @@
-// What kafkajs makes of a send that it has to try again, in a copy of the sources that leaves sends as
-// they are.
+// How the published kafkajs repeats a send, shown with a copy of the sources without our patch of sends.
+// All other patches apply.
 import { describe, expect, it } from "vitest";
 import { oneBroker } from "../../support/backends/one-broker.ts";
 import { loadWithout, type Safeguard } from "../../support/edited-copy/gates-without.ts";
@@ -9,18 +9,18 @@ import type * as twoLeaders from "../../support/kafka/two-leaders.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await oneBroker();
-/** So short that an answer that never comes is soon given up. */
+/** Short, so that a request without an answer soon fails. */
 const REQUEST_TIMEOUT_MS = 2_500;
 const TRIES_MAX = 20;
 
 const loadLeaders = (safeguard: Safeguard): Promise<typeof twoLeaders> =>
   loadWithout<typeof twoLeaders>(safeguard, "two-leaders.ts");
 
-describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`, () => {
-  // It looks for its brokers in between, at one of them by chance: where that is the one whose answer is held,
-  // it has the answer before it tries again.
-  it("would write twice what one broker writes while another refuses its part", async () => {
-    // The second would be taken for another gate's.
+describe.skipIf(!kafka.available)(`sends of the published kafkajs ${kafka.reason}`, () => {
+  // In between it refreshes the brokers at a random one. If that is the one whose answer is held,
+  // kafkajs gets the answer before it retries.
+  it("write a part twice where another broker refuses its part", async () => {
+    // The second would count as a record of another gate.
     const { commitWhileOneRefuses, makeTwoLeaders, valuesOf } =
       await loadLeaders("sendsBesideOthers");
     const two = await makeTwoLeaders(kafka.brokers);
@@ -33,7 +33,7 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(written).toEqual(["d", "d"]);
   });
 
-  it("commits nothing where a partition was not acknowledged (KAFKA-7)", async () => {
+  it("are not committed where a partition did not acknowledge (KAFKA-7)", async () => {
     const { commitWhileLeaderMoves, makeTwoLeaders, valuesOf } =
       await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
@@ -42,7 +42,7 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(await valuesOf(two, "allowed")).toEqual([]);
   });
 
-  it("would commit without the partition that was dropped (KAFKA-7)", async () => {
+  it("without our guard are committed without a dropped partition (KAFKA-7)", async () => {
     const { commitWhileLeaderMoves, makeTwoLeaders, valuesOf } =
       await loadLeaders("sendsUnacknowledged");
     const two = await makeTwoLeaders(kafka.brokers);
@@ -51,17 +51,17 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(await valuesOf(two, "allowed")).toEqual([]);
   });
 
-  it("would lose what a producer sends after a send of it has failed (KAFKA-4)", async () => {
+  it("are lost after an earlier send of the producer has failed (KAFKA-4)", async () => {
     const { makeTwoLeaders, valuesOf } = await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
     const failed = await loadWithout<typeof failedSend>("sendsOfKafkajs", "failed-send.ts");
     await failed.sendAfterFailed(two);
-    // Committed, and dropped: it has the sequence of what was aborted, and brokers take it for the same.
+    // Committed but dropped: it has the sequence of an aborted send, and brokers take it for a repetition.
     expect(await valuesOf(two, "proposals")).toEqual([]);
     expect(await valuesOf(two, "results")).toEqual([]);
   });
 
-  it("would send it elsewhere as well where kafkajs may choose (KAFKA-9)", async () => {
+  it("go to another partition as well where kafkajs may choose one (KAFKA-9)", async () => {
     const { makeTwoLeaders, valuesOf } = await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
     const proxy = await KafkaProxy.start(kafka.brokers);

@@ -1,4 +1,4 @@
-// What an operator runs before the first gate: topics, schemas, and a look at all of it.
+// The commands that an operator runs before the first gate: topics, schemas and doctor.
 import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { connectKafka } from "../../support/kafka/test-cluster.ts";
 import { runInProcess } from "../../support/memory-terminal.ts";
 import { makeDirectory } from "../../support/open-gate.ts";
 
-/** How long brokers may take to tell each other. */
+/** How long brokers may take to learn of a change. */
 const PROPAGATION = { timeout: 10_000 };
 
 const kafka = await kafkaBackend();
@@ -31,7 +31,7 @@ function commandsWith(config: object) {
 }
 
 describe.skipIf(!(kafka.available && registry.available))("before the first gate", () => {
-  test("topics and schemas are planned, made and found as they should be", async () => {
+  test("plans, creates and verifies topics and schemas", async () => {
     const topicPrefix = uniqueName("setup");
     const files = [join(makeDirectory(), "policy.yaml")];
     writeFileSync(files[0] ?? "", "mode: enforce\n");
@@ -55,12 +55,12 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
 
     const tooMany = await run("topics", "apply", "--partitions", "2", "--replication", "99");
     expect(tooMany.code).toBe(3);
-    expect(tooMany.stderr).toMatch(/more replicas are asked for than there are brokers.*--repli/);
+    expect(tooMany.stderr).toMatch(/there are fewer brokers than replicas.*--repli/);
 
     const applied = await run("topics", "apply", "--partitions", "2");
     expect(applied.stdout).toContain(`${TOPICS} changes made\n`);
     const unregistered = await json("tail", "--once");
-    expect(unregistered.error.messages.join()).toMatch(/callgate schemas register adds what is mi/);
+    expect(unregistered.error.messages.join()).toMatch(/callgate schemas register` adds missing/);
     const registered = await json("schemas", "register");
     expect(registered.subjects).toHaveLength(TOPICS);
     expect(registered.subjects).not.toContainEqual(
@@ -68,7 +68,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     );
     expect((await run("schemas", "check")).stdout).not.toMatch(/ (new|refused) /);
     expect((await run("topics", "plan")).stdout).toBe(
-      "the topics are as they should be, of 2 partitions each\n",
+      "the topics need no change; they have 2 partitions each\n",
     );
     const more = await run("topics", "apply", "--partitions", "8");
     expect(more).toMatchObject({ code: 3, stdout: expect.stringContaining("cannot be changed") });
@@ -86,7 +86,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       { ...proposals, configEntries: asSet },
     ];
     await admin.alterConfigs({ validateOnly: false, resources });
-    // Of several brokers one may not have been told yet.
+    // One of several brokers may not know of it yet.
     await expect
       .poll(() => partOf("kafka"), PROPAGATION)
       .toMatchObject({
@@ -100,7 +100,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     await expect.poll(repaired, PROPAGATION).toMatchObject({ code: 0, state: "ok" });
     const { stdout } = await run("topics", "apply");
     expect(stdout).toMatch(/^note {6}\S+\.proposed\.v1: retention\.ms=60000 is left as it is/m);
-    expect(stdout).toContain("the topics are as they should be, of 2 partitions each\n");
+    expect(stdout).toContain("the topics need no change; they have 2 partitions each\n");
 
     await admin.createPartitions({ topicPartitions: [{ topic: name, count: 3 }] });
     await admin.disconnect();
@@ -114,7 +114,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     await expect.poll(() => json("topics", "apply"), PROPAGATION).toMatchObject({ applied: false });
   });
 
-  test("doctor asks of the topics what the gate asks, and warns of what the gate does not look at", async () => {
+  test("doctor makes the gate's checks of topics, and warns of more", async () => {
     const topicPrefix = uniqueName("doctor");
     const files = [join(makeDirectory(), "policy.yaml")];
     writeFileSync(files[0] ?? "", "conversation: { idle_ms: 3600000, max_age_ms: 86400000 }\n");
@@ -141,9 +141,9 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       const { code, findings } = await json("doctor");
       return { code, ...findings.find(({ part }: { part: string }) => part === "kafka") };
     };
-    // A day, the longest hold and a day are less than what we make a journal with.
+    // A day, the longest hold and another day are less than the journal's default retention.
     await set("decisions", "retention.ms", 3 * 86_400_000);
-    expect((await run("topics", "apply")).stdout).toMatch(/^the topics are as they should be/);
+    expect((await run("topics", "apply")).stdout).toMatch(/^the topics need no change/);
     await expect.poll(topicsOf, PROPAGATION).toMatchObject({ code: 0, state: "ok" });
 
     await set("proposed", "retention.bytes", 1_000);
@@ -152,7 +152,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       .toMatchObject({ code: 0, state: "warning", lines: [expect.stringMatching(/1000 bytes/)] });
     await admin.deleteTopics({ topics: [`${topicPrefix}.alerts.v1`] });
     const topics = [{ topic: `${topicPrefix}.alerts.v1`, numPartitions: 2 }];
-    // Not to be waited for by kafkajs: it fails where a broker was not told of it yet, and it is there already after that.
+    // kafkajs must not wait for it: its wait fails where a broker does not know the topic yet, although it exists.
     const made = () => admin.createTopics({ topics, waitForLeaders: false }).catch(() => false);
     await expect.poll(made, PROPAGATION).toBe(true);
     await expect
@@ -160,7 +160,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       .toMatchObject({ code: 3, lines: [expect.stringMatching(/has 2 partitions, the others 4/)] });
   });
 
-  test("brokers and a registry that are not there are named, with what to look at", async () => {
+  test("names brokers and a registry that do not answer, with a hint", async () => {
     const nowhere = { brokers: ["127.0.0.1:1"], connectionTimeoutMs: 500 };
     const { run, json } = commandsWith({ kafka: nowhere });
     const { code, error } = await json("verify");
@@ -175,7 +175,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     const mute = commandsWith({ kafka: { brokers: [at], requestTimeoutMs: 200 } });
     for (const args of [["verify"], ["topics", "plan"]]) {
       const { stderr } = await mute.run(...args);
-      expect(stderr).toContain(`what listens at ${at} does not answer as Kafka, see \`kafka.`);
+      expect(stderr).toContain(`the server at ${at} does not answer as Kafka does, see \`kafka.`);
     }
 
     const url = "http://127.0.0.1:1/";

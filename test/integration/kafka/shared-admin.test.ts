@@ -1,4 +1,4 @@
-// One client for all who ask at once: what one of them meets is no business of the others.
+// One admin client for concurrent requests: the failure of one does not affect the others.
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SharedAdmin } from "../../../services/adapters/kafka/topics/shared-admin.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
@@ -8,7 +8,7 @@ import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await kafkaBackend();
 
-/** What is held until the test lets it go. */
+/** A gate that the test opens. */
 function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -37,8 +37,8 @@ async function makeWorld() {
   return { proxy, shared, offset, fail, clients: () => clients };
 }
 
-describe.skipIf(!kafka.available)(`an admin client that is shared ${kafka.reason}`, () => {
-  it("answers who asks it while the question of somebody else fails", async () => {
+describe.skipIf(!kafka.available)(`a shared admin client ${kafka.reason}`, () => {
+  it("answers a request while another one fails", async () => {
     const { proxy, offset, fail, clients } = await makeWorld();
     const failed = latch();
     const deed = { type: "hold", until: failed.opened } as const;
@@ -51,7 +51,7 @@ describe.skipIf(!kafka.available)(`an admin client that is shared ${kafka.reason
     expect(clients()).toBe(1);
   });
 
-  it("answers who asks when it is closed, and opens anew after a failure", async () => {
+  it("answers a request in flight when it is closed, and opens a new client after a failure", async () => {
     const { proxy, shared, offset, fail, clients } = await makeWorld();
     const closed = latch();
     const deed = { type: "hold", until: closed.opened } as const;

@@ -1,4 +1,4 @@
-// Signed proposals on a real broker: the header arrives, the keys rotate, and another gate that takes the
+// Signed proposals on a real broker: the header arrives, the keys rotate, and a gate that takes the
 // partition over, or verifies the journal, needs no key.
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TokenAuthority } from "../../../services/adapters/tokens/token-authority.ts";

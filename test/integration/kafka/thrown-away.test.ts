@@ -1,4 +1,4 @@
-// What a producer that was thrown away still does.
+// What a discarded producer still does.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
@@ -16,7 +16,7 @@ import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await kafkaBackend();
 const TRANSACTION_TIMEOUT_MS = 500;
-/** Several times what kafkajs waits before it sends again. */
+/** Several times kafkajs' pause before a retry. */
 const WATCHED_MS = 1_500;
 /** Long enough for a transaction on a busy machine. */
 const SOON_MS = 4_000;
@@ -38,7 +38,7 @@ async function openBehind() {
   return { proxy, log };
 }
 
-describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reason}`, () => {
+describe.skipIf(!kafka.available)(`a discarded producer ${kafka.reason}`, () => {
   it("sends nothing again, and leaves no connection", async () => {
     const names = await makeTopics(kafka.brokers);
     const proxy = await KafkaProxy.start(kafka.brokers);
@@ -63,7 +63,7 @@ describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reaso
   });
 
   it.each(["AddPartitionsToTxn", "AddOffsetsToTxn"] as const)(
-    "holds up nobody who comes after it with what it asked for by %s",
+    "delays no later producer by its pending %s request",
     async (api) => {
       const names = await makeTopics(kafka.brokers);
       const proxy = await KafkaProxy.start(kafka.brokers);
@@ -82,7 +82,7 @@ describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reaso
     },
   );
 
-  it("leaves no connection where it was refused its id", async () => {
+  it("leaves no connection where the broker refused its id", async () => {
     const { proxy, log } = await openBehind();
     await log.endOffset("proposals", 0);
     const before = proxy.connections;
@@ -92,7 +92,7 @@ describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reaso
     await expect.poll(() => proxy.connections).toBe(before);
   });
 
-  it("says that its records may be there where an answer was lost before it failed", async () => {
+  it("reports an unknown outcome where an answer was lost before it failed", async () => {
     const { proxy, log } = await openBehind();
     proxy.arm({ api: "Produce", deed: { type: "cut-after" } });
     const make = (frame: Buffer): Buffer => refuseProduce(frame, INVALID_REQUEST);

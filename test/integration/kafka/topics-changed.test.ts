@@ -1,4 +1,4 @@
-// Topics that are not what they were when the gates last ran, and somebody else in the gates' group.
+// Topics that changed since the gates last ran, and other programs in the gates' group.
 import type { Admin } from "kafkajs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
@@ -25,7 +25,7 @@ async function admin(): Promise<Admin> {
   return made;
 }
 
-/** Topics of which some calls were decided; no gate runs any more. */
+/** Creates topics and decides some calls; no gate runs afterwards. */
 async function makeUsedWorld(partitions: number): Promise<World> {
   const world = await makeWorld(kafka.brokers, partitions);
   const { gate } = await startCounted(world);
@@ -44,7 +44,7 @@ async function makeAgain({ names }: World, topics: readonly Topic[]): Promise<vo
   await createTopics(kafka.brokers, list, { partitions: 2, config: JOURNAL_RETENTION });
 }
 
-/** What ends a gate that is started on them: nothing was decided before. */
+/** Starts a gate and returns the error that ends it; it decides nothing before. */
 async function reasonOfEnd({ names, group }: World): Promise<string> {
   const gate = await openTestGate(kafka.brokers, names, {
     group,
@@ -62,28 +62,28 @@ async function reasonOfEnd({ names, group }: World): Promise<string> {
   return message;
 }
 
-describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.reason}`, () => {
-  it("refuses topics that were all given more partitions while no gate ran", async () => {
+describe.skipIf(!kafka.available)(`topics that changed meanwhile ${kafka.reason}`, () => {
+  it("are refused where all got more partitions while no gate ran", async () => {
     const world = await makeUsedWorld(2);
     const topicPartitions = Object.values(world.names).map((topic) => ({ topic, count: 4 }));
     await (await admin()).createPartitions({ topicPartitions });
     await untilEnlarged(world, 4);
     const message = await reasonOfEnd(world);
-    expect(message).toContain("had 2 partitions when the gates last ran and have 4");
+    expect(message).toContain("had 2 partitions when the gates last ran and now have 4");
     expect(message).toContain("under another prefix");
   });
 
   it.each(["proposals", "decisions"] as const)(
-    "refuses %s that were deleted and made again under the same name",
+    "are refused where %s was deleted and created again under the same name",
     async (topic) => {
       const world = await makeUsedWorld(2);
       await makeAgain(world, [topic]);
       const message = await reasonOfEnd(world);
-      expect(message).toContain(`\`${world.names[topic]}\` was deleted and made again`);
+      expect(message).toContain(`\`${world.names[topic]}\` was deleted and created again`);
     },
   );
 
-  it("begins anew where everything was made again", async () => {
+  it("begin anew where all topics were created again", async () => {
     const world = await makeUsedWorld(2);
     await makeAgain(world, Object.keys(world.names) as Topic[]);
     const log = await openTestLog(kafka.brokers, world.names);
@@ -94,7 +94,7 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
     await gate.stop();
   });
 
-  it("decides without the topic of alerts, of which it makes no use", async () => {
+  it("need no topic of alerts, which the gate does not use", async () => {
     const names = topicNames(uniqueName("t"));
     const used = GATE_TOPICS.map((topic) => names[topic]);
     await createTopics(kafka.brokers, used, { partitions: 1, config: JOURNAL_RETENTION });
@@ -108,7 +108,7 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
     expect(await (await admin()).listTopics()).not.toContain(names.alerts);
   });
 
-  it("refuses to go on where somebody else has committed for the group", async () => {
+  it("are refused where another program has committed for the group", async () => {
     const world = await makeUsedWorld(1);
     await (await admin()).setOffsets({
       groupId: world.group,
@@ -118,7 +118,7 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
     expect(await reasonOfEnd(world)).toContain("find out who else commits for this group");
   });
 
-  it("keeps its place where a consumer of another kind asks for the group", async () => {
+  it("keep their owner where a consumer with another protocol wants to join the group", async () => {
     const world = await makeWorld(kafka.brokers, 1);
     const own = await startCounted(world);
     await untilTaken(own);

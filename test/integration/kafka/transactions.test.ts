@@ -1,4 +1,4 @@
-// What a transaction of an owner sends, in which order, and how long it is tried.
+// The requests of an owner's transaction, their order, and how long they are retried.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FatalError } from "../../../services/runtime/errors.ts";
@@ -27,11 +27,11 @@ import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 const kafka = await oneBroker();
 const TRANSACTION_TIMEOUT_MS = 8_000;
 const TRIES = 4;
-/** Many times what a request takes. */
+/** Many times the duration of a request. */
 const MEANWHILE_MS = 300;
-/** Far more than a few tries take, and less than a broker to be started again. */
+/** Much longer than a few retries, and shorter than the restart of a broker. */
 const AWAY_MS = 3_000;
-/** One coordinates, the other leads all partitions: no request waits for another's answer. */
+/** One broker coordinates, the other leads all partitions, so no request waits for another's answer. */
 const CAST = { nodes: [11, 12], leader: () => 12 };
 
 const record = (topic: OutgoingRecord["topic"], value: string): OutgoingRecord => ({
@@ -61,12 +61,12 @@ async function writerBehind(own = ownAlone) {
   const until = new Promise<void>((resolve) => {
     release = resolve;
   });
-  /** The broker has written; its answer comes when it is released. */
+  /** The broker has written; its answer arrives when the test releases it. */
   const holdProduce = () => proxy.arm({ api: "Produce", deed: { type: "hold", until } });
   return { proxy, writer, holdProduce, release: () => release() };
 }
 
-/** The fewest requests that one commit of several took: brokers may refuse one, and it is sent again. */
+/** The fewest requests of one of several commits, since brokers may refuse one, which is then repeated. */
 async function sendsOf(own = ownAlone): Promise<number> {
   const sends: number[] = [];
   while (sends.length < TRIES && !sends.includes(1)) {
@@ -78,7 +78,7 @@ async function sendsOf(own = ownAlone): Promise<number> {
   return Math.min(...sends);
 }
 
-/** Brokers may refuse a transaction for reasons of their own: what was done again and again until it was committed. */
+/** Repeats `work` until it is committed, since brokers may refuse a transaction for reasons of their own. */
 async function untilCommitted(attempt: () => Promise<CommitOutcome>): Promise<void> {
   const outcomes: string[] = [];
   while (outcomes.length < TRIES && outcomes.at(-1) !== "committed") {
@@ -88,7 +88,7 @@ async function untilCommitted(attempt: () => Promise<CommitOutcome>): Promise<vo
 }
 
 describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason}`, () => {
-  it("has its records of all topics in one send, and would not without its guard (KAFKA-6)", async () => {
+  it("sends the records of all topics at once, and several times without its guard (KAFKA-6)", async () => {
     expect(await sendsOf()).toBe(1);
     type Owns = { readonly ownAlone: typeof ownAlone };
     const copy = await loadWithout<Owns>("oneSend", "test-ownership.ts");
@@ -120,7 +120,7 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
     });
   });
 
-  it("asks again where nothing has happened to its offsets, and of nothing else (KAFKA-8)", async () => {
+  it("repeats a request for offsets that had no effect, and no other request (KAFKA-8)", async () => {
     const commitRefused = async (code: number): Promise<CommitOutcome> => {
       const { proxy, writer } = await writerBehind();
       const make = (): Buffer => refuseStep(code);
@@ -131,7 +131,7 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
     expect((await commitRefused(INVALID_REQUEST)).type).toBe("failed");
   });
 
-  it("closes before it is more than a topic takes at once (KAFKA-10)", async () => {
+  it("ends before it exceeds a topic's limit (KAFKA-10)", async () => {
     const names = await makeTopics(kafka.brokers, {
       partitions: 1,
       config: { ...JOURNAL_RETENTION, "max.message.bytes": "20000" },
@@ -147,13 +147,13 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
     expect(problems).toEqual([]);
     expect(byCall.size).toBe(200);
     expect(counts.get("dead_letters") ?? 0).toBe(0);
-    // What is too large is tried once more one by one.
+    // Records of a batch that is too large are retried one by one.
     expect(counts.get("commits")).toBeLessThan(100);
   });
 });
 
 describe.skipIf(!kafka.available)(`a take-over on a real broker ${kafka.reason}`, () => {
-  it("is tried for as long as a coordinator takes to come back (KAFKA-11)", async () => {
+  it("is retried for as long as a coordinator takes to come back (KAFKA-11)", async () => {
     const { proxy, ownership } = await ownBehind();
     await (await commitFirst(ownership)).close();
     const make = (): Buffer => refuseProducerId(GROUP_LOAD_IN_PROGRESS);

@@ -1,4 +1,4 @@
-// Gates that do not know of each other decide one partition: nothing fences them, so they must notice.
+// Gates of two groups decide one partition. Nothing fences them, so they must notice each other.
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
@@ -16,7 +16,7 @@ import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
 
-/** Two gates of two groups, which decide the same calls. */
+/** Starts two gates of two groups, which decide the same calls. */
 async function startBoth(open = openTestGate) {
   const names = await makeTopics(kafka.brokers, { partitions: 1, config: JOURNAL_RETENTION });
   const log = await openTestLog(kafka.brokers, names);
@@ -34,7 +34,7 @@ async function startBoth(open = openTestGate) {
 }
 
 describe.skipIf(!kafka.available)(`two groups of gates on one journal ${kafka.reason}`, () => {
-  it("stop deciding once they have seen each other's records, and say what is wrong", async () => {
+  it("stop deciding once they have read each other's records, and report why", async () => {
     const { log, states } = await startBoth();
     const load = new Load(log, 5, 20);
     await until(() => states().every(({ state }) => state === "closed"));
@@ -52,7 +52,7 @@ describe.skipIf(!kafka.available)(`two groups of gates on one journal ${kafka.re
     expect(states().map(({ error }) => error?.code)).toEqual(["role_taken", "role_taken"]);
   });
 
-  it("would decide every call twice for good where they do not look", async () => {
+  it("without the check decide every call twice", async () => {
     type Opens = { readonly openTestGate: typeof openTestGate };
     const copy = await loadWithout<Opens>("soleWriter", "test-gate.ts");
     const { log, states } = await startBoth(copy.openTestGate);

@@ -1,5 +1,5 @@
-// What the disk can do to a data directory. Each case must end in an error that says what to do, and
-// lose nothing that was acknowledged. What could end the process is tried in one of its own.
+// Damage to a data directory. Each case must end in an error that says what to do, and must lose
+// nothing that was acknowledged. Cases that could end the process run in another one.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -58,7 +58,7 @@ function record(text: string): OutgoingRecord {
   return { topic: "decisions", partition: 0, key: "k", value: Buffer.from(text) };
 }
 
-/** Opens the directory in another process: gives its message, or the signal that ended it. */
+/** Opens the directory in another process; returns its message, or the signal that ended it. */
 function openElsewhere(): string {
   const script = join(import.meta.dirname, "../../support/lmdb-child.ts");
   const child = spawnSync(process.execPath, ["--import", "tsx", script, "open", dataDir], {
@@ -67,7 +67,7 @@ function openElsewhere(): string {
   return child.signal ?? `${child.stdout}${child.stderr}`;
 }
 
-it("is closed to other users, also in a directory that is open to them", async () => {
+it("keeps the log from other users, also in a directory that is open to them", async () => {
   chmodSync(dataDir, 0o755);
   const { environment } = open();
   await environment.close();
@@ -76,19 +76,19 @@ it("is closed to other users, also in a directory that is open to them", async (
   }
 });
 
-describe("a data directory that is not what it should be", () => {
-  it.each([10, 100, 50_000])("is refused where its file is %i bytes of something else", (bytes) => {
+describe("a damaged data directory", () => {
+  it.each([10, 100, 50_000])("is refused where its file is %i bytes of other data", (bytes) => {
     writeFileSync(join(dataDir, "log.mdb"), Buffer.alloc(bytes, 65));
     expect(openElsewhere()).toContain("is damaged or not a log of callgate");
     expect(codeOf(() => open())).toBe("log_corrupt");
   });
 
-  it("is made anew where its file is empty", async () => {
+  it("is created anew where its file is empty", async () => {
     writeFileSync(join(dataDir, "log.mdb"), "");
     await open().log.close();
   });
 
-  it("is refused where its file was cut short, and damages no process", async () => {
+  it("is refused where its file was truncated, and ends no process", async () => {
     const { log } = open();
     for (let i = 0; i < 40; i += 1) await log.append([record("x".repeat(20_000))]);
     await log.close();
@@ -118,7 +118,7 @@ describe("a data directory that is not what it should be", () => {
     expect(codeOf(make)).toBe("log_unreadable");
   });
 
-  it("is refused with another number of partitions, and with another format", async () => {
+  it("is refused with another number of partitions and with another format", async () => {
     const { environment, log } = open(2);
     expect(codeOf(() => open(3))).toBe("log_mismatch");
     const identity = { format: 99, clusterId: "c", partitions: 2 };
@@ -132,8 +132,8 @@ describe("a data directory that is not what it should be", () => {
     expect(codeOf(() => open(2))).toBe("log_mismatch");
   });
 
-  it("is refused where it cannot be read, with what to do", () => {
-    // For root no mode is a hindrance: another user is tried instead.
+  it("is refused with a remedy where it cannot be read", () => {
+    // Modes do not restrict root, so another user tries it.
     const root = process.getuid?.() === 0;
     chmodSync(dataDir, root ? 0o700 : 0);
     if (root) process.seteuid?.(NOBODY);
@@ -146,9 +146,7 @@ describe("a data directory that is not what it should be", () => {
 });
 
 describe("a full disk", () => {
-  it("is an error that may be tried again; nothing is lost and the log goes on", async ({
-    skip,
-  }) => {
+  it("causes a retryable error, loses nothing, and the log goes on", async ({ skip }) => {
     const mount = join(dataDir, "small");
     mkdirSync(mount);
     try {

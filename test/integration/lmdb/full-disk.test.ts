@@ -1,4 +1,4 @@
-// The gate on a disk that fills up: it stops allowing, loses nothing, and goes on by itself.
+// A gate on a disk that fills up stops allowing calls, loses nothing, and goes on by itself.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -67,8 +67,8 @@ function createTask(log: LmdbLog, role: GateRole, store: LmdbCheckpoints, lines:
   );
 }
 
-describe("the gate on a disk that fills up", () => {
-  it("is suspended without a decision lost, and goes on when there is space", async ({ skip }) => {
+describe("a gate on a disk that fills up", () => {
+  it("is suspended without losing a decision, and goes on when space is free", async ({ skip }) => {
     if (!isMounted) skip("a file system of its own cannot be mounted here");
     const kit = new RuntimeKit();
     const environment = new Environment({ dataDir: join(mount, "data"), newId: () => "c" });

@@ -1,4 +1,4 @@
-// The data directory between processes: real ones, killed by their pid.
+// A data directory that real processes share; they are killed by pid.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
 
 type Child = {
   readonly process: ChildProcess;
-  /** The next line it prints; null: it has ended. */
+  /** Returns the next line that it prints; null: it has ended. */
   line(): Promise<Record<string, unknown> | null>;
   ended(): Promise<void>;
 };
@@ -62,7 +62,7 @@ afterEach(async () => {
 });
 
 describe("the gate role of a data directory", () => {
-  it("is refused while another process has it, with its pid, and taken when that is dead", async () => {
+  it("is refused with the holder's pid while another process has it, and taken when that has died", async () => {
     const holder = start("hold");
     const ready = await holder.line();
     expect(() => acquireGateRole(environment, log, "me")).toThrow(`process ${ready?.["pid"]}`);
@@ -74,7 +74,7 @@ describe("the gate role of a data directory", () => {
     role.release();
   });
 
-  it("is refused a second time in one process, until it is released", () => {
+  it("is refused a second time in one process until it is released", () => {
     const role = acquireGateRole(environment, log, "first");
     expect(() => acquireGateRole(environment, log, "second")).toThrow(`process ${process.pid}`);
     role.release();
@@ -82,7 +82,7 @@ describe("the gate role of a data directory", () => {
     acquireGateRole(environment, log, "second").release();
   });
 
-  it("is taken from a pid that is another process by now", () => {
+  it("is taken where the holder's pid now belongs to another process", () => {
     const stale = { ...holderHere(), pid: process.ppid, begun: "1", nonce: "gone" };
     put("gate", JSON.stringify(stale));
     acquireGateRole(environment, log, "me").release();
@@ -92,7 +92,7 @@ describe("the gate role of a data directory", () => {
     ["another host", { host: "elsewhere" }, "process 1 on host elsewhere"],
     ["another container of a host of our name", { space: "pid:[1]" }, "process 1:"],
   ])("is taken from %s only when its heartbeat has stopped", (_where, overrides, message) => {
-    // On the host itself no process of this number began then.
+    // On this host no process with this pid started then.
     put("gate", JSON.stringify({ ...holderHere(), pid: 1, begun: "1", ...overrides, nonce: "x" }));
     writeFileSync(join(dataDir, "gate.heartbeat"), "");
     expect(() => acquireGateRole(environment, log, "me")).toThrow(message);
@@ -100,7 +100,7 @@ describe("the gate role of a data directory", () => {
     acquireGateRole(environment, log, "me").release();
   });
 
-  it("gives no partition to who was replaced while asleep", async () => {
+  it("gives no partition to a holder that was replaced while suspended", async () => {
     const role = acquireGateRole(environment, log, "me");
     put("gate", JSON.stringify({ pid: 1, host: "elsewhere", nonce: "x" }));
     const { epoch } = log.fence(0);
@@ -111,7 +111,7 @@ describe("the gate role of a data directory", () => {
 });
 
 describe("several processes on one log", () => {
-  it("wakes a reader for what another process appends", async () => {
+  it("wakes a reader for a record of another process", async () => {
     const waiting = log.waitForNew([{ topic: "proposals", partition: 0, offset: 0 }], 60_000);
     const writer = start("append", 1);
     await waiting;
@@ -119,7 +119,7 @@ describe("several processes on one log", () => {
     await writer.ended();
   });
 
-  it("gives each record its own offset, without gaps, and keeps each writer's order", async () => {
+  it("assigns offsets without gaps, in the order of each writer", async () => {
     const writers = [start("append", 100), start("append", 100), start("append", 100)];
     await Promise.all(writers.map((writer) => writer.ended()));
     const { records } = await log.read("proposals", 0, 0, EVERYTHING);
@@ -132,7 +132,7 @@ describe("several processes on one log", () => {
     }
   });
 
-  it("keeps every acknowledged commit of a killed process, and no part of another", async () => {
+  it("retains every acknowledged commit of a killed process, and no part of another", async () => {
     for (let round = 0; round < 3; round += 1) {
       showLastCommit();
       const before = await log.endOffset("allowed", 0);
@@ -155,7 +155,7 @@ describe("several processes on one log", () => {
 });
 
 /**
- * A writer that is killed between the end of a commit and its return has made it: LMDB shows it to readers
+ * A commit is made even if its writer is killed before the call returns: LMDB shows it to readers
  * when the next one writes.
  */
 function showLastCommit(): void {

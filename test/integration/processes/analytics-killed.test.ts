@@ -1,4 +1,5 @@
-// The analytics of a cluster, killed at the worst moments: what they count, keep and tell is neither lost nor doubled.
+// The analytics of a cluster, killed at the worst moments: they neither lose nor duplicate what
+// they count, store and report.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -21,7 +22,7 @@ const kafka = await kafkaBackend();
 
 const POLICY = "tool_schemas: {pay: {}}\n";
 const PARTITIONS = 2;
-/** As many as a baseline is made of at least. */
+/** The minimum number of values for a baseline. */
 const USUAL = 30;
 /** Enough that every partition has some. */
 const OTHERS = 4;
@@ -38,7 +39,7 @@ async function pay(callgate: Callgate, conversationId: string, price: number): P
   expect(again.outcome).toBe("refused");
 }
 
-/** Everything in a topic, as it is decoded. */
+/** All decoded records of a topic. */
 async function readTopic<T>(
   names: TopicNames,
   topic: Topic,
@@ -55,7 +56,7 @@ async function readTopic<T>(
   return all;
 }
 
-/** What the journal tells, by the words of the analytics' rows. */
+/** The counts according to the journal, by the kinds of the analytics' rows. */
 async function countJournal(names: TopicNames): Promise<Readonly<Record<string, number>>> {
   const records = await readTopic(names, "decisions", (value) => codec.decodeJournal(value));
   const counts: Record<string, number> = {};
@@ -66,7 +67,7 @@ async function countJournal(names: TopicNames): Promise<Readonly<Record<string, 
   return counts;
 }
 
-/** A number of /metrics; where there are several, their sum. */
+/** The value of a metric; the sum over its labels. */
 async function numberOf(running: RunningProcess, name: string): Promise<number> {
   const text = await (await running.get("/metrics")).text();
   const lines = text.split("\n").filter((line) => line.startsWith(`callgate_${name}`));
@@ -74,13 +75,16 @@ async function numberOf(running: RunningProcess, name: string): Promise<number> 
 }
 
 describe.skipIf(!kafka.available)("analytics that are killed while they publish an alert", () => {
-  test("count each decision once, keep it once, and have raised one alert for each conversation that spikes", async () => {
+  test("count each decision once, store it once, and raise one alert per conversation that spikes", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: PARTITIONS });
     const names = kit.config.kafka.topics;
     const proxy = await KafkaProxy.start(kafka.brokers);
     onTestFinished(() => proxy.close());
     const behindProxy = { kafka: { ...kit.config.kafka, brokers: proxy.brokers } };
-    /** Alerts are written from now on, and the analytics are not told: they write no state meanwhile. */
+    /**
+     * From now on alerts are written but not acknowledged to the analytics, which therefore write
+     * no state.
+     */
     const muteAlerts = () => {
       const deed = { type: "swallow" } as const;
       return proxy.arm({ api: "Produce", deed, times: Number.POSITIVE_INFINITY }).struck;
@@ -102,7 +106,7 @@ describe.skipIf(!kafka.available)("analytics that are killed while they publish 
       Promise.all(Array.from({ length: count }, (_, at) => pay(callgate, `${name}${at}`, 2)));
     await Promise.all([gate.ready(), first.ready()]);
     await payMany("usual", USUAL);
-    // They come to rest, and are what is usual from then on.
+    // These conversations end, and form the baseline from then on.
     const learned = async () => [
       await numberOf(first, "spend_total"),
       await numberOf(first, "conversations_open"),
@@ -113,7 +117,7 @@ describe.skipIf(!kafka.available)("analytics that are killed while they publish 
     await struck;
     first.child.kill("SIGKILL");
     await first.ended;
-    // The state is ahead of the files, of which there are none.
+    // The state is ahead of the files, which do not exist yet.
     expect(readState().outbox).toEqual(outboxOf("dear"));
     await payMany("early", OTHERS);
     proxy.disarm();
@@ -165,7 +169,7 @@ describe.skipIf(!kafka.available)("analytics that are killed while they publish 
     });
     expect(counted).toEqual(await countJournal(names));
     const alerts = await readTopic(names, "alerts", (value) => codec.decodeAlert(value));
-    // That a conversation is over may have been told as well, on a slow machine.
+    // On a slow machine, the end of a conversation may have been reported as well.
     const raised = alerts.filter(({ resolvedAtMs }) => resolvedAtMs === null);
     const raisedFields = raised.map(({ kind, conversationId, value }) => [
       kind,

@@ -7,7 +7,7 @@ import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const parts = localParts(["kafka"]);
 
-/** However long the executor needs to find its way back, a call is not too old to be started. */
+/** However long the executor needs to recover, a call must not be too old to start. */
 const POLICY = "tool_schemas: {pay: {start_within_ms: 600000, time_limit_ms: 600000}}\n";
 const CALL = { turn: 1, step: 1, tool: "pay" };
 /** Slow enough that some run while the broker is gone. */
@@ -21,12 +21,12 @@ export const pay = async ({ order }) => {
 };
 `;
 
-/** A broker is started twice, and so are two processes, beside everything else that runs. */
+/** Starts a broker twice and two processes, beside everything else that runs. */
 const WITHIN_MS = 600_000;
 
-describe.skipIf(!parts.available)("a broker that is killed and comes back", () => {
+describe.skipIf(!parts.available)("a broker that is killed and restarted", () => {
   test(
-    "costs no call and doubles none",
+    "loses no call and duplicates none",
     async () => {
       const kafka = await startKafka();
       onTestFinished(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!parts.available)("a broker that is killed and comes back", () =
           const call = { ...CALL, conversationId, callId: order, arguments: { order } };
           for (;;) {
             const { outcome, decisionId, refusal } = await callgate.propose(call);
-            // Nobody knows of the call: asked again under its id.
+            // The call was not recorded: ask again under its id.
             if (refusal?.reason === "gate_unavailable") continue;
             expect(outcome).toBe("allowed");
             decided.set(order, decisionId ?? "");

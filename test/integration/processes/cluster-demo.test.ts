@@ -1,4 +1,4 @@
-// `callgate demo --config`: what `npm run demo:kafka` plays, and that it would tell if it went otherwise.
+// `callgate demo --config`: what `npm run demo:kafka` plays, and that it reports deviations.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,7 +33,7 @@ async function playUnder(policy: string) {
 }
 
 describe.skipIf(!kafka.available)("the demo on a cluster", () => {
-  test("goes as it goes in one process; the executor runs what was allowed", async () => {
+  test("goes as in one process; the executor runs the allowed calls", async () => {
     const { code, stderr, lines, world } = await playUnder(POLICY);
     expect(stderr).not.toContain("instead of");
     expect(code, stderr).toBe(0);
@@ -43,7 +43,7 @@ describe.skipIf(!kafka.available)("the demo on a cluster", () => {
     expect(world.deletions).toEqual(["c-1029"]);
   });
 
-  test("tells, with exit code 1, of calls that were decided otherwise", async () => {
+  test("reports unexpected decisions, with exit code 1", async () => {
     const lax = POLICY.replace("preset: balanced", "preset: observe");
     const { code, stderr, world } = await playUnder(lax);
     expect(code, stderr).toBe(1);

@@ -6,15 +6,15 @@ import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const kafka = await kafkaBackend();
 
-/** However long an executor needs to take over, a call is not too old to be started. */
+/** However long an executor needs to take over, a call must not be too old to start. */
 const POLICY = "tool_schemas: {pay: {start_within_ms: 600000}, look: {read_only: true}}\n";
 const CALL = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay" };
-/** Never ends, and does not care for the time being over. */
+/** Never ends, and ignores its abort signal. */
 const STUCK = "export const pay = () => new Promise(() => {});";
 const PAYS = "export const pay = ({ order }) => 'paid ' + order;";
 
 describe.skipIf(!kafka.available)("an executor that ends while a call runs", () => {
-  test("killed: nobody knows what came of the call, and it does not run again by itself", async () => {
+  test("leaves the outcome unknown if it is killed, and the call does not run again by itself", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const callgate = await kit.connect();
@@ -37,7 +37,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
     expect(await callgate.awaitResult(paid.decisionId ?? "")).toMatchObject({ output: "paid 8" });
   });
 
-  test("asked to end: waits for the call within its time, then tells that nobody knows, and ends with an error", async () => {
+  test("waits for the call within its time if it is asked to end, then reports unknown, and exits with an error", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const callgate = await kit.connect();
@@ -49,11 +49,11 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
       .toContain('executor_reports_total{status="started"');
     executor.child.kill("SIGTERM");
     expect(await executor.ended).toEqual({ code: 3, signal: null });
-    expect(executor.lines.at(-1)?.msg).toBe("stopped, and broke off what was under way");
+    expect(executor.lines.at(-1)?.msg).toBe("stopped, and interrupted what was under way");
     expect(await callgate.awaitResult(begun.decisionId ?? "")).toMatchObject({ status: "unknown" });
   });
 
-  test("a second signal ends it at once", async () => {
+  test("ends at once on a second signal", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const callgate = await kit.connect();
@@ -72,7 +72,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
   });
 });
 
-/** Writes each run down, where all executors of the test can. */
+/** Records each run where all executors of the test can see it. */
 const counting = (file: string): string => `
 import { appendFileSync } from "node:fs";
 export const pay = async ({ order }) => {
@@ -82,7 +82,7 @@ export const pay = async ({ order }) => {
 `;
 
 describe.skipIf(!kafka.available)("executors of one group", () => {
-  test("run each call once, also when one sleeps beyond its session and wakes up", async () => {
+  test("run each call once, even when one sleeps beyond its session and wakes up", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 3 });
     const gate = kit.startGate(POLICY);
     const file = join(gate.directory, "runs");
@@ -111,7 +111,7 @@ describe.skipIf(!kafka.available)("executors of one group", () => {
     await expectAllSucceeded(await proposeAll("two"));
 
     first.child.kill("SIGSTOP");
-    // The second has everything once the group has noticed.
+    // The second executor owns all partitions once the group has noticed.
     const has = async (): Promise<number> => {
       const ready = await (await second.get("/readyz")).json();
       return (ready as { readonly partitions: readonly unknown[] }).partitions.length;

@@ -1,4 +1,4 @@
-// What becomes of the calls of an executor that ends.
+// The calls of an executor that ends.
 import { describe, expect, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
@@ -8,8 +8,8 @@ const kafka = await kafkaBackend();
 const POLICY = "tool_schemas: {pay: {}}\n";
 const CALL = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay", arguments: {} };
 
-describe.skipIf(!kafka.available)("an executor with a call under way", () => {
-  test("finishes it where nobody caught an error, then ends with one", async () => {
+describe.skipIf(!kafka.available)("an executor with a running call", () => {
+  test("finishes it after an uncaught error, then exits with an error", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const executor = kit.startExecutor(`

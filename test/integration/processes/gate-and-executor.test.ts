@@ -31,7 +31,7 @@ const TOPIC = 2;
 const CALL = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay" };
 
 describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () => {
-  test("a call is decided, run elsewhere, and its result comes back", async () => {
+  test("decide a call, run it elsewhere, and return its result", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const executor = kit.startExecutor(HANDLERS);
@@ -51,7 +51,7 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     // The same call id again is the same decision, and does not run again.
     const again = await callgate.propose({ ...CALL, arguments: { order: "7", key: "mine" } });
     expect(again).toMatchObject({ outcome: "allowed", repeated: true, decisionId: id });
-    // The same call under another id is what it was.
+    // The same call under another id is a duplicate.
     const twice = await callgate.propose({
       ...CALL,
       step: 2,
@@ -70,7 +70,7 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     });
     expect(await callgate.awaitResult(bad.decisionId ?? "")).toMatchObject({ status: "failed" });
 
-    // Somebody who was not there finds it in the journal.
+    // A client that was not connected at the time finds it in the journal.
     const late = await kit.connect();
     expect(await late.awaitResult(id)).toMatchObject({ status: "succeeded" });
     expect(gate.lines.filter(({ level }) => level === "error")).toEqual([]);
@@ -93,7 +93,7 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     }
   });
 
-  test("a gate that takes over knows what was decided before", async () => {
+  test("keep earlier decisions when another gate takes over", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const callgate = await kit.connect();
     // Nobody decides yet: that is no permission.
@@ -118,7 +118,7 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     expect(await callgate.awaitResult(asked.decisionId ?? "")).toMatchObject({ output: "paid" });
   });
 
-  test("a write that may have happened is retried under its key, by another gate and executor in a later turn", async () => {
+  test("retry a possible write under its key, with another gate and executor in a later turn", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const callgate = await kit.connect();
     const gate = kit.startGate(POLICY);
@@ -157,7 +157,7 @@ export const handlers = {
     expect(other?.[1]).not.toBe(first?.[1]);
   });
 
-  test("a held call's sensitive argument reaches the executor through another gate, and nothing else", async () => {
+  test("pass a held call's sensitive argument through another gate to the executor, and to nobody else", async () => {
     const policy = `
 authorization: { tiers: [{ name: ask, pattern: pay, action: hitl, expires_ms: 600000 }] }
 tool_schemas: { pay: { sensitive: [order] } }
@@ -178,7 +178,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     await callgate.approve(held.approvalId ?? "", { by: "ann" });
     const id = held.decisionId ?? "";
     expect(await callgate.awaitResult(id)).toMatchObject({ output: { paid: 1, order } });
-    // Who has the secret can run it; who has not sees a digest, and no key.
+    // A client with the secret can run it; one without sees a digest, and no key.
     expect(await holder.awaitDecision(id)).toMatchObject({ arguments: { order } });
     const shown = await callgate.awaitDecision(id);
     expect(shown.arguments).toEqual({ order: expect.stringMatching(/^sealed:/) });
@@ -189,7 +189,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     expect(logLines.filter((line) => line.includes(order))).toEqual([]);
   });
 
-  test("the agent's own tools are guarded, with the gate's secret", async () => {
+  test("guard the agent's own tools with the gate's secret", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const callgate = await kit.connect({ secret: kit.config.secret.value });
@@ -209,7 +209,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     expect(keys).toEqual([expect.stringMatching(/^\S{20,}$/)]);
   });
 
-  test("a policy that changes is taken over; one with problems is not", async () => {
+  test("apply a changed policy, and reject an invalid one", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const callgate = await kit.connect();
@@ -227,7 +227,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     writeFileSync(policy, "tool_schemas: 5\n");
     await expect
       .poll(() => gate.lines.map(({ msg }) => msg))
-      .toContain("goes on by the policy before");
+      .toContain("goes on with the previous policy");
     expect(gate.lines).toContainEqual(
       expect.objectContaining({ problem: expect.stringContaining("policy.yaml:1:15") }),
     );
@@ -241,7 +241,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     expect(await outcomeOf("3")).not.toBe("allowed");
   });
 
-  test("a policy that needs its journal for longer than it is kept is not taken over, until it is", async () => {
+  test("reject a policy that needs a longer retention of the journal, until it has it", async () => {
     const makeRetention = (days: number) => ({
       name: "retention.ms",
       value: String(days * DAY_MS),
@@ -258,8 +258,8 @@ tool_schemas: { pay: { sensitive: [order] } }
     const longer = `${POLICY}kill: {tools: [pay]}\nconversation: {max_age_ms: ${30 * DAY_MS}}\n`;
     writeFileSync(join(gate.directory, "policy.yaml"), longer);
     gate.child.kill("SIGHUP");
-    await gate.line("goes on by the policy before");
-    const { problem } = await gate.line("the policy was not taken over");
+    await gate.line("goes on with the previous policy");
+    const { problem } = await gate.line("the new policy was not accepted");
     const journal = kit.config.kafka.topics.decisions;
     const expectedProblem = `\`${journal}\` is kept for ${10 * DAY_MS} ms and the policy needs `;
     expect(problem).toContain(expectedProblem);
@@ -273,7 +273,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     const logTime = { name: "message.timestamp.type", value: "LogAppendTime" };
     const resource = { type: TOPIC, name: journal, configEntries: [logTime, makeRetention(40)] };
     await admin.alterConfigs({ validateOnly: false, resources: [resource] });
-    // Of several brokers one may not have been told yet.
+    // One of several brokers may not have the change yet.
     await expect
       .poll(
         () => {
@@ -286,7 +286,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     expect(await outcomeOf("2")).toBe("refused");
   });
 
-  test("topics that do not fit are refused with what to do", async () => {
+  test("reject unsuitable topics with the remedy", async () => {
     const kit = await createClusterKit(kafka.brokers, { config: { "retention.ms": "60000" } });
     const short = kit.startGate(POLICY);
     expect((await short.ended).code).toBe(3);

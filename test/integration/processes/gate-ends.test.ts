@@ -1,4 +1,4 @@
-// What becomes of a gate that is asked to end while the brokers leave a commit of its without an answer.
+// A gate that is asked to end while the brokers leave its commit without an answer.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
@@ -8,10 +8,10 @@ const kafka = await kafkaBackend();
 
 const POLICY = "tool_schemas: {pay: {}}\n";
 const CALL = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay" };
-/** The gate does not give a commit up by itself before that. */
+/** The gate does not abandon a commit by itself before that. */
 const PATIENT_MS = 60_000;
 
-/** A gate that waits for the end of a transaction, of which it will not be told. */
+/** A gate that waits for the end of a transaction, which it will never learn. */
 async function startHungGate(shutdownMs: number) {
   const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
   const proxy = await KafkaProxy.start(kafka.brokers);
@@ -29,13 +29,13 @@ async function startHungGate(shutdownMs: number) {
   const { struck } = proxy.arm({ api: "EndTxn", deed, times: Number.POSITIVE_INFINITY });
   const decision = callgate.propose({ ...CALL, arguments: { order: "7" } });
   await struck;
-  // The brokers have committed it: only the gate does not know.
+  // The brokers have committed it; only the gate does not know.
   expect((await decision).outcome).toBe("allowed");
   return gate;
 }
 
 describe.skipIf(!kafka.available)("a gate whose commit hangs", () => {
-  test("ends within the time it states, and tells by line and exit code that it did not finish", async () => {
+  test("ends within its stated time, and reports by log and exit code that it did not finish", async () => {
     const shutdownMs = 500;
     const gate = await startHungGate(shutdownMs);
     gate.child.kill("SIGTERM");
@@ -44,11 +44,11 @@ describe.skipIf(!kafka.available)("a gate whose commit hangs", () => {
       expect.objectContaining({ msg: "stopping", withinMs: shutdownMs }),
     );
     expect(gate.lines.at(-1)).toMatchObject({
-      ...{ level: "error", msg: "did not stop in time", withinMs: shutdownMs },
+      ...{ level: "error", msg: "the process did not stop in time", withinMs: shutdownMs },
     });
   });
 
-  test("is not ready while it stops, and ended at once by a second signal", async () => {
+  test("is not ready while it stops, and ends at once on a second signal", async () => {
     const gate = await startHungGate(PATIENT_MS);
     gate.child.kill("SIGTERM");
     await gate.line("stopping");

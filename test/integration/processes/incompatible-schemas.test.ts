@@ -1,4 +1,4 @@
-// A registry that holds, under our subject, what our schemas cannot read.
+// A registry that contains, under our subject, a schema that ours cannot read.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -34,8 +34,8 @@ async function makeUnfit() {
   return { kit, subject, subjects };
 }
 
-describe.skipIf(!(kafka.available && registry.available))("a schema that does not fit", () => {
-  test("is named by `schemas check`, which ends with an error and changes nothing", async () => {
+describe.skipIf(!(kafka.available && registry.available))("an incompatible schema", () => {
+  test("is reported by `schemas check`, which exits with an error and changes nothing", async () => {
     const { kit, subject, subjects } = await makeUnfit();
     const config = join(makeDirectory(), "callgate.json");
     writeFileSync(config, JSON.stringify({ ...kit.config, registry: { url: registry.url } }));
@@ -66,7 +66,7 @@ describe.skipIf(!(kafka.available && registry.available))("a schema that does no
     const gate = kit.startGate(POLICY, { registry: { url: registry.url, register } });
     const ended = await gate.line("started").catch(() => gate.ended);
     expect(ended).toEqual({ code: 3, signal: null });
-    expect(gate.stderr).toContain("the schema registry does not fit: ");
+    expect(gate.stderr).toContain("the schema registry does not match: ");
     expect(gate.stderr).toContain(`${subject}: what was written with its version 1 cannot be read`);
   });
 });

@@ -1,4 +1,4 @@
-// Whether a process does its work, as /readyz and the numbers tell it.
+// Whether /readyz and the metrics show that a process does its work.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startKafka } from "../../../infra/local/start-kafka.js";
@@ -12,11 +12,11 @@ const parts = localParts(["kafka"]);
 const POLICY = "tool_schemas: {pay: {}}\n";
 const HANDLERS = "export const pay = () => 1;\n";
 
-/** A broker is started twice, and so are three processes, beside everything else that runs. */
+/** Starts a broker twice and three processes, beside everything else that runs. */
 const WITHIN_MS = 600_000;
 
-describe.skipIf(!kafka.available)("a process that its brokers do not take", () => {
-  test.each(["gate", "executor"])("a %s names the session time-out, and ends", async (service) => {
+describe.skipIf(!kafka.available)("a process that its brokers reject", () => {
+  test.each(["gate", "executor"])("reports the session time-out and ends: %s", async (service) => {
     const kit = await createClusterKit(kafka.brokers);
     // Beyond what brokers allow by default, half an hour.
     const overrides = { kafka: { ...kit.config.kafka, sessionTimeoutMs: 2_000_000 } };
@@ -26,14 +26,14 @@ describe.skipIf(!kafka.available)("a process that its brokers do not take", () =
         : kit.startExecutor(HANDLERS, overrides);
     expect((await running.ended).code).toBe(3);
     const output = `${JSON.stringify(running.lines)} ${running.stderr}`;
-    expect(output).toContain("joining the group: the brokers take no session of this length");
+    expect(output).toContain("joining the group: the brokers do not accept this session time-out");
     expect(output).toContain("set `kafka.sessionTimeoutMs`");
   });
 });
 
-describe.skipIf(!parts.available)("a broker that is killed while nothing is asked", () => {
+describe.skipIf(!parts.available)("a broker that is killed while idle", () => {
   test(
-    "is noticed by gate, executor and analytics, and so is that it is back",
+    "is noticed by gate, executor and analytics, and so is its return",
     async () => {
       const own = await startKafka();
       onTestFinished(async () => {
@@ -62,14 +62,14 @@ describe.skipIf(!parts.available)("a broker that is killed while nothing is aske
 });
 
 describe.skipIf(!kafka.available)("a gate on a cluster", () => {
-  test("has no number that says it was ready before it was", async () => {
+  test("has no metric that claims readiness before it was ready", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     await gate.ready();
     expect(await (await gate.get("/metrics")).text()).toContain('callgate_ready{service="gate"} 1');
   });
 
-  test("stays ready while nothing is asked, with a partition of its own and without", async () => {
+  test("stays ready while idle, with and without a partition of its own", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
     const overrides = { kafka: { ...kit.config.kafka, sessionTimeoutMs: 3_000 } };
     const gates = [kit.startGate(POLICY, overrides), kit.startGate(POLICY, overrides)];

@@ -1,4 +1,5 @@
-// "Run it on Kafka" of the README, line by line as it stands there, in one shell on parts of its own.
+// "Run it on Kafka" of the README, line by line as written, in one shell with ports and topics of
+// its own.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ const TIMEOUT_MS = 180_000;
 let directory = "";
 beforeAll(() => {
   mkdirSync(join(REPOSITORY, ".callgate"), { recursive: true });
-  // Within the repository: there `callgate` is this package.
+  // Inside the repository, where `callgate` resolves to this package.
   directory = mkdtempSync(join(REPOSITORY, ".callgate", "readme-"));
 });
 afterAll(() => {
@@ -30,7 +31,10 @@ function blocks(): readonly (readonly [string, string])[] {
   return matches.map(([, language = "", text = ""]) => [language, text]);
 }
 
-/** The step-by-step commands with the agent where the README says to run it; files go where the test's do. */
+/**
+ * The step-by-step commands, with the agent where the README says to run it, and the test's file
+ * paths.
+ */
 function script(): string {
   const [fetch, steps, agent, after] = blocks();
   expect([fetch, steps, agent, after].map((block) => block?.[0])).toEqual(["sh", "sh", "js", "sh"]);
@@ -43,7 +47,7 @@ function script(): string {
 }
 
 test.skipIf(!localParts(["kafka", "redis", "registry"]).available)(
-  "the README's steps run as they stand there, and the second payment is a duplicate",
+  "the README's steps run as written, and the second payment is a duplicate",
   () => {
     const run = spawnSync("bash", ["-emc", script()], {
       cwd: REPOSITORY,
@@ -56,7 +60,7 @@ test.skipIf(!localParts(["kafka", "redis", "registry"]).available)(
     );
     expect(run.status, `${run.stdout}\n${run.stderr}\n${logs.join("\n")}`).toBe(0);
     expect(run.stdout).toMatch(/succeeded[\s\S]*duplicate_call/);
-    // What the example in examples/decision-consumer reads of the same call.
+    // The example in examples/decision-consumer reads the same call.
     expect(run.stdout).toMatch(/^refused chat-1 pay: duplicate_call: /m);
     expect(logs.join("\n")).not.toMatch(/"level":"?(error|50)/);
   },

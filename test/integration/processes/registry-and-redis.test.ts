@@ -18,14 +18,14 @@ const HANDLERS = "export const pay = ({ order }) => 'paid ' + order;";
 const CALL = { conversationId: "c1", turn: 1, step: 1, tool: "pay" };
 
 describe.skipIf(!kafka.available || !registry.available)("with a schema registry", () => {
-  test("a gate refuses to start until its schemas are there", async () => {
+  test("a gate refuses to start until its schemas are registered", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY, { registry: { url: registry.url } });
     expect((await gate.ended).code).toBe(3);
     expect(gate.stderr).toMatch(/proposed\S*-value: `proposed-call` is not registered/);
   });
 
-  test("a gate whose topics are not there says so, and registers nothing under their names", async () => {
+  test("a gate without topics says so, and registers nothing", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const topicPrefix = uniqueName("nowhere");
     const gate = kit.startGate(POLICY, {
@@ -39,7 +39,7 @@ describe.skipIf(!kafka.available || !registry.available)("with a schema registry
     expect(subjects).not.toContain(topicPrefix);
   });
 
-  test("everybody speaks its wire format", async () => {
+  test("all processes use its wire format", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const overrides = { registry: { url: registry.url, register: true } };
     const gate = kit.startGate(POLICY, overrides);
@@ -66,7 +66,7 @@ describe.skipIf(!kafka.available || !registry.available)("with a schema registry
 });
 
 describe.skipIf(!kafka.available || !redis.available)("with Redis", () => {
-  test("a gate that is restarted begins at its checkpoint", async () => {
+  test("a restarted gate begins at its checkpoint", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
     const overrides = { redis: { url: redis.url } };
     const first = kit.startGate(POLICY, overrides);
@@ -86,7 +86,7 @@ describe.skipIf(!kafka.available || !redis.available)("with Redis", () => {
     expect(again.repeated).toBe(true);
   });
 
-  test("a gate decides though Redis is not there", async () => {
+  test("a gate decides although Redis is down", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY, { redis: { url: "redis://127.0.0.1:9" } });
     const callgate = await kit.connect();
@@ -94,7 +94,7 @@ describe.skipIf(!kafka.available || !redis.available)("with Redis", () => {
     const call = { ...CALL, callId: "a", arguments: { order: "7" } };
     expect((await callgate.propose(call)).outcome).toBe("allowed");
     expect(gate.lines.map(({ msg }) => msg)).toContain(
-      "redis is not reachable, decisions go on without checkpoints",
+      "Redis is not reachable; decisions go on without checkpoints",
     );
   });
 });

@@ -1,4 +1,4 @@
-// How far a journal had come, on a real Redis.
+// Journal heads on a real Redis.
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
@@ -33,7 +33,7 @@ function open(group = uniqueName("gate"), clusterId = "cluster", topicId = "topi
 }
 
 describe.skipIf(!backend.available)("heads on Redis", () => {
-  it("are what was saved last, by partition", async () => {
+  it("are the latest saved ones, by partition", async () => {
     const { heads } = open();
     expect(await heads.load(0)).toBeNull();
     await heads.save(0, headAt(3));
@@ -42,7 +42,7 @@ describe.skipIf(!backend.available)("heads on Redis", () => {
     expect(await heads.load(1)).toMatchObject({ journalOffset: 9 });
   });
 
-  it("never go back where an owner that was replaced saves late", async () => {
+  it("never go back where a replaced owner saves late", async () => {
     const { heads } = open();
     await heads.save(0, headAt(9));
     await heads.save(0, headAt(4));
@@ -51,13 +51,13 @@ describe.skipIf(!backend.available)("heads on Redis", () => {
     expect(await heads.load(0)).toMatchObject({ journalOffset: 4, topicId: "made anew" });
   });
 
-  it("of other clusters, and of other topics, are not told of", async () => {
+  it("of other clusters and topics are not loaded", async () => {
     const { group, heads } = open();
     await heads.save(0, headAt(9));
     expect(await open(group, "another").heads.load(0)).toBeNull();
   });
 
-  it("learn from the checkpoint of the same topic, and from no other", async () => {
+  it("include the checkpoint of the same topic, and of no other", async () => {
     const { group, heads, checkpoints } = open();
     const save = { replace: true, upserts: [], removals: [] };
     await checkpoints.save(0, { ...save, header: headerAt(12) }, null);
@@ -70,7 +70,7 @@ describe.skipIf(!backend.available)("heads on Redis", () => {
     expect(await anew.load(0)).toMatchObject({ journalOffset: 15, topicId: "topic" });
   });
 
-  it("hand an acceptance over until the next save, and forget the checkpoint that knew of the loss", async () => {
+  it("carry an acceptance until the next save, and drop the checkpoint beyond the loss", async () => {
     const { heads, checkpoints } = open();
     const save = { replace: true, upserts: [], removals: [] };
     await checkpoints.save(0, { ...save, header: headerAt(12) }, null);

@@ -1,4 +1,4 @@
-// What a Redis server may have become behind the store's back: each test with keys of its own.
+// Changes of a Redis server behind the store's back; each test has its own keys.
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addDigests, ZERO_DIGEST } from "../../../services/runtime/digest-sum.ts";
@@ -32,7 +32,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     raw.disconnect();
   });
 
-  it("was flushed: the next save finds nothing, the one after it starts again", async () => {
+  it("was flushed: the next save is stale, the one after it starts again", async () => {
     const store = open();
     const { mark } = await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
     await raw.del(key);
@@ -46,7 +46,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(await heldBy(store)).toMatchObject({ offset: 2, seqs: { "t/0": 2, "t/1": 2 } });
   });
 
-  it("was flushed between two steps of a save", async () => {
+  it("was flushed between two steps of a save: the save is stale", async () => {
     const store = open();
     const rest = async () => {
       await raw.del(key);
@@ -59,7 +59,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(await raw.exists(key)).toBe(0);
   });
 
-  it("was rolled back to an older snapshot: that is removed, and saving goes on", async () => {
+  it("was rolled back to an older snapshot: the store removes it and goes on", async () => {
     const store = open();
     const first = await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
     const snapshot = await raw.dumpBuffer(key);
@@ -72,7 +72,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(await raw.exists(key)).toBe(0);
   });
 
-  it("was rolled back into the middle of a save", async () => {
+  it("was rolled back into the middle of a save: the store removes it", async () => {
     const store = open();
     const { mark } = await store.save(0, updateTo(1, blobsAt(3, 1), { replace: true }), null);
     const snapshots: Buffer[] = [];
@@ -87,7 +87,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(await raw.exists(key)).toBe(0);
   });
 
-  it("was given an older snapshot before this process began: it is loaded as it is", async () => {
+  it("was rolled back before this process began: the older checkpoint is loaded", async () => {
     const before = open();
     const first = await before.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
     const snapshot = await raw.dumpBuffer(key);
@@ -101,7 +101,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(await heldBy(after)).toMatchObject({ offset: 3, seqs: { a: 1, c: 3 } });
   });
 
-  it("holds something else under the key: it is named, and replaced", async () => {
+  it("has another value under the key: the store reports and replaces it", async () => {
     await raw.set(key, "not ours");
     const store = open();
     const text = await store.load(0);
@@ -124,7 +124,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(await heldBy(store)).toEqual({ offset: 1, seqs: { a: 1 }, problem: null });
   });
 
-  it("lost or changed parts of the hash: count, sum and bytes say so to the caller", async () => {
+  it("lost or changed parts of the hash: count, sum and bytes show it to the caller", async () => {
     const store = open();
     await store.save(0, updateTo(1, blobsAt(3, 1), { replace: true }), null);
     await raw.hdel(key, "c:t/1");
@@ -136,7 +136,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect((await store.load(0)).problem).toBe("its header cannot be read");
   });
 
-  it("keeps count and sum through saves, changes and removals of many sizes", async () => {
+  it("maintains count and sum through saves, changes and removals of many sizes", async () => {
     const store = open();
     const removals = blobsAt(1_100, 1).map((blob) => blob.key);
     const whole = await store.save(0, updateTo(1, blobsAt(2_500, 1), { replace: true }), null);
@@ -151,7 +151,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(checkpoint?.blobs.filter(({ seq }) => seq === 0xabcdef)).toHaveLength(800);
   });
 
-  it("holds what a process left when it died in its save: the earlier header, newer blobs", async () => {
+  it("has the earlier header and newer blobs of a process that died in its save", async () => {
     const dying = open();
     const { mark } = await dying.save(0, updateTo(1, blobsAt(1_200, 1), { replace: true }), null);
     const pace = { inHaste: false, rest: () => Promise.reject(new Error("died here")) };
@@ -166,7 +166,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(saved.type).toBe("saved");
   });
 
-  it("holds no checkpoint while more conversations are removed than one step takes", async () => {
+  it("has no checkpoint while a save removes more conversations than one step takes", async () => {
     const dying = open();
     const many = blobsAt(1_200, 1);
     const { mark } = await dying.save(0, updateTo(1, many, { replace: true }), null);
@@ -184,7 +184,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(await heldBy(next)).toEqual({ offset: 3, seqs: {}, problem: null });
   });
 
-  it("is written by two owners: the one that was fenced writes nothing into the other's", async () => {
+  it("two owners write: the fenced one writes nothing into the other's checkpoint", async () => {
     const [fenced, owner] = [open(), open()];
     const { mark } = await fenced.save(0, updateTo(1, blobsAt(900, 1), { replace: true }), null);
     let others: Promise<unknown> | undefined;
@@ -201,7 +201,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
     expect(new Set(checkpoint?.blobs.map(({ seq }) => seq))).toEqual(new Set([5]));
   });
 
-  it("is written by a newer owner: an older one does not even begin", async () => {
+  it("a newer owner writes: the older one does not begin a save", async () => {
     const [fenced, owner] = [open(), open()];
     const { mark } = await fenced.save(0, updateTo(1, blobsAt(900, 1), { replace: true }), null);
     const late: unknown[] = [];

@@ -29,7 +29,7 @@ async function until<T>(attempt: () => Promise<T>, isRight: (value: T) => boolea
   }
 }
 
-/** The answer of one server to one command. */
+/** Returns one server's answer to a command. */
 async function tell(port: number, command: string, ...words: readonly string[]): Promise<unknown> {
   const redis = new Redis(port, "127.0.0.1", { protocol: 2, maxRetriesPerRequest: 0 });
   redis.on("error", () => undefined);
@@ -54,7 +54,7 @@ describe.skipIf(!parts.available)("checkpoints on several Redis servers", () => 
 
   const startCluster = async (): Promise<readonly LocalRedis[]> => {
     const ports = await findFreePorts(2 * NODES);
-    // By default the bus is 10,000 above the port: among those that outgoing connections are given.
+    // By default the bus port is 10,000 above the port, in the range of outgoing connections.
     const buses = ports.slice(NODES).map(String);
     const nodes = await Promise.all(
       buses.map((bus, index) => start([...CLUSTER_ARGS, "--cluster-port", bus], ports[index])),
@@ -76,7 +76,7 @@ describe.skipIf(!parts.available)("checkpoints on several Redis servers", () => 
     return nodes;
   };
 
-  it("lie on the nodes of a Cluster, each partition on one", async () => {
+  it("are on the nodes of a Cluster, each partition on one node", async () => {
     const nodes = await startCluster();
     const [first] = nodes;
     const address = `127.0.0.1:${first?.port}`;
@@ -98,7 +98,7 @@ describe.skipIf(!parts.available)("checkpoints on several Redis servers", () => 
     expect(sizes.filter((size) => Number(size) > 0)).toHaveLength(NODES);
   });
 
-  it("fail for the partitions of a node that is down, and for no others", async () => {
+  it("fail for the partitions of a node that is down only", async () => {
     const nodes = await startCluster();
     const full = ["CONFIG", "SET", "cluster-require-full-coverage", "no"] as const;
     for (const node of nodes) await tell(node.port, ...full);

@@ -1,4 +1,4 @@
-// A Redis that is gone, stuck, full, or does not let us in: each test starts one of its own.
+// A Redis that is down, hung, full, or refuses us; each test starts a server.
 import { afterEach, describe, expect, it } from "vitest";
 import { type LocalRedis, startRedis } from "../../../infra/local/start-redis.js";
 import { RetryableError } from "../../../services/runtime/errors.ts";
@@ -14,7 +14,7 @@ import {
 
 const parts = localParts(["redis"]);
 
-/** What a call that must fail failed with. */
+/** Returns the error of a call that must fail. */
 async function failure(call: Promise<unknown>): Promise<RetryableError> {
   const error: unknown = await call.then(
     () => undefined,
@@ -48,7 +48,7 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     for (const redis of started.splice(0)) await redis.stop();
   });
 
-  it("fail while it is down, say so once, and go on when it is there again", async () => {
+  it("fail while it is down, log it once, and go on when it is back", async () => {
     const redis = await start();
     const { store, lines } = openStore(redis.url);
     await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
@@ -64,12 +64,12 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
       problem: null,
     });
     expect(lines.map(({ message }) => message)).toEqual([
-      "redis is not reachable, decisions go on without checkpoints",
-      "redis answers again",
+      "Redis is not reachable; decisions go on without checkpoints",
+      "Redis answers again",
     ]);
   });
 
-  it("fail at once where nothing listens", async () => {
+  it("fail at once where no server listens", async () => {
     const redis = await start();
     await redis.stop();
     const { store } = openStore(redis.url);
@@ -77,7 +77,7 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     await failure(store.load(0));
   });
 
-  it("fail when it is stuck; what it did all the same is known again afterwards", async () => {
+  it("fail when it hangs; a save that it made all the same is recognized afterwards", async () => {
     const redis = await start();
     const { store } = openStore(redis.url, { commandTimeoutMs: 2_000 });
     const { mark } = await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
@@ -91,7 +91,7 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     expect(await heldBy(store)).toMatchObject({ offset: 3, seqs: { a: 1, b: 2, c: 3 } });
   });
 
-  it("fail when it is stuck in a save that replaces; the next one takes it over", async () => {
+  it("fail when it hangs in a save that replaces; the next save takes over", async () => {
     const redis = await start();
     const { store } = openStore(redis.url, { commandTimeoutMs: 2_000 });
     const { mark } = await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
@@ -108,7 +108,7 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     expect((await heldBy(store)).offset).toBe(3);
   });
 
-  it("fail when it is full and evicts nothing; what was there stays whole", async () => {
+  it("fail when it is full and evicts nothing; the earlier checkpoint stays whole", async () => {
     const redis = await start(["--maxmemory", "4mb", "--maxmemory-policy", "noeviction"]);
     const { store } = openStore(redis.url);
     const { mark } = await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
@@ -119,7 +119,7 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     expect(checkpoint?.count).toBe(checkpoint?.blobs.length);
   });
 
-  it("are gone as a whole when it evicts", async () => {
+  it("are lost as a whole when it evicts", async () => {
     const redis = await start(["--maxmemory", "6mb", "--maxmemory-policy", "allkeys-lru"]);
     const { store } = openStore(redis.url);
     await store.save(0, updateTo(1, blobsAt(100, 1, 8_192), { replace: true }), null);
@@ -130,25 +130,27 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     expect(await store.load(0)).toEqual({ mark: null, checkpoint: null, problem: null });
   });
 
-  it("fail where there is no such database, and nothing is written into another one", async () => {
+  it("fail where the database does not exist, and write nothing into another one", async () => {
     const redis = await start(["--databases", "2"]);
     const { store, lines } = openStore(`${redis.url}/7`);
     const update = updateTo(1, [blobAt("a", 1)], { replace: true });
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const error = await failure(store.save(0, update, null));
-      expect(error.message).toContain("it has no such database, see the number in `redis.url`");
+      expect(error.message).toContain(
+        "the server has no such database, see the number in `redis.url`",
+      );
       await new Promise((resolve) => setTimeout(resolve, 150));
     }
     expect((await openStore(redis.url).store.load(0)).mark).toBeNull();
     expect(lines.map(({ message }) => message)).toEqual([
-      "redis is not reachable, decisions go on without checkpoints",
+      "Redis is not reachable; decisions go on without checkpoints",
     ]);
     const other = openStore(`${redis.url}/1`).store;
     expect((await other.save(0, update, null)).type).toBe("saved");
     expect((await openStore(redis.url).store.load(0)).mark).toBeNull();
   });
 
-  it("fail where the password is wrong, and nobody is told what it was", async () => {
+  it("fail where the password is wrong, without the password in the message", async () => {
     const redis = await start(["--requirepass", "the-right-one"]);
     const withLogin = redis.url.replace("redis://", "redis://:a-wrong-one@");
     for (const opened of [

@@ -1,4 +1,4 @@
-// A Redis and a registry that speak TLS with a certificate that no system trusts.
+// A Redis and a registry with TLS and a certificate that no system trusts.
 import { createServer } from "node:https";
 import { afterEach, describe, expect, it } from "vitest";
 import { findFreePorts } from "../../../infra/local/free-ports.js";
@@ -19,7 +19,7 @@ describe.skipIf(!parts.available || certificate === undefined)("over TLS", () =>
     for (const end of ending.splice(0)) await end();
   });
 
-  it("checkpoints are kept where the certificate is trusted, and nowhere else", async () => {
+  it("stores checkpoints where the certificate is trusted only", async () => {
     const [port = 0] = await findFreePorts(1);
     const files = ["--tls-cert-file", certFile, "--tls-key-file", keyFile];
     const args = ["--tls-port", String(port), "--tls-auth-clients", "no", ...files];
@@ -34,7 +34,7 @@ describe.skipIf(!parts.available || certificate === undefined)("over TLS", () =>
     }
   });
 
-  it("a registry is asked where its certificate is trusted, and nowhere else", async () => {
+  it("asks a registry where its certificate is trusted only", async () => {
     const server = createServer({ cert, key }, (_, response) => response.end("[]"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     ending.push(

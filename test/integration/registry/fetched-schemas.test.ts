@@ -1,4 +1,4 @@
-// Ids of other writers, asked for at a registry that is well, gone, stuck, lost, or none.
+// Schemas of other writers, fetched from a registry that is healthy, down, hung, emptied, or no registry.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FetchedSchemas } from "../../../services/adapters/registry/fetched-schemas.ts";
 import {
@@ -40,13 +40,13 @@ describe("schemas by id", () => {
     return error as RetryableError;
   };
 
-  it("of our own need no registry", () => {
+  it("of our own need no request", () => {
     expect(schemas.isFresh(1)).toBe(true);
     expect(schemas.lookUp(1)).toEqual({ type: "schema", schema: "long" });
     expect(registry.asked).toEqual([]);
   });
 
-  it("are asked for once, however many wait, and known for ever", async () => {
+  it("are fetched once for all waiting callers, and cached for ever", async () => {
     expect([schemas.isFresh(7), schemas.lookUp(7)]).toEqual([false, undefined]);
     await Promise.all([schemas.fetch(7), schemas.fetch(7)]);
     expect(schemas.lookUp(7)).toEqual({ type: "schema", schema: { type: "string" } });
@@ -55,7 +55,7 @@ describe("schemas by id", () => {
     expect(registry.askedFor(7)).toBe(1);
   });
 
-  it("that are not there are believed to be missing for a while", async () => {
+  it("that are missing are cached as missing for a while", async () => {
     await schemas.fetch(8);
     expect(schemas.lookUp(8)).toMatchObject({ type: "none" });
     expect(schemas.isFresh(8)).toBe(true);
@@ -68,7 +68,7 @@ describe("schemas by id", () => {
   });
 
   it.each<StubMood>(["silent", "broken", "failing", "empty", "page"])(
-    "cannot be had from a registry that is %s, and are had later",
+    "fail with a registry that is %s, and are fetched later",
     async (mood) => {
       registry.mood = mood;
       await failure(8);
@@ -81,7 +81,7 @@ describe("schemas by id", () => {
     },
   );
 
-  it("cannot be had from one that is down, and are not asked for again at once", async () => {
+  it("fail with a registry that is down, and are not requested again at once", async () => {
     await registry.stop();
     const error = await failure(7);
     expect(error.message).toContain(registry.url);
@@ -93,7 +93,7 @@ describe("schemas by id", () => {
     expect(registry.askedFor(7)).toBe(1);
   });
 
-  it("are asked for after longer and longer pauses, up to a bound", async () => {
+  it("are requested again after growing pauses, up to a limit", async () => {
     registry.mood = "failing";
     const pauses = [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000];
     for (const [index, pauseMs] of pauses.entries()) {
@@ -105,7 +105,7 @@ describe("schemas by id", () => {
     }
   });
 
-  it("that nobody waits for reject nowhere", async () => {
+  it("that no caller waits for cause no unhandled rejection", async () => {
     registry.mood = "failing";
     void schemas.fetch(7);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -113,7 +113,7 @@ describe("schemas by id", () => {
     await failure(7);
   });
 
-  it("are told without the login", async () => {
+  it("are reported without credentials", async () => {
     await registry.stop();
     const url = registry.url.replace("http://", "http://somebody:s3cret@");
     const other = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 2_000 });

@@ -1,4 +1,4 @@
-// A partition whose next input was written with a schema that cannot be had now.
+// A partition whose next input has a schema that is not available now.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FetchedSchemas } from "../../../services/adapters/registry/fetched-schemas.ts";
 import {
@@ -22,7 +22,7 @@ describe("a partition with a schema registry", () => {
   let kit: RuntimeKit;
   let codec: AvroCodec;
 
-  /** Its own schemas have the ids from the first on. */
+  /** Our own schemas have the first ids. */
   const openCodec = (firstId: number): AvroCodec => {
     const entries = SCHEMA_NAMES.map((name, index) => [name, firstId + index] as const);
     const own = new Map(entries.map(([name, id]) => [id, files.current[name]]));
@@ -60,7 +60,7 @@ describe("a partition with a schema registry", () => {
       return input.type;
     });
 
-  it("decides what comes before it, waits, and goes on when the registry answers", async () => {
+  it("decides earlier inputs, waits, and goes on when the registry answers", async () => {
     registry.mood = "failing";
     await propose();
     await propose(OTHERS_ID);
@@ -77,7 +77,7 @@ describe("a partition with a schema registry", () => {
     expect(await count("deadLetters")).toBe(0);
   });
 
-  it("asks a registry that is down after pauses, however often it tries", async () => {
+  it("asks a registry that is down after pauses only", async () => {
     registry.mood = "failing";
     await propose(OTHERS_ID);
     kit.start({ context: { codec } });
@@ -88,7 +88,7 @@ describe("a partition with a schema registry", () => {
     expect(await count("decisions")).toBe(0);
   });
 
-  it("sends what was written with no schema, or with another, to the dead letters", async () => {
+  it("sends records without a schema, or with a foreign one, to the dead letters", async () => {
     registry.schemas.set(OTHERS_ID + 1, '{"type":"record","name":"n.Other","fields":[]}');
     registry.schemas.set(OTHERS_ID + 2, "no schema at all");
     await propose(OTHERS_ID + 9);
@@ -114,7 +114,7 @@ describe("a partition with a schema registry", () => {
     );
   });
 
-  it("takes JSON, single-object encoding and the registry's format side by side", async () => {
+  it("accepts JSON, single-object encoding and the registry's format side by side", async () => {
     const plain = createAvroCodec({ secrets: SAMPLE_SECRETS, schemas: files });
     const { tenantId, conversationId, callId, tool } = kit.proposal();
     const json = { tenantId, conversationId, callId, tool, arguments: { order: 1 } };
@@ -127,7 +127,7 @@ describe("a partition with a schema registry", () => {
     expect(await inputs()).toEqual(["decided", "decided", "decided", "decided"]);
   });
 
-  it("waits with its restore for a schema of its journal", async () => {
+  it("delays its restore for a schema of its journal", async () => {
     await propose();
     const first = kit.start({ context: { codec }, checkpoints: null });
     await until(async () => (await count("decisions")) === 1);

@@ -1,4 +1,4 @@
-// Checking and registering schemas at a real registry, under topic names of each test's own.
+// Checks and registers schemas at a real registry; each test has its own topic names.
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   type OpenedRegistry,
@@ -41,7 +41,7 @@ const clock = systemClock;
 
 type Schemas = { readonly [name in SchemaName]?: AvroSchema };
 
-/** Every schema under topics of one prefix, with some of them changed. */
+/** All schemas under topics of one prefix, with some of them changed. */
 function underTest(prefix: string, changed: Schemas = {}): readonly SubjectSchema[] {
   return SCHEMA_NAMES.map((name) => ({
     subject: subjectOf(`${prefix}.${name}`),
@@ -74,7 +74,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
   const without = (field: string) =>
     withField(files.current.result, ["CallResult", field], () => undefined);
 
-  it("takes the schemas of processes that start at the same time, as one", async () => {
+  it("registers the schemas of processes that start at the same time once", async () => {
     for (const turn of ["first", "second", "third"]) {
       const schemas = underTest(uniqueName(`at-once-${turn}`));
       const opened = await Promise.all([1, 2, 3, 4].map(() => open(schemas, true)));
@@ -83,7 +83,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     }
   });
 
-  it("schemas are new, then registered under BACKWARD_TRANSITIVE, then found", async () => {
+  it("reports schemas as new, registers them under BACKWARD_TRANSITIVE, and then finds them", async () => {
     const schemas = underTest(uniqueName("topics"));
     const before = await checkSubjects(client, schemas, readProblem);
     expect(before.map(({ name, state, id, problems }) => [name, state, id, problems])).toEqual(
@@ -99,7 +99,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     expect(await registerSubjects(client, schemas, readProblem)).toEqual(after);
   });
 
-  it("a gate that must not register says everything that is not there", async () => {
+  it("a gate that must not register reports all missing schemas", async () => {
     const schemas = underTest(uniqueName("topics"));
     const error: unknown = await open(schemas, false).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(FatalError);
@@ -110,7 +110,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     expect(Object.keys(ids).sort()).toEqual([...SCHEMA_NAMES].sort());
   });
 
-  it("records of every kind go through the registry's format and back", async () => {
+  it("encodes and decodes records of every kind in the registry's format", async () => {
     const codec = codecOf(await open(underTest(uniqueName("topics")), true));
     const journal = journalOf(SAMPLE_PROPOSAL, [ALLOWED]);
     const bytes = codec.encodeJournal(journal);
@@ -121,7 +121,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     expect(codec.decodeInput("results", result)).toEqual({ ok: true, input: SAMPLE_RESULT });
   });
 
-  it("a record of an earlier version is fetched by its id and read by the present schema", async () => {
+  it("reads a record of an earlier version with the present schema", async () => {
     const prefix = uniqueName("topics");
     const older = await open(underTest(prefix, { result: without("cost") }), true);
     const writer = createAvroCodec({
@@ -140,7 +140,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     });
   });
 
-  it("a schema that cannot read an earlier version is refused, and the version named", async () => {
+  it("refuses a schema that cannot read an earlier version, and names the version", async () => {
     const prefix = uniqueName("topics");
     await registerSubjects(
       client,
@@ -154,10 +154,10 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
       expect(report?.problems.join()).toMatch(/version 1 cannot be read.*status/);
       expect(report?.problems.join()).toContain("the registry would refuse it");
     }
-    await expect(open(schemas, true)).rejects.toThrow(/schema registry does not fit.*status/);
+    await expect(open(schemas, true)).rejects.toThrow(/schema registry does not match.*status/);
   });
 
-  it("a compatibility that lets writers do anything is a problem until it is registered here", async () => {
+  it("reports a compatibility level that is too weak until schemas are registered", async () => {
     const schemas = ofResult(underTest(uniqueName("topics")));
     await registerSubjects(client, schemas, readProblem);
     const [{ subject = "" } = {}] = schemas;
@@ -168,7 +168,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     expect(registered).toMatchObject({ state: "registered", level: "BACKWARD_TRANSITIVE" });
   });
 
-  it("an id that is not there is known not to be", async () => {
+  it("recognizes an id that does not exist", async () => {
     const codec = codecOf(await open(underTest(uniqueName("topics")), true));
     const bytes = Buffer.from(codec.encodeResult(SAMPLE_RESULT));
     bytes.writeInt32BE(2_000_000_000, 1);
@@ -179,7 +179,7 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
     });
   });
 
-  it("an address that is no registry's is refused for good; one that is silent is not", async () => {
+  it("refuses an address of another server for good, and one without an answer for now", async () => {
     const other = (url: string) =>
       createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 30_000 });
     const schemas = underTest(uniqueName("topics"));

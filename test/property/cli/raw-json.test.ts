@@ -4,12 +4,12 @@ import { rawItems, rawMembers } from "../../../services/cli/replay/raw-json.ts";
 
 const INDENT = fc.constantFrom("", " ", "\t", "\r\n");
 
-test("the texts of an object's members are its members", () => {
+test("rawMembers returns the text of each member", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), INDENT, (object, indent) => {
       const members = rawMembers(indent + JSON.stringify(object, null, indent));
       const read = [...members].map(([key, text]) => [key, JSON.parse(text)]);
-      // By way of the text: it has no -0, and own members alone.
+      // Through the text, which has no -0 and only own members.
       const expected = JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
       expect(new Map(read as [string, unknown][])).toEqual(new Map(Object.entries(expected)));
     }),
@@ -17,7 +17,7 @@ test("the texts of an object's members are its members", () => {
   );
 });
 
-test("the texts of an array's items are its items", () => {
+test("rawItems returns the text of each item", () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), INDENT, (array, indent) => {
       const text = indent + JSON.stringify(array, null, indent);

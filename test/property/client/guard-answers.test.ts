@@ -1,4 +1,4 @@
-// What guard gives from memory, and what the gate warns of, reach the caller in every form of an answer.
+// Outputs from memory and warnings reach the caller in every answer form.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -24,7 +24,7 @@ const output = fc
 let calls = 0;
 
 describe("a read that is answered from memory", () => {
-  test("is known as that by the wrapped answer and the hooks, with the output as it was", async () => {
+  test("is marked in the wrapped answer and the hooks, with the output unchanged", async () => {
     const heard: Decision[] = [];
     const gate = await openGate({ policy: READS, onDecision: (decision) => heard.push(decision) });
     await fc.assert(
@@ -48,7 +48,7 @@ describe("a read that is answered from memory", () => {
     );
   });
 
-  test("is known as that without a wrapper, by its note where it is text", async () => {
+  test("is marked without a wrapper, by a note if it is text", async () => {
     const gate = await openGate({ policy: READS });
     const value = fc.oneof(fc.object({ maxDepth: 1 }).map(asJson), fc.array(fc.nat()), fc.string());
     await fc.assert(
@@ -71,7 +71,7 @@ describe("a read that is answered from memory", () => {
     );
   });
 
-  test("has no note where the policy wants none", async () => {
+  test("has no note if the policy switches notes off", async () => {
     const quiet = { ...READS, tool_deduplication: { append_system_note: false } };
     const gate = await openGate({ policy: quiet });
     const { look } = gate.guard({ look: () => "text" }, CONTEXT);
@@ -80,7 +80,7 @@ describe("a read that is answered from memory", () => {
 });
 
 describe("a warning", () => {
-  test("reaches the caller in every form", async () => {
+  test("reaches the caller in every answer form", async () => {
     const gate = await openGate({ policy: WARNS });
     await fc.assert(
       fc.asyncProperty(output, async (value) => {
@@ -141,7 +141,7 @@ test("a listener that throws changes nothing", async () => {
   expect(await warned).toMatchObject({ message: "the listener failed" });
 });
 
-test("what guard does not know as an option is an error", async () => {
+test("an unknown option of guard is an error", async () => {
   const gate = await openGate({ policy: READS });
   const guard = (options: object) => () => gate.guard({ look: () => 1 }, CONTEXT, options);
   expect(guard({ answers: "boxed" })).toThrow("`answers` must be noted, bare or wrapped");

@@ -1,5 +1,6 @@
-// Whatever is proposed, and whatever becomes of it: the value of a sensitive field is in clear where the
-// platform wrote it (`proposals`) and where the executor reads it (`allowed`), and nowhere else.
+// Whatever is proposed, and whatever becomes of it: the value of a sensitive field is in clear
+// where the platform wrote it (`proposals`) and where the executor reads it (`allowed`), and
+// nowhere else.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,7 +56,7 @@ const card = fc.constantFrom<unknown>(
   [SECRET],
   [{ n: SECRET }],
 );
-/** Where an object with an `id` was to be. */
+/** Values in a position that expects an object with an `id`. */
 const misplaced = fc.constantFrom<unknown>(SECRET, [SECRET], [{ id: SECRET }]);
 const args = fc.oneof(
   fc.record({ card, who: fc.record({ id: card }), n: fc.nat(2) }, { requiredKeys: [] }),
@@ -157,7 +158,7 @@ class Run {
   }
 }
 
-/** Every value and key of the store but of the topics that may hold it. */
+/** Every value and key of the store, except the topics that may contain it. */
 function stored(dataDir: string): readonly string[] {
   const environment = new Environment({ dataDir, newId: () => "unused" });
   const entries: string[] = [];
@@ -185,7 +186,7 @@ function leaks(texts: readonly string[]): readonly string[] {
   return texts.filter((text) => text.includes(SECRET) || text.includes("SECRET"));
 }
 
-test("no run writes, logs, or says the value of a sensitive argument", {
+test("no run writes, logs, or prints the value of a sensitive argument", {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
@@ -241,7 +242,7 @@ describe("a held call", () => {
     expect(await executorsRead(dataDir)).toEqual([JSON.stringify(hold.arguments)]);
   });
 
-  test("cannot be run where its secret is not at hand", async () => {
+  test("cannot run without its secret", async () => {
     const dataDir = makeDirectory();
     const secret = "the secret that it was sealed with";
     const first = await openCallgate({ policy: POLICY, dataDir, secret });
@@ -258,7 +259,7 @@ describe("a held call", () => {
 });
 
 describe("a program that runs its own tools", () => {
-  test("gets the clear value, at once and once a person has agreed", async () => {
+  test("gets the clear value, at once and after a person has agreed", async () => {
     const gate = await openGate({ policy: POLICY });
     const seen: unknown[] = [];
     const run = (input: object): string => {
@@ -293,7 +294,7 @@ describe("a command for authors", () => {
     ["policy explain", 0, ["policy", "explain", "--conversation", path("rec.jsonl")]],
     ["replay", 0, ["replay", path("rec.jsonl")]],
     ["replay --format jsonl", 0, ["replay", path("rec.jsonl"), "--format", "jsonl"]],
-  ])("%s shows no value", async (_what, code, command) => {
+  ])("prints no value: %s", async (_what, code, command) => {
     writeFileSync(path("p.yaml"), JSON.stringify(POLICY));
     const calls = [
       { tool: "once", args: { card: SECRET } },
@@ -309,6 +310,6 @@ describe("a command for authors", () => {
   });
 });
 
-test("the policy of these tests is one that a file may hold", () => {
+test("the policy of these tests is valid as a file", () => {
   expect(loadPolicy(POLICY)).toMatchObject({ ok: true });
 });

@@ -1,4 +1,4 @@
-// Guarded handlers over turns and restarts: how often a thing is done, and under how many keys.
+// Guarded handlers over turns and restarts: how often something is done, and under how many keys.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const ends = fc.constantFrom<() => unknown>(
   () => "An error occurred while running the tool. Please try again. Error: no answer",
 );
 
-test("what may have happened has one key over turns and restarts, and no other way is tried", async () => {
+test("a possible effect has one key over turns and restarts, and no alternative is tried", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ end: ends, restart: fc.boolean() }), { minLength: 2, maxLength: 5 }),
@@ -83,7 +83,7 @@ test("what may have happened has one key over turns and restarts, and no other w
   );
 });
 
-test("what certainly did not happen frees its effect, and has a new key the next time", async () => {
+test("a certain failure frees its effect, and has a new key the next time", async () => {
   const gate = await openCallgate({ policy: POLICY, dataDir: false });
   const keys = new Set<string>();
   let decisionId = "";
@@ -106,7 +106,7 @@ test("what certainly did not happen frees its effect, and has a new key the next
   await gate.close();
 });
 
-test("a report of what became of it ends the doubt", async () => {
+test("a report of the outcome ends the uncertainty", async () => {
   const gate = await openCallgate({ policy: POLICY, dataDir: false });
   const call = {
     conversationId: "c",

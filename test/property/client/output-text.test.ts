@@ -8,7 +8,7 @@ import {
   writeOutput,
 } from "../../../services/client/values/output-text.ts";
 
-/** Texts that look like what the marks are made of. */
+/** Texts that resemble the suffix marks. */
 const tricky = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.json(),
@@ -22,7 +22,7 @@ function exactText(value: unknown): string | null {
   return written.kind === "exact" ? written.text : null;
 }
 
-test("every text comes back as it was", () => {
+test("every text comes back unchanged", () => {
   fc.assert(
     fc.property(tricky, (text) => {
       const exact = exactText(text);
@@ -33,16 +33,16 @@ test("every text comes back as it was", () => {
   );
 });
 
-test("a text that has no UTF-8 form is known to", () => {
+test("a text without a UTF-8 form is detected", () => {
   expect(writeOutput("\ud800").kind).toBe("near");
   expect(writeOutput("\u{1f600}").kind).toBe("exact");
 });
 
-test("every JSON value comes back as it was", () => {
+test("every JSON value comes back unchanged", () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
       const exact = exactText(value);
-      // -0 is no JSON value of its own.
+      // JSON has no -0.
       if (exact === null) return;
       expect(readOutput(exact)).toEqual(value);
     }),
@@ -55,7 +55,7 @@ const anything = fc.anything({
   ...{ withSparseArray: true, withTypedArray: true, withBoxedValues: true },
 });
 
-test("what is called exact comes back as it was, whatever it is", () => {
+test("an exact output comes back unchanged, whatever it is", () => {
   fc.assert(
     fc.property(anything, (value) => {
       const exact = exactText(value);
@@ -67,7 +67,7 @@ test("what is called exact comes back as it was, whatever it is", () => {
   );
 });
 
-test("what is not exact is never taken for it", () => {
+test("an inexact output is never taken for an exact one", () => {
   fc.assert(
     fc.property(anything, (value) => {
       const written = writeOutput(value);
@@ -78,7 +78,7 @@ test("what is not exact is never taken for it", () => {
   );
 });
 
-test("a cut is a beginning, within the bytes, and no character short of them", () => {
+test("a cut is a prefix within the byte limit that loses no character needlessly", () => {
   const text = fc.string({ unit: "grapheme", maxLength: 60 });
   fc.assert(
     fc.property(text, fc.integer({ min: 0, max: 120 }), (whole, bytesMax) => {

@@ -9,7 +9,7 @@ function doesOf(args: Readonly<Record<string, unknown>>): string {
 
 const safe = fc.constantFrom("GET", "HEAD", "OPTIONS", "get");
 
-/** Some letters of a name, each encoded up to three times over. */
+/** A name of which some letters are encoded up to three times. */
 const encoded = (name: string) =>
   fc
     .array(fc.nat(3), { minLength: name.length, maxLength: name.length })
@@ -39,7 +39,7 @@ describe("an HTTP request", () => {
     );
   });
 
-  it("is no read with a header that has a method in its name, in whatever shape headers come", () => {
+  it("is no read with a header whose name contains `method`, in whatever form headers come", () => {
     const shape = fc.constantFrom(
       (name: string): unknown => ({ [name]: "DELETE" }),
       (name: string): unknown => [[name, "DELETE"]],
@@ -53,7 +53,7 @@ describe("an HTTP request", () => {
     );
   });
 
-  it("is no read with a body, and no known method with `_method` anywhere in it", () => {
+  it("is no read with a body, and has no known method with `_method` anywhere in it", () => {
     const body = fc.oneof(fc.string({ minLength: 1 }), fc.array(fc.jsonValue(), { minLength: 1 }));
     fc.assert(
       fc.property(safe, body, (method, value) => {

@@ -15,7 +15,7 @@ import { commandOf, formOf, programNames } from "../../support/commands/forms.ts
 const PROGRAMS = loadPrograms();
 const NAMES = programNames();
 
-/** One form of one program, the words that lead to it, and the options that it knows. */
+/** One form of one program, the words that lead to it, and the options that it accepts. */
 interface ProgramForm {
   readonly program: Program;
   readonly path: readonly string[];
@@ -47,7 +47,7 @@ const isRead = (words: readonly string[]) => ["read", "watch"].includes(formOf(.
 /** The options of the form itself. */
 const optionsOf = ({ form }: Pick<ProgramForm, "form">): OptionTable => form.tables[0] ?? new Map();
 
-/** A word that fits, or null where none is made up here. */
+/** A word of that kind, or null where this test makes none. */
 function sampleOf({ kind, choices }: WordKind): string | null {
   if (choices !== null) return [...choices][0] ?? null;
   if (kind === "number") return "7";
@@ -55,7 +55,7 @@ function sampleOf({ kind, choices }: WordKind): string | null {
   return kind === "rest" ? null : "some-file";
 }
 
-/** No form of the program knows the option, nor a letter that it may begin with. */
+/** Whether no form of the program has the option, nor a letter that it may begin with. */
 const isUnknownTo = (option: string, { program }: ProgramForm): boolean =>
   !program.loose &&
   PROGRAM_FORMS.filter((other) => other.program === program).every(({ tables }) =>
@@ -63,7 +63,7 @@ const isUnknownTo = (option: string, { program }: ProgramForm): boolean =>
   );
 
 describe("readCommand", () => {
-  it("takes no program for a read that it does not know", () => {
+  it("never takes an unknown program for a read", () => {
     const name = fc.stringMatching(/^[a-z./~-]{1,12}$/).filter((text) => {
       return !PROGRAMS.has(text.replace(/^\/(usr\/)?bin\//, ""));
     });
@@ -75,7 +75,7 @@ describe("readCommand", () => {
     );
   });
 
-  it("takes no program of another directory for the known one", () => {
+  it("does not take a program of another directory for the known one", () => {
     const directory = fc.constantFrom(
       "./",
       "bin/",
@@ -92,7 +92,7 @@ describe("readCommand", () => {
     expect(formOf("/usr/bin/git", "status").does).toBe("read");
   });
 
-  it("takes no form for a read that has an option its table does not know", () => {
+  it("never takes a form for a read that has an option outside its table", () => {
     const option = fc.stringMatching(/^--?[a-zA-Z][a-z-]{1,10}(=[a-z/.]{0,5})?$/);
     fc.assert(
       fc.property(
@@ -110,7 +110,7 @@ describe("readCommand", () => {
     );
   });
 
-  it("takes no form for a read in which an option writes, sends, runs or loads", () => {
+  it("never takes a form for a read in which an option writes, sends, runs or loads", () => {
     const harmful = PROGRAM_FORMS.flatMap((at) =>
       [...optionsOf(at)]
         .filter(([, { effect, values }]) => {
@@ -129,7 +129,7 @@ describe("readCommand", () => {
     }
   });
 
-  it("gives one form to every spelling of an option", () => {
+  it("returns one form for every spelling of an option", () => {
     let seen = 0;
     for (const { path, form } of PROGRAM_FORMS) {
       const options = optionsOf({ form });
@@ -167,7 +167,7 @@ describe("readCommand", () => {
     );
   });
 
-  it("reads a pattern that may stand for an option only where no option harms", () => {
+  it("accepts a pattern that may match an option name only where no option harms", () => {
     const options = fc.constantFrom("*", "*.txt", "?x", "[a-]x");
     fc.assert(
       fc.property(formIndex, options, (index, pattern) => {

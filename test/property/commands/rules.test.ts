@@ -1,4 +1,4 @@
-// Whatever a line says, rules that allow are about what is understood, and about all of it.
+// Whatever a line contains, rules that allow apply only where all of it is understood.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { STRICTNESS } from "../../../services/core/policy/compile-tiers.ts";
@@ -35,7 +35,7 @@ const begun = fc.constantFrom(
     "|",
   ),
 );
-/** A command with words that no shell reads otherwise. */
+/** A command of words that every shell reads alike. */
 const command = fc
   .tuple(
     begun,
@@ -46,7 +46,7 @@ const command = fc
 const joint = fc.constantFrom(" && ", " || ", "; ", " | ", "\n");
 
 describe("a line of commands", () => {
-  it("is never laxer for a command more", () => {
+  it("is never laxer with one command more", () => {
     fc.assert(
       fc.property(command, joint, command, (first, between, second) => {
         const whole = strictness(first + between + second);
@@ -96,7 +96,7 @@ describe("a line of commands", () => {
   });
 });
 
-describe("what is not understood", () => {
+describe("a command that is not understood", () => {
   const hidden = fc.constantFrom(
     "$(id)",
     '"$(id)"',
@@ -122,7 +122,7 @@ describe("what is not understood", () => {
     );
   });
 
-  it("is no read where a program or an option is not known", () => {
+  it("is no read where a program or an option is unknown", () => {
     const reads = fc.constantFrom(
       "ls",
       "cat a",
@@ -142,7 +142,7 @@ describe("what is not understood", () => {
     );
   });
 
-  it("is allowed in no text of any letters", () => {
+  it("is not allowed in a text of random letters", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
         const verdicts = of(`frob ${text}`);

@@ -6,19 +6,19 @@ import { parseLine } from "../../../services/commands/shell/plain-line.ts";
 const OPTIONS = { assignments: new Set(["CI"]), startDirectory: "." };
 const parse = (text: string) => parseLine(text, OPTIONS);
 
-/** Text that a shell replaces by something that only it knows. */
+/** Text that a shell replaces at run time. */
 const dynamic = fc.constantFrom(
   ...["$x", "$1", "$@", "$*", "$#", "$$", "$!", "$-", "$_", "$((1+1))", "$[1+1]", "$(x)", "`x`"],
   ...["$(< x)", "$(pwd; x)", "$(git status)"],
   ...["x", "x:-y", "!x", "#x", " x; "].map((inside) => `\${${inside}}`),
 );
-/** The same, which only works outside of quotes. */
+/** The same, which only works outside quotes. */
 const unquoted = fc.constantFrom(
   ...["<(x)", ">(x)", "{a,b}", "{1..3}", "a{b,}", "@(a|b)", "!(a)", "$'a'", '$"a"', "~ana", "~+"],
 );
 const plainWord = fc.constantFrom("a", "-b", "c.ts", "'d e'", '"f g"', "src/h", "*.md", "$HOME/i");
 
-describe("a line with an expansion that is not known", () => {
+describe("a line with an unknown expansion", () => {
   const line = fc.tuple(
     fc.array(plainWord, { maxLength: 3 }),
     fc.oneof(
@@ -55,7 +55,7 @@ describe("a line with an expansion that is not known", () => {
   });
 });
 
-test("a statement that decides what runs later is never plain", () => {
+test("a statement that determines what runs later is never plain", () => {
   const statement = fc.constantFrom(
     ...["if a; then b; fi", "for x in a; do b; done", "while a; do b; done", "until a; do b; done"],
     ...["case a in b) c;; esac", "select x in a; do b; done", "f() { a; }", "function f { a; }"],
@@ -76,7 +76,7 @@ test("a statement that decides what runs later is never plain", () => {
   );
 });
 
-test("no text makes the parser throw", () => {
+test("the parser never throws for any text", () => {
   const piece = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constantFrom(
@@ -115,7 +115,7 @@ describe("the identity of a line", () => {
   const end = fc.constantFrom("", ";", " ;", "\n", " # a comment", " ; \n");
   const word = fc.constantFrom("a", "b-c", "d/e", "-f");
 
-  test("is free of quotes, blanks, a last semicolon and a comment", () => {
+  test("ignores quotes, white space, a last semicolon and a comment", () => {
     const words = fc.array(fc.tuple(word, quotes, gap), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(words, gap, end, (parts, before, after) => {
@@ -126,7 +126,7 @@ describe("the identity of a line", () => {
     );
   });
 
-  test("differs where what runs differs", () => {
+  test("differs where different commands run", () => {
     const lines = [
       ...[
         "ls a b",
@@ -163,7 +163,7 @@ describe("the identity of a line", () => {
     expect(new Set(lines.map(identify)).size).toBe(lines.length);
   });
 
-  test("of an unclear line is its own text without outer blanks", () => {
+  test("of an unclear line is its own text without outer white space", () => {
     expect(identify("  ls $x\n")).toBe(identify("ls $x"));
     expect(identify("ls  $x")).not.toBe(identify("ls $x"));
   });

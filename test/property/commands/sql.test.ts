@@ -23,12 +23,12 @@ const writing = fc.oneof(
   name.map((t) => `select * into copy_of from ${t}`),
   name.map((t) => `select * from ${t} for update`),
   name.map((t) => `explain analyze delete from ${t}`),
-  // A function that nobody declared, whatever its name; none of the built-in list ends so.
+  // A function that is not declared; no name of the built-in list ends like this.
   fc.stringMatching(/^[a-z]{1,8}_x$/).map((f) => `select ${f}(1)`),
   fc.constantFrom("drop table t", "create table u (a int)", "call p()", "vacuum", "set a = 1"),
 );
 
-/** Complete in themselves: what comes after them is not inside of them. */
+/** Complete in themselves: the text after them is not inside them. */
 const blank = fc.constantFrom(
   " ",
   "\n",
@@ -41,7 +41,7 @@ const blank = fc.constantFrom(
 const spaced = (part: fc.Arbitrary<string>) =>
   fc.tuple(part, fc.infiniteStream(blank)).map(([one, blanks]) => respace(one, blanks));
 
-/** Other blanks where there was one, outside of quotes. */
+/** Other white space where there was some, outside quotes. */
 function respace(one: string, blanks: Iterable<string>): string {
   const next = blanks[Symbol.iterator]();
   return one.replace(/'(?:[^']|'')*'|\$\$.*?\$\$|"[^"]*"| /g, (piece) =>
@@ -52,15 +52,15 @@ function respace(one: string, blanks: Iterable<string>): string {
 const KEYWORD =
   /\b(?:select|from|where|with|as|delete|update|insert|into|values|set|for|explain)\b/g;
 
-/** Keywords outside of quotes. */
+/** Puts keywords outside quotes in capitals. */
 function inCapitals(one: string): string {
   return one.replace(/'(?:[^']|'')*'|[^']+/g, (piece) =>
     piece.startsWith("'") ? piece : piece.replace(KEYWORD, (word) => word.toUpperCase()),
   );
 }
 
-describe("a text of SQL", () => {
-  it("is no read if one of its statements writes, wherever it stands and however it is spaced", () => {
+describe("an SQL text", () => {
+  it("is no read if one of its statements writes, at any position and with any spacing", () => {
     fc.assert(
       fc.property(
         fc.array(spaced(reading)),
@@ -108,7 +108,7 @@ describe("a text of SQL", () => {
     );
   });
 
-  it("keeps its identity under other blanks, comments and cases of keywords, and a last semicolon", () => {
+  it("keeps its identity with other white space, comments and case of keywords, and a last semicolon", () => {
     fc.assert(
       fc.property(fc.oneof(reading, writing), fc.infiniteStream(blank), (one, blanks) => {
         const other = `${respace(inCapitals(one), blanks)} ;`;
@@ -120,7 +120,7 @@ describe("a text of SQL", () => {
     );
   });
 
-  it("differs from another with another string or quoted name", () => {
+  it("differs from another with a different string or quoted name", () => {
     const quoted = fc.stringMatching(/^[ -&(-[\]-~]{1,6}$/);
     fc.assert(
       fc.property(quoted, quoted, (a, b) => {

@@ -1,4 +1,4 @@
-// What approvals, denials and names promise, over spellings, turns, times and orders.
+// Guarantees of approvals, denials and names, for all spellings, turns, times and orders.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
@@ -11,7 +11,7 @@ const plain = (normalizer: string) => ({ name: normalizer, arguments: [] });
 
 const name = fc.stringMatching(/^[a-z]{1,6}$/);
 
-describe("further calls", () => {
+describe("calls that an approval grants", () => {
   const policy: PolicyDocument = {
     authorization: { tiers: [held("soft", "none-a"), held("hard", "none-b")] },
     tool_schemas: {
@@ -29,7 +29,7 @@ describe("further calls", () => {
   };
   const kind = fc.constantFrom("make", "move", "drop");
 
-  test("serve the rule that was asked about, and no other rule of the tool", () => {
+  test("are of the rule that the person was asked about, and of no other rule of the tool", () => {
     fc.assert(
       fc.property(
         kind,
@@ -51,7 +51,7 @@ describe("further calls", () => {
     );
   });
 
-  test("of a command that no rule names serve no other line", () => {
+  test("of a command that no rule names are of that line alone", () => {
     const shell: PolicyDocument = {
       authorization: { tiers: [held("ask", "shell")] },
       tool_schemas: { shell: { commands: { unclear: "ask", rules: [] } } },
@@ -73,7 +73,7 @@ describe("further calls", () => {
     );
   });
 
-  test("say of which rule they are, and of which not", () => {
+  test("are described with their rule, and with the rules that they exclude", () => {
     const story = startStory(policy);
     const { scope } = story.held("run", { name: "drop_it" });
     expect(scope).toEqual({ of: "hard", notOf: ["soft"] });
@@ -83,7 +83,7 @@ describe("further calls", () => {
     });
   });
 
-  test("are gone once the tool is revoked", () => {
+  test("end once the tool is revoked", () => {
     const story = startStory(policy);
     const hold = story.held("run", { name: "make_a" });
     story.when({ ...story.verdict("approve", hold), tool: "run", calls: null });
@@ -100,7 +100,7 @@ describe("a denial", () => {
         normalizers: { quarter: [plain("trim"), plain("to_upper")] },
         effects: [{ resource: "filing/{quarter}", kind: "send" }],
       },
-      // Asked about only where it is large.
+      // Needs approval only where it is large.
       pay: {
         effects: [{ resource: "order/{order}/payment", kind: "update" }],
         variants: { argument: "size", rules: [{ equals: ["large"], tier: "filings" }] },
@@ -109,7 +109,7 @@ describe("a denial", () => {
   };
   const spelled = fc.constantFrom("26q2", " 26Q2", "26q2 ", "26Q2");
 
-  test("of an action is not asked again in the turn, however it is spelled, and climbs the ladder", () => {
+  test("of an action is final for the turn, in any spelling, and a repeat climbs the escalation levels", () => {
     fc.assert(
       fc.property(spelled, fc.array(spelled, { minLength: 4, maxLength: 8 }), (first, again) => {
         const story = startStory(policy).turn("1");
@@ -125,7 +125,7 @@ describe("a denial", () => {
     );
   });
 
-  test("is told to the approver of the same action in a new turn, until it is over", () => {
+  test("is shown to the approver of the same action in a new turn, until it expires", () => {
     fc.assert(
       fc.property(spelled, spelled, fc.boolean(), (first, second, isOver) => {
         const story = startStory(policy).turn("1");
@@ -137,7 +137,7 @@ describe("a denial", () => {
     );
   });
 
-  test("holds another form of it, also where its tier lets it through", () => {
+  test("holds another form of the action, even where its tier allows it", () => {
     const story = startStory(policy).turn("1");
     story.denied(story.held("pay", { order: 7, size: "large" }), { reason: "no" });
     expect(story.held("pay", { order: 7, size: "small" }).message).toContain("denied a moment ago");
@@ -145,7 +145,7 @@ describe("a denial", () => {
     story.turn("2").allowed("pay", { order: 7, size: "tiny" });
   });
 
-  test("is none where the call was withdrawn", () => {
+  test("does not exist where the call was withdrawn", () => {
     const story = startStory(policy).turn("1");
     const hold = story.held("submit_it", { quarter: "26Q2" });
     story.when(story.verdict("cancel", hold));
@@ -153,8 +153,8 @@ describe("a denial", () => {
   });
 });
 
-describe("a name", () => {
-  test("keeps its decision however late it comes again", () => {
+describe("a call name", () => {
+  test("keeps its decision however late it is used again", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("send", "look", "nobody"),
@@ -174,7 +174,7 @@ describe("a name", () => {
   });
 });
 
-describe("what is refused before the checks", () => {
+describe("a refusal before the checks", () => {
   const policy: PolicyDocument = {
     authorization: {
       tiers: [
@@ -195,7 +195,7 @@ describe("what is refused before the checks", () => {
     ["make_it", "{", "malformed"],
   );
 
-  test("ends on the ladder by tool and reason", () => {
+  test("climbs the escalation levels by tool and reason", () => {
     fc.assert(
       fc.property(bad, ([tool = "", text = "", reason]) => {
         const story = startStory(policy).turn("1");
@@ -237,7 +237,7 @@ describe("an approved call", () => {
   };
   const position = fc.record({ turn: fc.option(name), step: fc.option(name) });
 
-  test("runs when it is asked for again by its call id or its approval id, in any turn and step", () => {
+  test("runs when it is proposed again by its call id or its approval id, in any turn and step", () => {
     fc.assert(
       fc.property(position, position, fc.boolean(), fc.boolean(), (at, later, byId, isApproved) => {
         const story = startStory(policy);
@@ -250,7 +250,7 @@ describe("an approved call", () => {
     );
   });
 
-  test("is another call with other arguments, and once it has begun", () => {
+  test("is another call with other arguments, and once it has started", () => {
     const story = startStory(policy).turn("1");
     const hold = story.held("send_mail", { to: "ann" }, { callId: "m1", step: "1" });
     const call = ofType(story.approved(hold), "allowed");

@@ -1,4 +1,4 @@
-// A conversation that never ends takes no more memory than the bounds in `limits.ts` say.
+// A conversation that never ends takes no more memory than the bounds in `limits.ts` allow.
 import { describe, expect, test } from "vitest";
 import { trieEntries } from "../../../services/collections/trie.ts";
 import type { GateEvent } from "../../../services/core/events.ts";
@@ -62,7 +62,7 @@ function sizes(state: ConversationState): Sizes {
     resources: [writes.byResource.size, LIMITS.resources],
     queued: [priorWrites.index?.queued ?? 0, 2 * LIMITS.priorWrites + 17],
     effects: [state.effects.size, LIMITS.exclusiveEffects],
-    // The resource lies in two things: what its path says, and what the edge says; that in one more.
+    // The resource has two ancestors: that of its path and that of the edge, which has one more.
     effectIndex: [partsOf(state), 3 * LIMITS.exclusiveEffects],
     sketches: [state.sketches.size, LIMITS.sketches],
     sketchesQueued: [state.sketches.index?.queued ?? 0, 2 * LIMITS.sketches + 17],
@@ -100,12 +100,12 @@ function answers(story: Story, random: Random, event: GateEvent | undefined): vo
   story.reported(event, { status, output: status === "succeeded" ? output : null, error });
 }
 
-/** One call and what comes of it; now and then another turn, a tick, some time. */
+/** One call and its outcome; now and then another turn, a tick, some time. */
 function lives(story: Story, random: Random, n: number): void {
   const tool = random.chance(0.02) ? `unheard_of_${n}` : random.pick(TOOLS);
   const id = random.chance(0.5) ? random.integer(0, 50) : n;
   const confirmation = random.chance(0.1) ? `confirmation ${n}` : null;
-  // Long turns too: what is remembered of a turn must have filled its place.
+  // Long turns too: the collections of a turn must reach their bounds.
   const turn = random.chance(n < CALLS / 2 ? 0.9 : 0.999) ? undefined : `turn ${n}`;
   const name = { confirmation, ...(turn === undefined ? {} : { turn }) };
   const text = tool === "write" ? { text: `page ${n} `.repeat(random.integer(0, 400)) } : {};

@@ -1,5 +1,5 @@
-// Laws of the canonical form, over spelled trees, damaged texts and plain bytes, beside a slow
-// reference and beside the published implementation of RFC 8785.
+// Laws of the canonical form for spelled trees, damaged texts and plain bytes, compared with a slow
+// reference and with the published implementation of RFC 8785.
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ const seed = fc.nat();
 
 const spelled = fc.tuple(spellable, seed).map(([tree, from]) => spell(tree, chooser(from)));
 
-/** A text with one place replaced, doubled or taken out: nearly JSON. */
+/** A text with one part replaced, doubled or removed: nearly JSON. */
 const damaged = fc
   .tuple(
     spelled,
@@ -35,7 +35,7 @@ const anyText = fc.oneof(spelled, damaged, fc.string({ unit: "binary" }), fc.jso
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(..."0012345678999"), minLength, maxLength });
 
-/** Spelled as numbers are, right and nearly right. */
+/** Spelled like numbers, correct and nearly correct. */
 const numberLike = fc
   .tuple(
     fc.constantFrom("", "-"),
@@ -48,7 +48,7 @@ const numberLike = fc
   )
   .map((parts) => parts.join(""));
 
-/** Tight limits, so that they are met. */
+/** Tight limits, so that texts reach them. */
 const limits: fc.Arbitrary<CanonicalLimits> = fc.record({
   maxBytes: fc.integer({ min: 8, max: 200 }),
   maxDepth: fc.integer({ min: 1, max: 3 }),
@@ -83,7 +83,7 @@ describe("parseCanonical", () => {
     );
   });
 
-  it("accepts what the slow reference accepts", () => {
+  it("accepts exactly what the slow reference accepts", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const reference = referenceRead(text, DEFAULT_CANONICAL_LIMITS);
@@ -130,7 +130,7 @@ describe("parseCanonical", () => {
     );
   });
 
-  it("answers any bytes, and refuses those that are not UTF-8 where they stop being so", () => {
+  it("accepts any bytes that are UTF-8, and refuses others at the position where they are not", () => {
     const bytes = fc.uint8Array({ maxLength: 40 });
     fc.assert(
       fc.property(bytes, fc.boolean(), (raw, isQuoted) => {
@@ -149,7 +149,7 @@ describe("parseCanonical", () => {
     );
   });
 
-  it("holds its limits, and names a place within the text", () => {
+  it("enforces its limits, and reports a position within the text", () => {
     fc.assert(
       fc.property(anyText, limits, (text, bounds) => {
         const result = parseCanonical(text, bounds);

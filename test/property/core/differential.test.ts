@@ -1,5 +1,5 @@
-// The engine against a second one that was written from the documentation and keeps whole histories:
-// every answer to every input of a random history must be the same.
+// Compares the engine with a second one that was written from the documentation and stores whole
+// histories: every answer to every input of a random history must be the same.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../services/core/decide/decide.ts";
@@ -14,11 +14,16 @@ import { type Answer, answerOf } from "../../support/reference-engine/answer.ts"
 import { MODELLED_REASONS } from "../../support/reference-engine/modelled-reasons.ts";
 import { ReferenceEngine } from "../../support/reference-engine/reference-engine.ts";
 
-/** Set both to look further: a failure prints seed, path and the shortest history that differs. */
+/**
+ * Set both for a longer search: a failure prints seed, path and the shortest history that differs.
+ */
 const SEED = Number(process.env["CALLGATE_SEED"] ?? 20_260_101);
 const HISTORIES = Number(process.env["CALLGATE_RUNS"] ?? 150);
 
-/** What random histories bring about: a comparison that never meets a reason says nothing of it. */
+/**
+ * The reasons that random histories have produced: a comparison without a reason proves nothing
+ * about it.
+ */
 const SEEN_CODES = new Set<string>();
 
 interface Line {
@@ -32,7 +37,7 @@ function sorted(answers: readonly Answer[]): readonly Answer[] {
   return [...answers].sort((a, b) => ((a.decisionId ?? "") < (b.decisionId ?? "") ? -1 : 1));
 }
 
-/** Runs the history through both, as far as they agree; the last line is where they did not. */
+/** Runs the history through both as long as they agree; the last line shows where they did not. */
 function run(
   policy: ReturnType<typeof compiled>,
   { tools, arguments: texts }: Subject,
@@ -78,7 +83,7 @@ function describeLines(lines: readonly Line[]): string {
     .join("\n");
 }
 
-describe("the engine and the reference answer alike", () => {
+describe("the engine and the reference engine give the same answers", () => {
   test.each(SUBJECTS)("$name", (subject) => {
     const { name } = subject;
     const policy = compiled(subject.document);
@@ -92,7 +97,7 @@ describe("the engine and the reference answer alike", () => {
     expect(report, `${name}, seed ${outcome.seed}, path ${outcome.counterexamplePath}`).toBe("");
   });
 
-  test("in histories that bring about every decision but those of bounds and envelopes", () => {
+  test("in histories that produce every decision except those of bounds and envelopes", () => {
     const elsewhere = [
       "too_large",
       "misrouted",

@@ -1,4 +1,4 @@
-// What holds of every decision, whatever the policy and the history.
+// Laws that hold for every decision, whatever the policy and the history.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../services/core/decide/decide.ts";
@@ -29,7 +29,7 @@ interface Moment {
   readonly after: State;
 }
 
-/** The history, decided live, moment by moment. */
+/** Decides the history step by step, as the gate does. */
 function live(
   policy: CompiledPolicy,
   tools: readonly string[],
@@ -50,7 +50,7 @@ function live(
   return state;
 }
 
-/** Every history of every subject: the law fails with the shortest that breaks it. */
+/** Every history of every subject: a law fails with the shortest one that breaks it. */
 function always(
   runs: number,
   law: (policy: CompiledPolicy, tools: readonly string[], history: readonly Act[]) => void,
@@ -65,8 +65,8 @@ function always(
 }
 
 /**
- * What versions of a table and of a queue share, and hand on to the latest. That an earlier version
- * still reads as it did is a law of its own below.
+ * Members that versions of a table and of a queue share and pass on to the latest. A law of its own
+ * below says that an earlier version still reads as it did.
  */
 const SHARED: ReadonlySet<string> = new Set(["map", "line"]);
 
@@ -90,7 +90,7 @@ function counted(state: State): unknown {
   return { turn: turn.index, calls: turn.calls, steps: turn.steps, totals };
 }
 
-/** Junk, and what it says of calls that were let through. */
+/** Junk inputs, with reports on the calls that were allowed. */
 function survived(policy: CompiledPolicy, inputs: readonly GateInput[]): State {
   let state: State;
   let open = {};
@@ -111,7 +111,7 @@ function isDefect(event: GateEvent): boolean {
   return event.type === "refused" && event.refusal.reason === "internal_error";
 }
 
-/** What a result or a verdict names. */
+/** The ids that a result or a verdict names. */
 function idsOf(event: GateEvent): object {
   if (event.type === "held") return { approvalId: event.holdId };
   if (event.type !== "allowed") return {};
@@ -119,7 +119,7 @@ function idsOf(event: GateEvent): object {
 }
 
 describe("decide", () => {
-  test("gives the same twice, after a round trip of the input, and of the state", () => {
+  test("decides twice alike, and after a round trip of the input and of the state", () => {
     always(12, (policy, tools, history) => {
       live(policy, tools, history, ({ before, input, atMs, events }) => {
         expect(decide(before, input, policy, atMs)).toEqual(events);
@@ -131,7 +131,7 @@ describe("decide", () => {
     });
   });
 
-  test("gives one event for a proposal, of its own conversation, with a reason of the list", () => {
+  test("returns one event for a proposal, for its own conversation and with a listed reason", () => {
     always(40, (policy, tools, history) => {
       live(policy, tools, history, ({ input, events }) => {
         if (input.type !== "proposal") return;
@@ -147,7 +147,7 @@ describe("decide", () => {
     });
   });
 
-  test("never throws and never meets a defect, whatever stands in the fields", () => {
+  test("never throws and never reports a defect, whatever the fields contain", () => {
     const policies = SUBJECTS.map(({ document }) => compiled(document));
     fc.assert(
       fc.property(fc.array(junkInput, { maxLength: 12 }), fc.nat(), (inputs, at) => {
@@ -159,7 +159,7 @@ describe("decide", () => {
     );
   });
 
-  test("with a tier that denies never allows or holds what was refused without it", () => {
+  test("with a denying tier never allows or holds a call that was refused without it", () => {
     for (const { document, tools } of SUBJECTS) {
       const policy = compiled(document);
       const stricter = compiled(denying(document, tools[0] as string), "sha256:stricter");
@@ -175,7 +175,7 @@ describe("decide", () => {
     }
   });
 
-  test("spends nothing of a budget on a call that a check refuses", () => {
+  test("uses up no budget for a call that a check refuses", () => {
     always(40, (policy, tools, history) => {
       live(policy, tools, history, ({ before, events, after }) => {
         const [event] = events;
@@ -187,7 +187,7 @@ describe("decide", () => {
           return;
         if (after?.turn.index !== before?.turn.index) return;
         expect(after?.totals.spent ?? []).toEqual(before?.totals.spent ?? []);
-        // What is refused before the checks counts as a call: to ask for it again and again has an end, too.
+        // A refusal before the checks counts as a call, so that repeated requests end, too.
         if (!EARLY.has(event.refusal.reason)) expect(counted(after)).toEqual(counted(before));
       });
     });
@@ -201,7 +201,7 @@ function denying(document: PolicyDocument, tool: string): PolicyDocument {
 }
 
 describe("evolve", () => {
-  test("gives of the journal the state that was live, also read back from text", () => {
+  test("gives for the journal the state that was live, also after it was read back from text", () => {
     always(30, (policy, tools, history) => {
       const journal: GateEvent[] = [];
       const state = live(policy, tools, history, ({ events }) => journal.push(...events));
@@ -214,7 +214,7 @@ describe("evolve", () => {
     });
   });
 
-  test("changes neither the state nor the event that it is given", () => {
+  test("changes neither the state nor the event that it gets", () => {
     always(12, (policy, tools, history) => {
       live(frozenPolicy(policy), tools, history, ({ before, input, events, after }) => {
         frozen(before);
@@ -225,7 +225,7 @@ describe("evolve", () => {
     });
   });
 
-  test("gives a ring with no more outcomes than `toldAtMost` says, and with all of its keys marked", () => {
+  test("keeps no more recent calls with an outcome than `settledAtMost` says, and marks all of their keys", () => {
     always(20, (policy, tools, history) => {
       live(policy, tools, history, ({ after }) => {
         if (after === undefined) return;
@@ -241,7 +241,7 @@ describe("evolve", () => {
     });
   });
 
-  test("keeps every earlier state as it was", () => {
+  test("leaves every earlier state unchanged", () => {
     always(8, (policy, tools, history) => {
       const earlierStates: { readonly state: ConversationState; readonly text: string }[] = [];
       live(policy, tools, history, ({ after }) => {
@@ -252,7 +252,7 @@ describe("evolve", () => {
   });
 });
 
-/** Tools are compiled when first seen, so only what is there already can be frozen. */
+/** Tools are compiled when first seen, so only the existing ones can be frozen. */
 function frozenPolicy(policy: CompiledPolicy): CompiledPolicy {
   frozen(policy.ladder);
   frozen(policy.loops);
@@ -260,7 +260,7 @@ function frozenPolicy(policy: CompiledPolicy): CompiledPolicy {
   return policy;
 }
 
-test("tenants and conversations have nothing in common, not even the ids of equal calls", () => {
+test("tenants and conversations share nothing, not even the ids of equal calls", () => {
   const policy = compiled({ tool_schemas: { write: {} } });
   const ids = ["a", "b"].flatMap((tenantId) =>
     ["c", "d"].map((conversationId) => {

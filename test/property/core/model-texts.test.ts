@@ -1,4 +1,5 @@
-// Names and words of people and models: what says nothing, who says it, and what is told of them.
+// Names and texts of people and models: which texts say nothing, who the speaker is, and what is
+// shown of them.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CallRefused } from "../../../services/core/events.ts";
@@ -27,7 +28,7 @@ describe("a reason", () => {
     },
   };
 
-  test("in which nothing can be seen is none, and one visible character makes it one", () => {
+  test("needs one visible character", () => {
     fc.assert(
       fc.property(nothing, fc.constantFrom("x", "7", "é", "語", "ж"), (reason, seen) => {
         const story = startStory(asks);
@@ -39,7 +40,7 @@ describe("a reason", () => {
   });
 });
 
-describe("who says something", () => {
+describe("a speaker", () => {
   const latin = fc.stringMatching(/^[a-z]{3,8}$/);
   const foreign = fc.constantFrom(
     "\u0430",
@@ -51,7 +52,7 @@ describe("who says something", () => {
     "\u0966",
   );
 
-  test("is nobody under a name that mixes scripts, wherever the foreign letter stands", () => {
+  test("cannot have a name that mixes scripts, wherever the foreign letter is", () => {
     fc.assert(
       fc.property(latin, foreign, fc.nat(8), (name, letter, at) => {
         const mixed = name.slice(0, at % name.length) + letter + name.slice((at % name.length) + 1);
@@ -60,7 +61,7 @@ describe("who says something", () => {
     );
   });
 
-  test("is nobody under a name with a hidden character, or with nothing to be seen", () => {
+  test("cannot have a name with a hidden character, or without a visible one", () => {
     const hidden = unseen.filter((one) => hasHidden(one));
     fc.assert(
       fc.property(latin, hidden, nothing, (name, one, empty) => {
@@ -92,7 +93,7 @@ describe("who says something", () => {
     "अनु",
     "علي",
     "ann@example.org 😀",
-  ])("may be called %s", (name) => {
+  ])("may have the name %s", (name) => {
     expect(speakerProblem(name)).toBeUndefined();
   });
 });
@@ -105,7 +106,7 @@ const hostile = fc
 
 const HALF = /\p{Cs}/u;
 
-/** Backticks in pairs, and none next to another: what is quoted by them cannot end the quote. */
+/** Backticks in pairs, and none next to another: quoted text cannot end the quote. */
 function isBalanced(text: string): boolean {
   return text.split("`").length % 2 === 1;
 }
@@ -115,8 +116,8 @@ const showRefusal = (decision: CallRefused) => ({
   arguments: shownArguments(decision),
 });
 
-describe("what is told", () => {
-  test("shows no hidden character and ends no quote early, whatever comes from outside", () => {
+describe("a shown text", () => {
+  test("has no hidden character and ends no quote early, whatever comes from outside", () => {
     const document = {
       tool_schemas: {
         pay: { effects: [{ resource: "order/{id}", kind: "charge" } as const] },
@@ -168,7 +169,7 @@ describe("what is told", () => {
     );
   });
 
-  test("says the same as before where it is read as JSON", () => {
+  test("has the same meaning as before where it is read as JSON", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
         expect(JSON.parse(quoteText(text))).toBe(text);

@@ -1,4 +1,4 @@
-// What is kept up of open calls against a search through all of them.
+// Compares the index of open calls with a search through all of them.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { trieEntries } from "../../../services/collections/trie.ts";
@@ -36,13 +36,13 @@ const HELD = opened("ask");
 
 const step = fc.record({
   act: fc.constantFrom("run", "run", "hold", "take", "take", "unknown"),
-  // More than are looked through.
+  // More ids than the index scans.
   id: fc.nat(59),
   deadlineMs: fc.nat(30),
   priorKey: fc.constantFrom("a", "b"),
 });
 
-/** Of how many ids, and what becomes of them. */
+/** The number of ids, and the steps with them. */
 const stories = fc.tuple(fc.constantFrom(3, 60), fc.array(step, { maxLength: 240, size: "max" }));
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -63,13 +63,13 @@ function act(state: StateDraft, { act: what, id, deadlineMs, priorKey }: Step, n
   }
 }
 
-test("deadlines and holds are those of the calls that are open, and little else is remembered", () => {
+test("deadlines and holds are those of the open calls, and the index retains little else", () => {
   const kinds = new Set<boolean>();
   fc.assert(
     fc.property(stories, ([ids, steps]) => {
       const state: StateDraft = { ...initialState("tenant", "conversation", 0) };
       for (const [n, one] of steps.entries()) {
-        // Several of one moment.
+        // Several inputs of one moment.
         act(state, { ...one, id: one.id % ids }, n >> 2);
         const calls = [...trieEntries(state.open)].map(([, call]) => call);
         const deadlines = calls.flatMap((call) => call.deadlineMs ?? []);

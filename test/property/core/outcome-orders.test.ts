@@ -1,5 +1,5 @@
-// An outcome that nobody knows is told by a late result, a tick, a person, or several of them: in
-// whatever order they come, the call never runs twice on what is not certain.
+// A late result, a tick, a person, or several of them settle an unknown outcome. In whatever order
+// they come, the call never runs twice while its effect is not certain.
 import { describe, expect, test } from "vitest";
 import type { CallAllowed } from "../../../services/core/events.ts";
 import { HOUR, type Story, startStory } from "../../support/decider-spec.ts";
@@ -23,7 +23,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 
 const ORDERS = permutations(Object.keys(STEPS)).map((order) => order.join(" "));
 
-/** What is true after these steps: the first outcome that is told stands. */
+/** The expected state after these steps: the first reported outcome is final. */
 function expected(steps: readonly string[]): "runs" | "duplicate_call" | "refused" {
   let unknown = false;
   for (const step of steps) {
@@ -34,7 +34,7 @@ function expected(steps: readonly string[]): "runs" | "duplicate_call" | "refuse
   return "refused";
 }
 
-describe("a write whose outcome is told in the order", () => {
+describe("a write whose outcome is settled in the order", () => {
   test.each(ORDERS)("%s", (order) => {
     const steps = order.split(" ");
     for (let reportedCount = 0; reportedCount <= steps.length; reportedCount++) {

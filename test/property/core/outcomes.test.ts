@@ -1,5 +1,5 @@
-// What a failed call may have done: one key for all its tries, whatever is said between them, until it
-// is certain; and what counts as a failure at all.
+// Effects of failed calls: one key for all attempts, whatever is reported between them, until the
+// effect is certain; and which outputs count as failures.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../services/core/decide/decide.ts";
@@ -33,7 +33,7 @@ const POLICY = compiled({
 /** One conversation, whose gate may be restarted between any two inputs. */
 class Conversation {
   #state: ConversationState | undefined;
-  /** Proposals so far. */
+  /** Number of proposals so far. */
   calls = 0;
   #turn = 0;
 
@@ -135,7 +135,7 @@ type Try = typeof oneTry extends fc.Arbitrary<infer T> ? T : never;
 
 const tries = fc.array(oneTry, { minLength: 1, maxLength: 12 });
 
-/** One more try, under the key of the first; the call, where it may have taken effect. */
+/** One more attempt, under the key of the first; the call, where it may have taken effect. */
 function tryAgain(
   conversation: Conversation,
   { execution, keyId }: CallAllowed,
@@ -164,7 +164,7 @@ function tryAgain(
 }
 
 describe("a call that failed and may have taken effect", () => {
-  test("goes on under one key and keeps its effect, until somebody knows what became of it", () => {
+  test("continues under one key and keeps its effect until the effect is certain", () => {
     fc.assert(
       fc.property(
         tries,
@@ -203,7 +203,7 @@ describe("a call that failed and may have taken effect", () => {
     },
   );
 
-  test("only warns another call where it was no payment and no message", () => {
+  test("only warns another call where it was neither a payment nor a message", () => {
     const conversation = new Conversation();
     conversation.report(allowed(conversation.propose("open")), {});
     expect(conversation.propose("pay")).toMatchObject({
@@ -222,8 +222,8 @@ const successLike = fc.constantFrom(
   "Error: login broken - created",
 );
 
-describe("what somebody says of a call stands", () => {
-  test("whatever the output reads like", () => {
+describe("a reported status stands", () => {
+  test("whatever the output looks like", () => {
     fc.assert(
       fc.property(fc.oneof(successLike, fc.string(), fc.json()), (output) => {
         const conversation = new Conversation();
@@ -234,7 +234,7 @@ describe("what somebody says of a call stands", () => {
     );
   });
 
-  test("and of what a handler returned no text says that it failed", () => {
+  test("and no text turns the value that a handler returned into a failure", () => {
     fc.assert(
       fc.property(fc.oneof(successLike, fc.string()), (output) => {
         const conversation = new Conversation();
@@ -246,7 +246,7 @@ describe("what somebody says of a call stands", () => {
     );
   });
 
-  test("where there is only a text, a failed write may have taken effect", () => {
+  test("and without one a failed write may have taken effect", () => {
     fc.assert(
       fc.property(fc.string(), (rest) => {
         const conversation = new Conversation();
@@ -275,7 +275,7 @@ const failures = fc.oneof(
 );
 
 describe("the forms of failure", () => {
-  test("are found as values and as JSON text, and never say that there was no effect", () => {
+  test("are recognized as values and as JSON text, and never say that there was no effect", () => {
     fc.assert(
       fc.property(failures, (output) => {
         expect(failureForm(output)).toMatchObject({ effect: "possible" });
@@ -284,7 +284,7 @@ describe("the forms of failure", () => {
     );
   });
 
-  test("are found in nothing that only looks like them", () => {
+  test("are not recognized in anything that only resembles them", () => {
     fc.assert(
       fc.property(
         other,
@@ -304,12 +304,12 @@ describe("the forms of failure", () => {
     );
   });
 
-  test("have a source each", () => {
+  test("each have a source", () => {
     for (const { name, source } of FAILURE_FORMS)
       expect([name, source]).toEqual([name, expect.stringMatching(/^https:/)]);
   });
 
-  test("never throw, whatever is looked at", () => {
+  test("never throw for any value", () => {
     const hostile = new Proxy(
       {},
       {
@@ -324,7 +324,7 @@ describe("the forms of failure", () => {
   });
 });
 
-describe("what was thrown", () => {
+describe("an exception", () => {
   const holders = fc.constantFrom(
     (status: number) => ({ status }),
     (status: number) => ({ statusCode: status }),
@@ -332,7 +332,7 @@ describe("what was thrown", () => {
     (status: number) => ({ $metadata: { httpStatusCode: status } }),
   );
 
-  test("had no effect where a server refused it, or its author says so, and else may have had one", () => {
+  test("says that there was no effect where a server refused the call or its author says so, and otherwise not", () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 599 }), holders, (status, held) => {
         const refused = status >= 400 && status < 500 && ![408, 409, 425].includes(status);

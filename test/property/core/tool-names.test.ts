@@ -1,4 +1,4 @@
-// However the name of a tool is spelled, no rule that holds it back can be passed by the spelling.
+// No spelling of a tool's name evades a rule that restricts the tool.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
@@ -10,7 +10,7 @@ const words = fc.array(fc.stringMatching(/^[a-z]{2,8}$/), { minLength: 1, maxLen
 const separator = fc.constantFrom("_", "__", "-", ".", "/", ":", "::", "-_");
 const server = fc.constantFrom("", "github/", "mcp__fs__", "a.b:", "gh-", "x__");
 
-/** One letter of a word as a capital, or as NFKC makes it of another character. */
+/** One letter of a word as a capital, or as another character that NFKC maps to it. */
 function letterOf(letter: string, pick: number): string {
   if (pick === 1) return letter.toUpperCase();
   return pick === 2 ? String.fromCodePoint(0xff41 + letter.charCodeAt(0) - 97) : letter;
@@ -73,7 +73,7 @@ describe("a respelled tool", () => {
     );
   });
 
-  test("is unknown beside its declared name, and the refusal says how it is called", () => {
+  test("is unknown beside its declared name, and the refusal gives the declared one", () => {
     fc.assert(
       fc.property(
         spelling,
@@ -81,7 +81,7 @@ describe("a respelled tool", () => {
         ({ declared, name }, unknown) => {
           const plain = readToolName(name);
           fc.pre(plain.ok && plain.name !== declared);
-          // A server's name before it makes another name, which the tiers judge.
+          // A server's name in front makes another name, which the tiers judge.
           const letters = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "");
           fc.pre(plain.ok && letters(plain.name) === letters(declared));
           const story = startStory({ tool_schemas: { [declared]: {} }, unknown_tools: unknown });
@@ -94,7 +94,7 @@ describe("a respelled tool", () => {
     );
   });
 
-  test("is judged no milder than its declared name where unknown tools only warn", () => {
+  test("is judged at least as strictly as its declared name where unknown tools only warn", () => {
     const story = startStory({
       checks: { unknown_tool: "warn" },
       tool_schemas: { wipe: { risk_level: "HIGH" } },
@@ -115,7 +115,7 @@ describe("a name", () => {
     "\u3164",
   );
 
-  test("with a blank at its edge, a hidden character, a foreign letter or a backtick is none", () => {
+  test("with a space at its edge, a hidden character, a foreign letter or a backtick is refused", () => {
     const name = fc.stringMatching(/^[a-z_]{1,12}$/);
     const edge = fc.constantFrom(" ", "\u00a0", "\u3000");
     const foreign = fc.constantFrom("\u0430", "\u03bf", "\u0131", "`");
@@ -136,7 +136,7 @@ describe("a name", () => {
     );
   });
 
-  test("is read once and for all: what is read stays as it is", () => {
+  test("is normalized once: the result does not change again", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 20 }), (text) => {
         const read = readToolName(text);
@@ -149,7 +149,7 @@ describe("a name", () => {
 });
 
 describe("a pattern that allows", () => {
-  test("takes a name by case alone: no other separator, no server before it", () => {
+  test("matches a name by case alone, with no other separator and no server in front", () => {
     fc.assert(
       fc.property(words, ([first = "get", ...more]) => {
         const allows = compileToolGlobs(`${first}_*`, false);

@@ -1,4 +1,4 @@
-// Whatever happens to the files of a data directory: it is refused, or nothing of it was lost.
+// Whatever happens to the files of a data directory: it is refused, or it has lost nothing.
 import { cpSync, existsSync, mkdtempSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ type Damage = {
   readonly how: "delete" | "empty" | "truncate" | "roll_back" | "swap";
 };
 
-/** Calls of one life each: a life begins with an open and ends with a close. */
+/** The number of calls in each life; a life begins with an open and ends with a close. */
 type Plan = { readonly lives: readonly number[]; readonly damages: readonly Damage[] };
 
 const damage: fc.Arbitrary<Damage> = fc.record({
@@ -29,7 +29,7 @@ const damage: fc.Arbitrary<Damage> = fc.record({
   how: fc.constantFrom("delete", "empty", "truncate", "roll_back", "swap"),
 });
 
-/** Rolled back together, they are a backup that was restored: nothing can tell. */
+/** Files that were rolled back together are a restored backup, which nothing can detect. */
 function isRestore(damages: readonly Damage[]): boolean {
   const rolledBack = damages.filter(({ how }) => how === "roll_back").map(({ file }) => file);
   return rolledBack.includes("log.mdb") && rolledBack.includes("head.json");
@@ -52,7 +52,7 @@ function callOf(conversationId: string, index: number) {
   return { conversationId, turn: 1, callId: `call-${index}`, tool: "charge_card", arguments: args };
 }
 
-/** Decides calls from `from` on; gives their keys. */
+/** Decides calls from `from` on; returns their keys. */
 async function live(
   dataDir: string,
   from: number,
@@ -95,7 +95,7 @@ async function grow(lives: readonly number[]) {
 
 function inflict({ file, how }: Damage, ours: string, earlier: string, other: string): void {
   const path = join(ours, file);
-  // What a machine that went down leaves is older than that.
+  // The files that a crashed machine leaves are older than that.
   for (const name of ["log.mdb-lock", "gate.heartbeat"]) rmSync(join(ours, name), { force: true });
   if (how === "delete") rmSync(path);
   else if (how === "empty") truncateSync(path, 0);
@@ -113,8 +113,8 @@ async function refusalOf(dataDir: string): Promise<CallgateError | null> {
   }
 }
 
-describe("a data directory of which something was deleted, emptied, cut, rolled back or swapped", () => {
-  test("is refused with what to do, or has lost nothing: every call keeps its decision and its key", async () => {
+describe("a data directory that was deleted, emptied, cut, rolled back or swapped in part", () => {
+  test("is refused with a remedy, or has lost nothing: every call keeps its decision and its key", async () => {
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(plan, async ({ lives, damages }) => {
@@ -135,14 +135,14 @@ describe("a data directory of which something was deleted, emptied, cut, rolled 
     expect(refused).toBeGreaterThan(20);
   });
 
-  test("opens again once the loss is accepted, and its journal is whole from then on", async () => {
+  test("opens again once the loss is accepted, and its journal is complete from then on", async () => {
     await fc.assert(
       fc.asyncProperty(plan, async ({ lives, damages }) => {
         const { ours, earlier, other } = await grow(lives);
         for (const one of damages) inflict(one, ours, earlier, other);
         const directoryLosses = await findDirectoryLosses(ours);
         const refusal = await refusalOf(ours);
-        // What opens has lost nothing, and what lost something does not open.
+        // A directory that opens has lost nothing, and one that lost something does not open.
         expect(directoryLosses.losses.length === 0).toBe(refusal === null);
         if (refusal === null) return;
         await acceptDirectoryLosses(ours, directoryLosses, { by: "ann", reason: null });

@@ -27,8 +27,8 @@ const KEY_ID = "k1";
 const codec = createAvroCodec({ secrets: new Map([[KEY_ID, new Uint8Array(32)]]) });
 const RUNS = { numRuns: 300 };
 
-describe("what is written is what is read", () => {
-  test.each(Object.entries(events))("in an event of kind %s", (_kind, arbitrary) => {
+describe("the codec decodes what it encoded", () => {
+  test.each(Object.entries(events))("for an event of kind %s", (_kind, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, (event) => {
         const journal = journalOf({ type: "tick" }, [event]);
@@ -40,7 +40,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in a journal record of any input", () => {
+  test("for a journal record of any input", () => {
     fc.assert(
       fc.property(journalRecord, (each) => {
         expect(structuredClone(codec.decodeJournal(codec.encodeJournal(each)))).toStrictEqual(each);
@@ -49,11 +49,12 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in a proposal", () => {
+  test("for a proposal", () => {
     fc.assert(
       fc.property(proposal, (input) => {
         const decoded = codec.decodeInput("proposals", codec.encodeProposal(input));
-        // Text with the replacement character is handed on as its bytes, which say whether it was sent so.
+        // Text with the replacement character is returned as its bytes, which say whether it was
+        // sent that way.
         const { arguments: decodedArguments, ...rest } = decoded.ok
           ? (decoded.input as ProposalInput)
           : input;
@@ -70,7 +71,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in arguments of any bytes", () => {
+  test("for arguments of any bytes", () => {
     fc.assert(
       fc.property(proposal, fc.uint8Array({ maxLength: 60 }), (input, bytes) => {
         const sent = codec.encodeProposal({ ...input, arguments: bytes });
@@ -82,7 +83,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in a result", () => {
+  test("for a result", () => {
     fc.assert(
       fc.property(result, (input) => {
         const decoded = codec.decodeInput("results", codec.encodeResult(input));
@@ -92,7 +93,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in a verdict", () => {
+  test("for a verdict", () => {
     fc.assert(
       fc.property(verdict, (input) => {
         const decoded = codec.decodeInput("verdicts", codec.encodeVerdict(input));
@@ -102,7 +103,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in a dead letter", () => {
+  test("for a dead letter", () => {
     const bytes = fc.option(fc.uint8Array({ maxLength: 60 }), { nil: null });
     const letter: fc.Arbitrary<DeadLetter> = record({
       at: inputPosition,
@@ -119,7 +120,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in an alert", () => {
+  test("for an alert", () => {
     const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
     const number = fc.double({ noNaN: true });
     const alert: fc.Arbitrary<Alert> = record({
@@ -148,7 +149,7 @@ describe("what is written is what is read", () => {
     );
   });
 
-  test("in the record that a decision becomes", () => {
+  test("for the output record of a decision", () => {
     fc.assert(
       fc.property(decision, fc.nat(), (each, offset) => {
         const event = writable(each);
@@ -172,7 +173,9 @@ describe("what is written is what is read", () => {
   });
 });
 
-/** Under the secret that is at hand; what is sealed by chance could not be opened. */
+/**
+ * The event under the available secret, without sealed values: arbitrary ones could not be opened.
+ */
 function writable(event: DecisionEvent): DecisionEvent {
   const plain = { ...event, arguments: { ...event.arguments, sealed: [] } };
   return plain.type === "allowed" ? { ...plain, keyId: KEY_ID } : plain;

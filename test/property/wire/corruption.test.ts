@@ -22,7 +22,7 @@ const JSON_PROPOSAL = Buffer.from(
   '{"conversationId":"c","callId":"d","tool":"t","arguments":{"a":[1,2.5,"x"]},"turn":3}',
 );
 
-/** A record as written, and bytes that differ from it: cut, changed, grown, or nothing like it. */
+/** A written record, and bytes that differ from it: cut, changed, extended, or arbitrary. */
 function damaged(written: Uint8Array): Arbitrary<Uint8Array> {
   const position = fc.nat({ max: written.length - 1 });
   const cut = position.map((length) => written.subarray(0, length));
@@ -44,7 +44,7 @@ function damaged(written: Uint8Array): Arbitrary<Uint8Array> {
 
 const RUNS = { numRuns: 2_000 };
 
-describe("damaged bytes never do more than fail", () => {
+describe("damaged bytes only ever fail to decode", () => {
   const inputs: readonly (readonly [InputTopic, string, Uint8Array])[] = [
     ["proposals", "Avro", codec.encodeProposal(SAMPLE_PROPOSAL)],
     ["proposals", "JSON", JSON_PROPOSAL],
@@ -111,7 +111,7 @@ describe("damaged bytes never do more than fail", () => {
   });
 });
 
-test("every cut of a record is noticed", () => {
+test("decoding a record cut at any byte fails", () => {
   const written = codec.encodeJournal(journalOf(SAMPLE_PROPOSAL, [ALLOWED, REFUSED, HELD]));
   for (let length = 0; length < written.length; length += 1) {
     expect(() => codec.decodeJournal(written.subarray(0, length))).toThrow(StateCorruptError);

@@ -1,4 +1,5 @@
-// The events of the real engine go through the journal's bytes, and fold to the same state.
+// Passes the events of the real engine through the journal's encoding, and compares the folded
+// states.
 import fc, { type Arbitrary } from "fast-check";
 import { expect, test } from "vitest";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
@@ -53,7 +54,7 @@ function compiled() {
 
 const policy = compiled();
 
-// Long texts of characters that take two code units end up cut in every place that has a bound.
+// Texts of characters with two code units end up cut at every length limit.
 const wide = fc
   .integer({ min: 480, max: 1_020 })
   .map((length) => `${"a".repeat(length % 2)}${"😀".repeat(length / 2)}`);
@@ -99,7 +100,7 @@ const step: Arbitrary<Step> = record<Step>({
   redelivered: fc.boolean(),
 });
 
-/** What the world answers to an event: a result of an allowed call, a verdict on a held one. */
+/** How the outside answers an event: a result for an allowed call, a verdict on a held one. */
 function answerTo(event: GateEvent, { status, output, verdict }: Step): GateInput | undefined {
   if (event.type === "allowed") {
     const {
@@ -131,7 +132,7 @@ function answerTo(event: GateEvent, { status, output, verdict }: Step): GateInpu
   };
 }
 
-/** Every kind of event that came up, so that the run can be seen to have reached it. */
+/** Kinds of events that occurred, to show that the run reached all of them. */
 const seen = new Set<string>();
 
 function run(steps: readonly Step[]): void {
@@ -159,7 +160,7 @@ function run(steps: readonly Step[]): void {
   }
 }
 
-/** An approved call runs, and its result comes twice. */
+/** Executes an approved call, and reports its result twice. */
 function respond(event: GateEvent, step: Step, take: (input: GateInput) => readonly GateEvent[]) {
   const answer = answerTo(event, step);
   if (answer === undefined) return;
@@ -171,7 +172,7 @@ function respond(event: GateEvent, step: Step, take: (input: GateInput) => reado
   }
 }
 
-test("what the engine says comes back from the journal and folds to the same state", () => {
+test("events of the engine come back from the journal unchanged and fold to the same state", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => run(steps)),
     { numRuns: 300 },

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** One command to a Redis, without a client; resolves to the first line of its answer. */
+/** Sends one command to a Redis without a client; resolves to the first line of its answer. */
 export function askRedis(url: string, command: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// What a test is told of a real part. All tests of a run share the parts: they are started when the
-// first test asks, once, and ended with the run.
+// What a test learns about a backend. All tests of a run share the backends, which start once, when the
+// first test asks, and end with the run.
 import { inject } from "vitest";
 import { saySkipped } from "../skipped.ts";
 
@@ -10,16 +10,16 @@ export type PartAnswer =
   | { readonly available: false; readonly reason: string };
 
 declare module "vitest" {
-  // Vitest is told of what is provided by adding to this interface.
+  // Adds our value to the interface of the values that vitest provides to tests.
   interface ProvidedContext {
-    /** Where the run's main process answers which parts there are. */
+    /** The address at which the main process of the run says which parts exist. */
     backendsUrl: string;
   }
 }
 
 export type Backend = {
   readonly available: boolean;
-  /** To be used only when `available`. */
+  /** Use it only when `available`. */
   readonly address: string;
   /** Why it is not available; empty when it is. */
   readonly reason: string;

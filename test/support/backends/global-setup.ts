@@ -1,4 +1,5 @@
-// Vitest runs this in its main process, once for each project; the parts are those of the whole run.
+// Vitest runs this in its main process, once for each project; all projects share the parts of the
+// run.
 import { createServer, type Server } from "node:http";
 import type { TestProject } from "vitest/node";
 import type { PartName } from "./backend.ts";
@@ -9,7 +10,7 @@ type Run = { readonly url: string; readonly close: () => Promise<void>; users: n
 const HOST = "127.0.0.1";
 const PARTS: readonly PartName[] = ["kafka", "redis", "registry"];
 
-/** Each project loads this file anew: what they share hangs on the process. */
+/** Each project loads this file anew, so shared values are properties of the process. */
 const SHARED = Symbol.for("callgate.test-backends");
 type Shared = { [SHARED]?: Promise<Run> | undefined };
 

@@ -6,25 +6,28 @@ import type { PartName } from "./backend.ts";
 
 const FETCH = "run `npm run infra:fetch`";
 
-/** The line that `CALLGATE_TEST_KAFKA` names, else the newest, if it is in the cache. */
+/** The version that `CALLGATE_TEST_KAFKA` names, else the newest, if it is in the cache. */
 export function findFetchedKafka(): string | undefined {
   const wanted = process.env["CALLGATE_TEST_KAFKA"];
   const lines = wanted === undefined ? [VERSIONS.kafkaDefault, "3.9"] : [wanted];
   return lines.find((line) => isKafkaFetched(line));
 }
 
-/** `CALLGATE_TEST_TRANSACTION_VERSION`: the protocol of transactions, 0 or 2; else the version's own. */
+/**
+ * `CALLGATE_TEST_TRANSACTION_VERSION`: the protocol of transactions, 0 or 2; by default that of the
+ * version.
+ */
 export function wantedTransactionVersion(): number | undefined {
   const wanted = process.env["CALLGATE_TEST_TRANSACTION_VERSION"];
   return wanted === undefined ? undefined : Number(wanted);
 }
 
-/** `CALLGATE_TEST_BROKERS`: of the shared cluster, 1 or 3; topics have as many replicas. */
+/** `CALLGATE_TEST_BROKERS`: brokers of the shared cluster, 1 or 3; topics have as many replicas. */
 export function wantedBrokers(): number {
   return Number(process.env["CALLGATE_TEST_BROKERS"] ?? "1");
 }
 
-/** Why the part cannot be started on this machine without a download; undefined: it can. */
+/** Why the part cannot be started here without a download; undefined: it can be. */
 export function findObstacle(part: PartName): string | undefined {
   if (part === "redis") return findMissing("redis-server");
   const java = findMissing("java");

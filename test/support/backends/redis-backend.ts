@@ -2,7 +2,7 @@ import { askForPart } from "./backend.ts";
 
 export type RedisBackend = {
   readonly available: boolean;
-  /** `redis://…`, to be used only when `available`. */
+  /** `redis://…`. Use it only when `available`. */
   readonly url: string;
   /** Why it is not available; empty when it is. */
   readonly reason: string;

@@ -2,7 +2,7 @@ import { askForPart } from "./backend.ts";
 
 export type RegistryBackend = {
   readonly available: boolean;
-  /** The root of an API as Confluent's registry has it; to be used only when `available`. */
+  /** The root of an API like that of Confluent's registry. Use it only when `available`. */
   readonly url: string;
   /** Why it is not available; empty when it is. */
   readonly reason: string;

@@ -1,6 +1,5 @@
-// The parts of one test run, held by its main process: looked for when first asked for, in the order
-// that CONTRIBUTING.md gives, and ended by `close`. What is started locally ends with the process
-// whatever happens to it.
+// The parts of one test run. Its main process finds or starts each one when a test first asks, in the order
+// of CONTRIBUTING.md, and `close` ends them. Local servers end with the process, however it ends.
 import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";
 import { startRegistry } from "../../../infra/local/start-registry.js";
@@ -37,7 +36,7 @@ export class RunParts {
   readonly #asked = new Map<PartName, Promise<PartAnswer>>();
   readonly #stops: (() => Promise<unknown>)[] = [];
 
-  /** Rejects when a part that should be there does not start: that is no reason to skip. */
+  /** Rejects when a part that should start does not: that is no reason to skip. */
   ask(part: PartName): Promise<PartAnswer> {
     const asked = this.#asked.get(part) ?? this.#find(part);
     this.#asked.set(part, asked);

@@ -1,4 +1,4 @@
-// Where a container engine answers and nothing local can be had.
+// Starts a part in a container, where an engine answers and the part cannot be started locally.
 import { KafkaContainer } from "@testcontainers/kafka";
 import { GenericContainer, getContainerRuntimeClient, Wait } from "testcontainers";
 import { VERSIONS } from "../../../infra/local/versions.js";
@@ -10,7 +10,7 @@ const KAFKA_CLIENT_PORT = 9_093;
 
 export type StartedPart = { readonly address: string; readonly stop: () => Promise<unknown> };
 
-/** Why no container can be started; undefined: one can. */
+/** Why no container can be started; undefined: it can be. */
 export async function findEngineObstacle(): Promise<string | undefined> {
   try {
     await getContainerRuntimeClient();

@@ -8,7 +8,7 @@ import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { createSealing, type Sealing } from "../../../services/core/seal/sealing.ts";
 
-/** What the shipped composition compiles policies with. */
+/** The capabilities with which the shipped program compiles policies. */
 export const capabilities: Capabilities = {
   ...valueCapabilities,
   compilePattern,
@@ -16,13 +16,13 @@ export const capabilities: Capabilities = {
   programs: loadPrograms,
 };
 
-/** What sensitive arguments are sealed with, under a key id that is its name. */
+/** A sealing whose secret has its own name as the key id. */
 export function sealingOf(keyId: string, ...others: readonly string[]): Sealing {
   const secret = (id: string) => Uint8Array.from({ length: 32 }, (_, at) => id.charCodeAt(0) + at);
   return createSealing(keyId, new Map([keyId, ...others].map((id) => [id, secret(id)] as const)));
 }
 
-/** A policy that must compile. `revision` tells two revisions of one policy apart. */
+/** A policy that must compile. `revision` distinguishes two revisions of one policy. */
 export function compiled(
   document: PolicyDocument,
   revision = "sha256:test",

@@ -1,7 +1,7 @@
-/** What the rules of a tool make of a call, under tiers that no name falls into by itself. */
+/** The result of a tool's rules for a call, under tiers that match no tool name by themselves. */
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
+import { toolOfCall } from "../../../services/core/policy/compiled.ts";
 import type { CommandsDocument, PolicyDocument } from "../../../services/core/policy/document.ts";
-import { toolOfCall } from "../../../services/core/policy/tool-of-call.ts";
 import { MINUTE } from "../decider-spec.ts";
 import { compiled } from "./compile.ts";
 

@@ -1,4 +1,4 @@
-// Inputs with anything in their fields: what a shell that checked nothing would let through.
+// Inputs with anything in their fields: what a caller without any validation would pass on.
 import fc from "fast-check";
 import {
   type GateInput,

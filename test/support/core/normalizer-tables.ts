@@ -1,4 +1,5 @@
-// The tables of cases of the normalizers: one file each, so that they can be read and added to alone.
+// Tables with the cases of the normalizers: one file each, so that each can be read and extended
+// alone.
 import { readdirSync, readFileSync } from "node:fs";
 import { parseNormalizer } from "../../../services/adapters/policy/vocabulary/normalizers.ts";
 import { valueCapabilities } from "../../../services/adapters/values/value-capabilities.ts";
@@ -6,7 +7,10 @@ import type { JsonValue } from "../../../services/core/canonical/json-value.ts";
 import { compileNormalizers } from "../../../services/core/normalize/compile-normalizers.ts";
 import type { Normalized } from "../../../services/core/normalize/normalizer.ts";
 
-/** One chain as a policy writes it, what it gives, and what it cannot take. */
+/**
+ * One chain as a policy writes it, the values that it accepts with their results, and those that it
+ * refuses.
+ */
 export interface NormalizerTable {
   readonly name: string;
   readonly chain: readonly string[];
@@ -26,7 +30,7 @@ export function normalizerTables(): readonly NormalizerTable[] {
     });
 }
 
-/** Runs a chain as a policy would. @throws where it does not compile. */
+/** Runs a chain as a policy would. @throws where the chain does not compile */
 export function runChain(chain: readonly string[], value: JsonValue): Normalized {
   const compiled = compileNormalizers(chain.map(parseNormalizer), {
     capabilities: valueCapabilities,

@@ -1,16 +1,19 @@
-// Policies for random histories, each with the tools that its histories use. Together they use every
-// part of the vocabulary that a check reads; limits are small, so that short histories meet them.
+// Policies for random histories, each with the tools that its histories use. Together they use
+// every part of the vocabulary that a check reads; limits are small, so that short histories reach
+// them.
 import type { PolicyDocument, ToolDocument } from "../../../services/core/policy/document.ts";
 
 export interface Subject {
   readonly name: string;
   readonly document: PolicyDocument;
   readonly tools: readonly string[];
-  /** In place of those that all others take. */
+  /** Argument texts that replace the common ones. */
   readonly arguments?: readonly string[];
 }
 
-/** Texts that are almost one, and others; the latter two are longer than what a sketch holds whole. */
+/**
+ * Texts that are almost equal, and others; the last two are longer than a sketch can hold whole.
+ */
 const SHORT = Array.from({ length: 24 }, (_, n) => `word${n}`);
 const LONG = Array.from({ length: 420 }, (_, n) => `w${n}`);
 const TEXTS = [

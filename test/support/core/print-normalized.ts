@@ -1,4 +1,4 @@
-// Prints what every case of the tables becomes, one a line: two machines can be compared so.
+// Prints the result of every case of the tables, one a line, so that two machines can be compared.
 import { normalizerTables, runChain } from "./normalizer-tables.ts";
 
 for (const { chain, gives, refuses } of normalizerTables()) {

@@ -1,5 +1,5 @@
-// Random histories of one conversation. An act names what it is about by distance ("the last call but
-// one"), so that it stays meaningful when fast-check leaves out acts before it.
+// Random histories of one conversation. An act refers to calls by distance ("the last call but
+// one"), so that it stays meaningful when fast-check removes acts before it.
 import fc from "fast-check";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import type {
@@ -27,7 +27,7 @@ interface Propose {
   readonly confirmation: string | null;
   readonly cost: Money | null;
   readonly said: string | null;
-  /** What comes back at once, if anything does. */
+  /** The result that comes at once, if any does. */
   readonly reply: Reply | null;
 }
 
@@ -51,19 +51,19 @@ type Rule =
   | {
       readonly act: "rule";
       readonly kind: "approve" | "deny" | "cancel";
-      /** Approves the tool for that many calls more. */
+      /** Grants that many further calls of the tool with the approval. */
       readonly calls: number | null;
       readonly back: number;
       readonly skewMs: number;
       readonly by: string;
       readonly reason: string | null;
-      /** What the verdict says that it is about: nothing, the hold, or in one thing another. */
+      /** The subject that the verdict names: none, the hold, or one that differs in one member. */
       readonly seen: "nothing" | "hold" | keyof VerdictSubject;
     }
   | {
       readonly act: "govern";
       readonly kind: "grant" | "revoke" | "resume" | "end";
-      /** A tier, or by number one of the tools. */
+      /** A tier, or the number of one of the tools. */
       readonly what: string | number;
       readonly calls: number | null;
       readonly forMs: number | null;
@@ -167,7 +167,7 @@ const free: fc.Arbitrary<Reply> = fc.oneof(
 const reply: fc.Arbitrary<Reply> = fc.tuple(free, money).map(([what, cost]) => ({ ...what, cost }));
 
 const back = fc.nat(5);
-/** Results and verdicts come on logs of their own, whose times run ahead or behind. */
+/** Results and verdicts come on logs of their own, whose times are ahead or behind. */
 const skew = fc.constantFrom(0, 0, 0, -2_000, 2_000);
 
 const propose: fc.Arbitrary<Propose> = fc.record({
@@ -189,7 +189,7 @@ const propose: fc.Arbitrary<Propose> = fc.record({
   reply: fc.option(reply, { freq: 4 }),
 });
 
-/** The same few calls again and again: what loops and ladders are about. */
+/** The same few calls again and again, which reach loops and escalation levels. */
 const rounds: fc.Arbitrary<Act[]> = fc
   .tuple(
     fc.array(fc.tuple(fc.nat(7), fc.nat(ARGUMENTS.length - 1), reply), {
@@ -307,7 +307,7 @@ export const acts: fc.Arbitrary<Act[]> = fc
   )
   .map((all) => all.flat());
 
-/** Makes inputs of acts, from what the engine answered so far. */
+/** Turns acts into inputs, from the engine's answers so far. */
 export class Actor {
   readonly #tools: readonly string[];
   readonly #arguments: readonly string[];
@@ -317,7 +317,7 @@ export class Actor {
   #turn = 1;
   #step = 1;
   #nowMs = 1_000_000;
-  /** Time of the input that was made last. */
+  /** Time of the latest input. */
   atMs = 0;
 
   /** `given`: what calls are about, in place of the usual. */
@@ -326,7 +326,7 @@ export class Actor {
     this.#arguments = [...argumentTexts, ...ODD_ARGUMENTS];
   }
 
-  /** The inputs of one act; each is to be answered before the next is asked for. */
+  /** The inputs of one act; the engine must answer each before the next is taken. */
   *inputs(act: Act): Generator<GateInput> {
     this.atMs = this.#nowMs + ("skewMs" in act ? act.skewMs : 0);
     switch (act.act) {
@@ -376,7 +376,7 @@ export class Actor {
     }
   }
 
-  /** Takes note of what was decided: later acts are about it. */
+  /** Records a decision, which later acts refer to. */
   note(events: readonly GateEvent[]): void {
     for (const event of events) {
       if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") continue;

@@ -1,13 +1,13 @@
-// A copy of the sources in which a named edit has taken something away: what a test shows to break
+// Makes a copy of the sources with named edits that take something away, to test what breaks
 // without it. The sources themselves have no switch for that.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export type Edit = {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
-  /** Stands in the file once. */
+  /** Text that is in the file exactly once. */
   readonly find: string;
   readonly replace: string;
 };
@@ -23,7 +23,10 @@ const COPIED = [
   "package.json",
 ];
 
-/** @throws where an edit does not apply exactly once: the code has changed, and the edit must follow it. */
+/**
+ * @throws where an edit does not apply exactly once: the code has changed, and the edit must follow
+ *   it.
+ */
 export function applyEdit(text: string, { file, find, replace }: Edit): string {
   const parts = text.split(find);
   if (parts.length === 2) return parts.join(replace);
@@ -31,7 +34,7 @@ export function applyEdit(text: string, { file, find, replace }: Edit): string {
   throw new Error(`an edit of ${file} applies ${times} times instead of once:\n${find}`);
 }
 
-/** The text of a source file with the edits of that file. */
+/** The text of a source file after the edits of that file. */
 export function editedText(file: string, edits: readonly Edit[]): string {
   const text = readFileSync(join(ROOT, file), "utf8");
   return edits.filter((edit) => edit.file === file).reduce(applyEdit, text);
@@ -56,7 +59,7 @@ export class EditedCopy {
     }
   }
 
-  /** A module of the copy, and all that it imports. `M`: the type of the module that it is a copy of. */
+  /** A module of the copy, with all that it imports. `M`: the type of the original module. */
   async load<M>(file: string): Promise<M> {
     return (await import(join(this.folder, file))) as M;
   }

@@ -1,4 +1,4 @@
-// Gates on a real broker in this process, of a copy of the sources.
+// Loads gates for a real broker from a copy of the sources.
 import { onTestFinished } from "vitest";
 import type * as twoOwners from "../kafka/two-owners.ts";
 import { EditedCopy } from "./edited-copy.ts";
@@ -12,7 +12,9 @@ export type Gates = Pick<
   "makeWorld" | "startCounted" | "startUnaware" | "untilTaken"
 >;
 
-/** A module of `test/support/kafka`, and all below it, without one safeguard. For one test. */
+/**
+ * A module of `test/support/kafka`, with all that it imports, without one safeguard. For one test.
+ */
 export function loadWithout<M>(safeguard: Safeguard, name: string): Promise<M> {
   const copy = new EditedCopy(SAFEGUARDS[safeguard]);
   onTestFinished(() => copy.remove());

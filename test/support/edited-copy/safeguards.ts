@@ -1,4 +1,4 @@
-// What keeps the gate right, each by its name, and the edits that take it away in a copy of the sources:
+// The safeguards of the gate by name, each with the edits that remove it in a copy of the sources:
 // a test runs the copy to show that its checker notices.
 import type { Edit } from "./edited-copy.ts";
 
@@ -30,17 +30,21 @@ export const RUNTIME_SAFEGUARDS = {
       replace: "    const next = await writer.recordedOffsets();\n",
     },
   ],
-  /** The journal's end is read after the partition was taken over, not before. */
+  /** The journal's end is read after the take-over of the partition, not before. */
   endAfterFence: [
     catchesUp,
     {
       file: RESTORE,
       find: "  const writer = await context.ownership.takeOver(context.partition);\n",
       replace:
-        "  const before = { held: await held(), end: await endOf(context) };\n" +
+        "  const before = { inMemory: await takeInMemory(), end: await endOf(context) };\n" +
         "  const writer = await context.ownership.takeOver(context.partition);\n",
     },
-    { file: RESTORE, find: "const start = await held();", replace: "const start = before.held;" },
+    {
+      file: RESTORE,
+      find: "const start = await takeInMemory();",
+      replace: "const start = before.inMemory;",
+    },
     {
       file: RESTORE,
       find: "await readState(context, writer, start);",
@@ -48,8 +52,8 @@ export const RUNTIME_SAFEGUARDS = {
     },
     {
       file: RESTORE,
-      find: "  held: Start | null,\n): Promise<Omit<Restored",
-      replace: "  held: Start | null,\n  end: number,\n): Promise<Omit<Restored",
+      find: "  inMemory: Start | null,\n): Promise<Omit<Restored",
+      replace: "  inMemory: Start | null,\n  end: number,\n): Promise<Omit<Restored",
     },
     { file: RESTORE, find: "    const end = await endOf(context);\n", replace: "" },
   ],
@@ -63,14 +67,14 @@ export const RUNTIME_SAFEGUARDS = {
         commits,
     },
   ],
-  /** An unknown outcome leads to another take-over, not to another try. */
+  /** An unknown outcome leads to another take-over, not to a retry. */
   takeOverOnUnknown: [
     {
       file: TASK,
-      find: "    this.#failures.failed(first,",
+      find: "    this.#failures.noteFailure(first,",
       replace:
         '    if (outcome.type === "unknown") return this.#queue.reset(run.state.progress.next);\n' +
-        "    this.#failures.failed(first,",
+        "    this.#failures.noteFailure(first,",
     },
   ],
   /** A journal with a gap or a broken chain is not replayed. */
@@ -103,11 +107,11 @@ export const RUNTIME_SAFEGUARDS = {
   checkpointIdentity: [
     {
       file: CHECKPOINT,
-      find: "const problem = await findForeign(checkpoint.header, place);",
+      find: "const problem = await findForeign(checkpoint.header, context);",
       replace: "const problem: string | null = null;",
     },
   ],
-  /** Journal and decisions are written together. Without: the journal first. */
+  /** Journal and decisions are written together. Without it: the journal first. */
   oneCommit: [
     {
       file: COMMIT,
@@ -152,9 +156,9 @@ export type BatchOutcome =`,
   ],
 } as const satisfies Record<string, readonly Edit[]>;
 
-/** The partitions are those of the rules in docs/kafka.md. */
+/** The safeguards of the rules in docs/kafka.md. */
 export const KAFKA_SAFEGUARDS = {
-  /** KAFKA-1: the transactional id is that of the partition. Without: of the process. */
+  /** KAFKA-1: each partition has its transactional id. Without it: each process has one. */
   idOfPartition: [
     {
       file: OWNERSHIP,
@@ -167,13 +171,13 @@ export const KAFKA_SAFEGUARDS = {
       replace: "  readonly #writerId = Math.random();\n  readonly #admin: SharedAdmin;\n",
     },
   ],
-  /** KAFKA-4: after an uncertain outcome the producer is thrown away. Without: it is used on. */
+  /** KAFKA-4: after an uncertain outcome the producer is dropped. Without it: it is used again. */
   freshProducer: [
     {
       file: OWNERSHIP,
-      find: "    const producer = await this.#initialised(partition);\n",
+      find: "    const producer = await this.#initializeProducer(partition);\n",
       replace:
-        "    const producer = this.#producers.get(partition) ?? (await this.#initialised(partition));\n" +
+        "    const producer = this.#producers.get(partition) ?? (await this.#initializeProducer(partition));\n" +
         "    this.#producers.set(partition, producer);\n",
     },
     {
@@ -184,19 +188,22 @@ export const KAFKA_SAFEGUARDS = {
     },
     {
       file: OWNERSHIP,
-      find: "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+      find: "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
       replace:
         "    for (const producer of this.#producers.values()) void producer.disconnect();\n" +
-        "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+        "    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);\n",
     },
     {
       file: WRITER,
-      find: "    const gone = this.#throwAway();\n",
-      replace: "    const gone = Promise.resolve();\n",
+      find: "    const discarded = this.#discard();\n",
+      replace: "    const discarded = Promise.resolve();\n",
     },
-    { file: WRITER, find: "    void this.#throwAway();\n", replace: "" },
+    { file: WRITER, find: "    void this.#discard();\n", replace: "" },
   ],
-  /** KAFKA-5: who was fenced takes over again only if the group says that the partition is still ours. */
+  /**
+   * KAFKA-5: a fenced owner takes over again only if the group says that the partition is still
+   * ours.
+   */
   askGroup: [
     {
       file: WRITER,
@@ -204,7 +211,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (isFencedCode(protocolCode(cause)) && atMs < 0) {\n",
     },
   ],
-  /** KAFKA-6: one send is in flight. Without: one for each topic, side by side. */
+  /** KAFKA-6: one send is in flight. Without it: one for each topic at the same time. */
   oneSend: [
     {
       file: WRITER,
@@ -215,7 +222,7 @@ export const KAFKA_SAFEGUARDS = {
         "    return (await Promise.all(parts)).flat();\n",
     },
   ],
-  /** KAFKA-6, of writers outside the gate. */
+  /** KAFKA-6 for writers outside the gate. */
   oneAppend: [
     {
       file: "services/adapters/kafka/append-queue.ts",
@@ -236,7 +243,10 @@ export const KAFKA_SAFEGUARDS = {
         "        : { offset: -1, appendTimeMs: -1 },\n    );\n",
     },
   ],
-  /** WRITER-4: who finds records of others in its journal stops. Without: it goes on beside them. */
+  /**
+   * WRITER-4: an owner that finds foreign records in its journal stops. Without it: it continues
+   * beside them.
+   */
   soleWriter: [
     {
       file: OWNERSHIP,
@@ -244,7 +254,9 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (journal === undefined || partition >= 0) return null;\n",
     },
   ],
-  /** KAFKA-17: partitions of all inputs are assigned together. Without: each by itself, in turn. */
+  /**
+   * KAFKA-17: partitions of all inputs are assigned together. Without it: each separately, in turn.
+   */
   assignPartitions: [
     {
       file: MEMBERSHIP,
@@ -264,7 +276,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "if (has.length > 0) partitions.push(partition);",
     },
   ],
-  /** A reader of committed records leaves out what was aborted. */
+  /** A reader of committed records drops aborted ones. */
   filterAborted: [
     {
       file: "services/adapters/kafka/records/record-batches.ts",
@@ -280,7 +292,7 @@ const sendsOnce: Edit = {
   replace: "}\n",
 };
 
-/** Sends as kafkajs makes them, and what keeps the gate right then. */
+/** Sends as kafkajs makes them, and the safeguards that remain then. */
 export const STOCK_SENDS = {
   sendsOfKafkajs: [sendsOnce],
   sendsUnacknowledged: [sendsOnce, ...KAFKA_SAFEGUARDS.acknowledged],

@@ -1,4 +1,9 @@
-/** What the file of a check in `test/conformance/checks` shows: its reasons come about, its keys change decisions. */
+/**
+ * What the file of a check in `test/conformance/checks` shows: its reasons come about, its keys change
+ * decisions. The checks without a file there have their reasons in
+ * `test/conformance/keys/reason-codes.test.ts` and their keys in `policy-key-rows.ts` beside this file;
+ * both are merged with the files, so that a check may have its own at any time.
+ */
 import { readdirSync } from "node:fs";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import type { GateStory } from "./gate-story.ts";
@@ -6,7 +11,7 @@ import type { KeyRow } from "./key-row.ts";
 
 export type TellGate = (policy: object) => Promise<GateStory>;
 
-/** Gives the outcome of a call: the code. */
+/** Code that produces the outcome of a call. */
 export type ReasonCase = (tell: TellGate) => Promise<string>;
 
 export interface CheckExamples {
@@ -16,7 +21,7 @@ export interface CheckExamples {
 
 const FOLDER = new URL("../../conformance/checks/", import.meta.url);
 
-/** Of all files of the folder, each of which exports its `examples`. */
+/** The `examples` of all files of the folder. */
 export async function gatherCheckExamples(): Promise<readonly CheckExamples[]> {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
   const modules = files.map(

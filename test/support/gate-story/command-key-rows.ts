@@ -1,4 +1,4 @@
-// For each key of `commands` two values and a conversation that is decided otherwise under them.
+// For each key of `commands`: two values, and a conversation that they decide differently.
 import type { KeyRow, KeyStep } from "./key-row.ts";
 
 const AUTHORIZATION = {
@@ -15,7 +15,7 @@ const policy = (commands: object): object => ({
 
 const line = (command: string): KeyStep => ({ tool: "t", args: { command } });
 
-/** `unclear` asks, so that what a key frees is seen. */
+/** `unclear` holds calls, so that the effect of a key that allows is visible. */
 const row = (
   key: string,
   values: KeyRow["values"],

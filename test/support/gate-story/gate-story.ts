@@ -1,5 +1,5 @@
-// One conversation told through the library, as a program would have it: with a clock that the story
-// sets, and with restarts. What `decider-spec.ts` is to the core, this is to the public door.
+// Plays one conversation through the library, as a program would, with a clock that the story sets and with
+// restarts. `decider-spec.ts` does the same for the core.
 
 import type {
   Decision,
@@ -12,13 +12,13 @@ import { type Callgate, openCallgate } from "../../../services/library/callgate.
 
 const START_MS = Date.UTC(2026, 0, 5, 9);
 
-/** While one story is told, its time is everybody's: stories of one process come one after another. */
+/** A story sets the clock of its whole process, so stories of one process run one after another. */
 const realNow = Date.now;
 
 export interface StoryOptions {
-  /** A document as a policy file has it, or the path of one. */
+  /** A policy document, or the path of a policy file. */
   readonly policy: string | object;
-  /** A directory that restarts go on with; absent: memory, which no restart outlives. */
+  /** A directory that survives restarts; absent: memory, which does not. */
   readonly dataDir?: string;
   readonly normalizers?: OpenOptions["normalizers"];
 }
@@ -62,12 +62,12 @@ export class GateStory {
     Date.now = () => this.#nowMs;
   }
 
-  /** The user says something; undefined: the platform does not tell turns. */
+  /** Begins a turn; undefined: the platform sends no turns. */
   turn(name: string | number | undefined): void {
     this.#turn = name;
   }
 
-  /** The process ends and another goes on with the same directory, under another policy if given. */
+  /** Ends the gate and opens another on the same directory, with another policy if given. */
   async restart(policy: string | object = this.#policy): Promise<void> {
     if (this.#dataDir === false) throw new Error("a gate on memory has nothing to go on with");
     await this.#gate.close();
@@ -75,7 +75,7 @@ export class GateStory {
     this.#gate = await open({ policy, dataDir: this.#dataDir, normalizers: this.#normalizers });
   }
 
-  /** A call of an id and a step of its own, a millisecond after the one before. */
+  /** Makes a call with its own id and step, a millisecond after the one before. */
   propose(tool: string, args: Arguments = {}, overrides: Partial<ProposedCall> = {}) {
     this.#calls += 1;
     this.after(1);
@@ -96,7 +96,7 @@ export class GateStory {
     if (!outcome.recorded) throw new Error(`the report was not taken: ${outcome.why}`);
   }
 
-  /** Proposed, and where it is allowed it comes back with the output. */
+  /** Proposes a call, and reports the output if it is allowed. */
   async done(
     tool: string,
     args: Arguments = {},
@@ -117,7 +117,7 @@ export class GateStory {
     return decision;
   }
 
-  /** Why a call does not run, or that it does. */
+  /** The reason why a call does not run, or that it runs. */
   async outcome(
     tool: string,
     args: Arguments = {},

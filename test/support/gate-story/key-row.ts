@@ -1,14 +1,14 @@
-/** A key of the policy under test: two values, and a conversation that tells them apart. */
+/** A policy key under test: two values, and a conversation that they decide differently. */
 import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
 
 export interface KeyStep {
   readonly tool?: string;
   readonly args?: object | string;
   readonly output?: unknown;
-  /** What the tool's handler returns to `guard`; then nobody reports a status. */
+  /** The value that the tool's handler returns to `guard`, which then reports the status. */
   readonly returns?: unknown;
   readonly fails?: { readonly message: string; readonly code?: string };
-  /** Nobody reports what became of it. */
+  /** Nobody reports the outcome. */
   readonly unreported?: boolean;
   readonly overrides?: Partial<ProposedCall>;
   readonly afterMs?: number;
@@ -20,9 +20,9 @@ export interface KeyStep {
 export interface KeyRow {
   /** As the schema names it: `*` is any tool, `[]` any element. */
   readonly key: string;
-  /** Undefined: not written. */
+  /** Undefined: the key is not written. */
   readonly values: readonly [unknown, unknown];
-  /** The rest of the policy; the tool `t` is where `*` stands. */
+  /** The rest of the policy; `*` stands for the tool `t`. */
   readonly base: object;
   readonly steps: readonly KeyStep[];
 }

@@ -1,4 +1,4 @@
-// Plays scenarios through the library and counts how the gate did.
+// Plays scenarios through the library and counts right and wrong decisions.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,11 +10,13 @@ export interface Played {
   readonly name: string;
   readonly kind: Scenario["kind"];
   readonly calls: number;
-  /** Calls that were to be stopped or warned of, and were; that were not; that were by mistake. */
+  /**
+   * Calls that were stopped or warned of rightly; that should have been; that should not have been.
+   */
   readonly rightlyStopped: number;
   readonly missed: number;
   readonly wronglyStopped: number;
-  /** What was not as the scenario says: `call 7 (get_x): allowed instead of loop_repeat`. */
+  /** Differences from the scenario: `call 7 (get_x): allowed instead of loop_repeat`. */
   readonly wrong: readonly string[];
 }
 
@@ -57,7 +59,7 @@ class Player {
     };
   }
 
-  /** What goes wrong with the gate itself is found to be wrong, and ends the scenario. */
+  /** An error of the gate itself counts as a wrong decision, and ends the scenario. */
   async playAll(steps: readonly ScenarioStep[]): Promise<void> {
     try {
       await this.play(steps, 0);
@@ -77,7 +79,7 @@ class Player {
     }
   }
 
-  /** `turn: 0` inside of rounds is one turn each. */
+  /** `turn: 0` inside rounds begins a new turn in each round. */
   #turn(turn: number | null, round: number): void {
     this.#story.turn(turn === null ? undefined : turn === 0 ? `round-${round}` : turn);
   }
@@ -155,9 +157,9 @@ export interface CorpusFigures {
   readonly scenarios: number;
   readonly right: number;
   readonly calls: number;
-  /** Of the calls that the gate stopped or warned of, the share where that was right; 0 to 1. */
+  /** The share of right ones among the stopped and warned calls, 0 to 1. */
   readonly precision: number;
-  /** Of the calls that had to be, the share that were; 0 to 1. */
+  /** The share of the calls that had to be stopped or warned of and were, 0 to 1. */
   readonly recall: number;
 }
 

@@ -1,4 +1,4 @@
-// For each key of the policy two values and a conversation that is decided otherwise under them.
+// For each policy key: two values, and a conversation that they decide differently.
 import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
 import { COMMAND_KEY_ROWS } from "./command-key-rows.ts";
 import type { KeyRow, KeyStep } from "./key-row.ts";
@@ -400,7 +400,10 @@ const TOOLS: readonly KeyRow[] = [
   row("tool_schemas.*.variants.rules.[].like", ["x*", "y*"], ruled({ read_only: true }), [T]),
 ];
 
-/** What a class or a rule may say instead of its tool: one rule stands for all four places. */
+/**
+ * Keys that a class or a rule may have in place of its tool; one rule represents all four
+ * positions.
+ */
 const VARIANT_KEYS: readonly (readonly [
   string,
   readonly [unknown, unknown],

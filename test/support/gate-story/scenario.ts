@@ -1,5 +1,5 @@
-// A scenario: what users of guards complain about, as one conversation with what is right for each
-// call. One YAML file each, in `test/eval/scenarios`; docs/evaluation.md says what a file holds.
+// A scenario is a complaint of users of guards, as one conversation with the right decision for each call.
+// Each is a YAML file in `test/eval/scenarios`; docs/evaluation.md explains its keys.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,10 +10,10 @@ export interface ScenarioCall {
   readonly call: string;
   /** `{i}` in a text is the number of the round, from 1; a text that is JSON stays the model's text. */
   readonly args?: object | string;
-  /** Comes back where the call is allowed. */
+  /** The output, if the call is allowed. */
   readonly output?: unknown;
   readonly error?: { readonly message: string; readonly code?: string };
-  /** Nobody tells what became of it. */
+  /** Nobody reports the outcome. */
   readonly unreported?: boolean;
   readonly says?: string;
   readonly step?: string;
@@ -23,7 +23,7 @@ export interface ScenarioCall {
   readonly expect?: string;
   /** Reasons that the model is warned of. */
   readonly warns?: readonly string[];
-  /** Rung of the ladder that the refusal stands on. */
+  /** Escalation level of the refusal. */
   readonly level?: number;
   /** The refusal carries the earlier result. */
   readonly answered?: boolean;
@@ -49,7 +49,7 @@ export interface Scenario {
 
 const DIRECTORY = fileURLToPath(new URL("../../eval/scenarios", import.meta.url));
 
-/** All of them, by name. A directory without any is an error: it would prove nothing. */
+/** All scenarios by name. A directory without any is an error, since it would prove nothing. */
 export function readScenarios(): readonly Scenario[] {
   const files = readdirSync(DIRECTORY).filter((name) => name.endsWith(".yaml"));
   if (files.length === 0) throw new Error(`there is no scenario in ${DIRECTORY}`);

@@ -1,4 +1,4 @@
-// Stories of tests: closed with the test, and the templates that policies are pasted from.
+// Stories that close with their test, and the published policy templates.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
@@ -14,7 +14,7 @@ export async function tellWith(options: StoryOptions): Promise<GateStory> {
   return story;
 }
 
-/** Path of a published template, as it was published. */
+/** Path of a published template, unchanged. */
 export function templatePath(name: "t1" | "t2" | "t3"): string {
   return fileURLToPath(new URL(`../../fixtures/policies/templates/${name}.yaml`, import.meta.url));
 }

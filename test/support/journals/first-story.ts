@@ -1,7 +1,7 @@
-// What every version of the gate can be told: reads, writes, repeats, loops, holds, all outcomes,
-// budgets, two tenants, a conversation that is forgotten.
+// A story that every version of the gate can run: reads, writes, repeats, loops, holds, all
+// outcomes, budgets, two tenants, a forgotten conversation.
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
-import type { Story, Telling } from "./telling.ts";
+import type { Story, StoryRun } from "./story-run.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -56,7 +56,7 @@ export const FIRST_DOCUMENT: PolicyDocument = {
   },
 };
 
-async function tellReadsAndWrites(story: Telling): Promise<void> {
+async function playReadsAndWrites(story: StoryRun): Promise<void> {
   await story.done("forgotten", "north/old", "set_order", { order: 1, to: "open" });
   await story.done("read-1", "north/orders", "get_order", { order: 7 }, '{"state":"open"}');
   await story.call("read-again", "north/orders", "get_order", { order: 7 });
@@ -75,7 +75,7 @@ async function tellReadsAndWrites(story: Telling): Promise<void> {
   await story.call("never", "south/orders", "purge_orders", {});
 }
 
-async function tellOutcomes(story: Telling): Promise<void> {
+async function playOutcomes(story: StoryRun): Promise<void> {
   await story.call("charge-1", "north/money", "charge", { order: 7, amount: 10 });
   await story.call("charge-in-flight", "north/money", "charge", { order: 7, amount: 10 });
   await story.result("charge-1", "unknown");
@@ -94,7 +94,7 @@ async function tellOutcomes(story: Telling): Promise<void> {
   await story.result("mail-late", "succeeded");
 }
 
-async function tellLoops(story: Telling): Promise<void> {
+async function playLoops(story: StoryRun): Promise<void> {
   story.nextTurn();
   for (const n of [1, 2]) await story.done(`peek-${n}`, "north/loop", "peek", { at: "x" });
   for (const n of [3, 4]) await story.call(`peek-${n}`, "north/loop", "peek", { at: "x" });
@@ -110,7 +110,7 @@ async function tellLoops(story: Telling): Promise<void> {
   await story.call("note-3", "south/notes", "create_note", { n: 3 });
 }
 
-async function tellHolds(story: Telling): Promise<void> {
+async function playHolds(story: StoryRun): Promise<void> {
   story.nextTurn();
   await story.call("approved", "north/orders", "delete_order", { order: 70 });
   await story.call("while-held", "north/orders", "set_order", { order: 70, to: "open" });
@@ -125,8 +125,8 @@ async function tellHolds(story: Telling): Promise<void> {
   await story.again("expired");
 }
 
-/** No gate ran for hours, and calls waited: the tick comes after them. */
-async function tellSilence(story: Telling): Promise<void> {
+/** No gate runs for hours while calls wait, so the tick comes after them. */
+async function playSilence(story: StoryRun): Promise<void> {
   await story.call("silent-1", "north/silent", "set_order", { order: 80 });
   await story.call("silent-2", "north/silent", "set_order", { order: 81 });
   story.after(3 * HOUR);
@@ -136,7 +136,7 @@ async function tellSilence(story: Telling): Promise<void> {
   await story.result("silent-3", "succeeded");
 }
 
-async function tellOddInputs(story: Telling): Promise<void> {
+async function playOddInputs(story: StoryRun): Promise<void> {
   await story.input("results", "north/orders", Uint8Array.of(0xc3, 0x01, 1, 2, 3));
   await story.input("proposals", "north/orders", new TextEncoder().encode("no proposal"));
   for (let n = 0; n < 8; n += 1) {
@@ -144,8 +144,8 @@ async function tellOddInputs(story: Telling): Promise<void> {
   }
 }
 
-/** What later versions go on with: a write that was done, one in flight, and a call that is held. */
-async function tellEnd(story: Telling): Promise<void> {
+/** What later versions continue from: an executed write, one in flight, and a held call. */
+async function playEnd(story: StoryRun): Promise<void> {
   story.after(6 * HOUR);
   story.nextTurn();
   await story.tick();
@@ -158,14 +158,14 @@ async function tellEnd(story: Telling): Promise<void> {
 
 export const FIRST_STORY: Story = {
   document: FIRST_DOCUMENT,
-  tell: async (story) => {
-    await tellReadsAndWrites(story);
-    await tellOutcomes(story);
-    await tellLoops(story);
-    await tellHolds(story);
-    await tellSilence(story);
-    await tellOddInputs(story);
-    await tellEnd(story);
+  play: async (story) => {
+    await playReadsAndWrites(story);
+    await playOutcomes(story);
+    await playLoops(story);
+    await playHolds(story);
+    await playSilence(story);
+    await playOddInputs(story);
+    await playEnd(story);
     await story.toHashRecord("south/rest");
   },
 };

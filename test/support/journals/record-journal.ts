@@ -1,11 +1,11 @@
-// Keeps the journal that this version writes of a story:
-// `npx tsx test/support/journals/record-journal.ts v3-first first`. A file that is there already stays.
+// Stores the journal that this version writes of a story: `npx tsx
+// test/support/journals/record-journal.ts v3-first first`. An existing file is not changed.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { EVERY_STORY } from "./every-story.ts";
 import { JOURNALS_FOLDER, type RecordedRow } from "./recorded-journal.ts";
-import { type Story, Telling } from "./telling.ts";
+import { type Story, StoryRun } from "./story-run.ts";
 
 const RECORDED_TOPICS: readonly Topic[] = [
   "proposals",
@@ -25,11 +25,11 @@ const path = join(JOURNALS_FOLDER, `${name}.json`);
 if (existsSync(path))
   throw new Error(`${name}.json is there: what a version wrote does not change`);
 
-const telling = new Telling(story.document, `sha256:${storyName}`);
-await story.tell(telling);
+const run = new StoryRun(story.document, `sha256:${storyName}`);
+await story.play(run);
 const lines: string[] = [];
 for (const topic of RECORDED_TOPICS) {
-  const { records } = await telling.kit.log.read(topic, 0, 0, EVERYTHING);
+  const { records } = await run.kit.log.read(topic, 0, 0, EVERYTHING);
   for (const { offset, appendTimeMs, key, value } of records) {
     const text = key === null ? null : Buffer.from(key).toString("utf8");
     const bytes = Buffer.from(value ?? []).toString("base64");
@@ -37,5 +37,5 @@ for (const topic of RECORDED_TOPICS) {
     lines.push(JSON.stringify(row));
   }
 }
-await telling.kit.close();
+await run.kit.close();
 writeFileSync(path, `{"story":"${storyName}","records":[\n${lines.join(",\n")}\n]}\n`);

@@ -1,4 +1,5 @@
-// The journals that earlier versions wrote, with what they consumed and what they allowed.
+// The journals that earlier versions wrote, with the records that they consumed and the calls that
+// they allowed.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,13 +36,13 @@ export function readRecordedJournals(): readonly RecordedJournal[] {
   });
 }
 
-/** Puts the records where they were. */
+/** Appends the records at their original offsets. */
 export function appendRecorded(log: MemoryLog, { name, records }: RecordedJournal): void {
   for (const [topic, offset, appendTimeMs, key, value] of records) {
     const record = { topic, partition: 0, key, value: Buffer.from(value, "base64") };
     const [appended] = log.topics.append([record], appendTimeMs);
     if (appended?.offset !== offset || appended.appendTimeMs !== appendTimeMs) {
-      throw new Error(`${name}: ${topic} ${offset} is not where it was`);
+      throw new Error(`${name}: ${topic} ${offset} is not at its original offset`);
     }
   }
 }

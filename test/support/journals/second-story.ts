@@ -1,8 +1,9 @@
-// The first story, and what came with version 2 of the schemas: retries, seconds and money, near
-// duplicates, edges, confirmations, two approvals, and verdicts that grant, revoke, cancel, end and resume.
+// The first story with the additions of version 2 of the schemas: retries, seconds and money, near
+// duplicates, edges, confirmations, two approvals, and verdicts that grant, revoke, cancel, end and
+// resume.
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { FIRST_DOCUMENT, FIRST_STORY } from "./first-story.ts";
-import type { Story, Telling } from "./telling.ts";
+import type { Story, StoryRun } from "./story-run.ts";
 
 const MINUTE = 60_000;
 
@@ -49,7 +50,7 @@ const SECOND_DOCUMENT: PolicyDocument = {
   },
 };
 
-async function tellRetriesAndCosts(story: Telling): Promise<void> {
+async function playRetriesAndCosts(story: StoryRun): Promise<void> {
   const busy = { code: "503", message: "busy", retryable: true };
   await story.call("page-1", "north/pages", "fetch_page", { url: "a" });
   await story.result("page-1", "failed", { error: busy });
@@ -64,7 +65,7 @@ async function tellRetriesAndCosts(story: Telling): Promise<void> {
   await story.call("rent-3", "north/costs", "rent", { room: 3 }, { estimatedCost: cost(12) });
 }
 
-async function tellLikeness(story: Telling): Promise<void> {
+async function playLikeness(story: StoryRun): Promise<void> {
   const text = "all the words of a longer text that is posted to everybody who reads along here";
   await story.done("post-1", "north/posts", "post", { text });
   await story.call("post-2", "north/posts", "post", { text: `${text} today` });
@@ -74,7 +75,7 @@ async function tellLikeness(story: Telling): Promise<void> {
   await story.call("album", "north/albums", "drop_album", { album: 1 });
 }
 
-async function tellVerdicts(story: Telling): Promise<void> {
+async function playVerdicts(story: StoryRun): Promise<void> {
   const conversationKey = "south/given";
   await story.call("page-early", conversationKey, "publish_page", { page: 1 });
   await story.verdict("grant", { conversationKey }, { tier: "given", calls: 2 });
@@ -96,10 +97,10 @@ async function tellVerdicts(story: Telling): Promise<void> {
 
 export const SECOND_STORY: Story = {
   document: SECOND_DOCUMENT,
-  tell: async (story) => {
-    await tellRetriesAndCosts(story);
-    await tellLikeness(story);
-    await tellVerdicts(story);
-    await FIRST_STORY.tell(story);
+  play: async (story) => {
+    await playRetriesAndCosts(story);
+    await playLikeness(story);
+    await playVerdicts(story);
+    await FIRST_STORY.play(story);
   },
 };

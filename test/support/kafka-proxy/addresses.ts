@@ -1,4 +1,4 @@
-// Puts the proxy's addresses in the place of the brokers': otherwise clients would go around it.
+// Replaces the addresses of brokers by those of the proxy, so that clients do not go around it.
 import { Cursor, int8, int16, int32, list, type RequestHead, text } from "./wire.ts";
 
 const CORRELATION_BYTES = 4;
@@ -55,7 +55,7 @@ function flexibleMetadata(answer: Buffer, book: AddressBook): Buffer {
   return bytes;
 }
 
-/** Version 6 as if the nodes of the cast were the brokers. */
+/** Version 6, with the nodes of the cast as the brokers. */
 function castMetadata(answer: Buffer, book: AddressBook, cast: NonNullable<Cast>): Buffer {
   const cursor = new Cursor(answer, CORRELATION_BYTES + 4);
   cursor.list(() => {

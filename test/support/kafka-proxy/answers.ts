@@ -1,4 +1,4 @@
-// Answers that a broker may give, for a proxy to give in its place: what comes after the correlation id.
+// Answers that a proxy can give in place of a broker: the bytes after the correlation id.
 import { Cursor, int16, int32, int64, list, requestBody, text } from "./wire.ts";
 
 const CORRELATION_BYTES = 4;

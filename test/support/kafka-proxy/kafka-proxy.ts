@@ -14,28 +14,28 @@ import { type AddressBook, type Cast, readdressed } from "./addresses.ts";
 import { type Api, Frames, framed, type RequestHead, requestHead } from "./wire.ts";
 
 export type Deed =
-  /** The connection is lost before the broker sees the request. */
+  /** Cuts the connection before the broker sees the request. */
   | { readonly type: "cut-before" }
-  /** The broker does what was asked for; the connection is lost before its answer comes. */
+  /** Cuts the connection after the broker has done the request, before its answer. */
   | { readonly type: "cut-after" }
-  /** The broker does what was asked for; its answer never comes, the connection stays. */
+  /** Drops the answer of the broker, which has done the request, and keeps the connection. */
   | { readonly type: "swallow" }
-  /** The answer comes when `until` resolves. */
+  /** Delays the answer until `until` resolves. */
   | { readonly type: "hold"; readonly until: Promise<void> }
-  /** Each answer comes so much later. */
+  /** Delays each answer by this time. */
   | { readonly type: "delay"; readonly ms: number }
-  /** The broker sees the request when `until` resolves. */
+  /** Delays the request until `until` resolves. */
   | { readonly type: "hold-before"; readonly until: Promise<void> }
-  /** The broker never sees it: the proxy answers, with what comes after the correlation id. */
+  /** The proxy answers in place of the broker, with these bytes after the correlation id. */
   | {
       readonly type: "answer";
       readonly make: (request: Buffer) => Buffer;
       /** The answer waits for this. */
       readonly after?: Promise<void>;
     }
-  /** The client gets another answer than the broker gave: the frame from its correlation id on. */
+  /** Changes the broker's answer: the frame from its correlation id on. */
   | { readonly type: "edit"; readonly edit: (answer: Buffer) => Buffer }
-  /** Nothing is done; `struck` tells that the broker has answered. */
+  /** Changes nothing; `struck` reports that the broker has answered. */
   | { readonly type: "pass" };
 
 export type Rule = {
@@ -43,7 +43,7 @@ export type Rule = {
   readonly deed: Deed;
   /** How many requests it strikes. Default 1. */
   readonly times?: number;
-  /** Which requests it strikes, by their whole frame and by the node that they were sent to. */
+  /** Selects requests by their whole frame and by the node that they were sent to. */
   readonly where?: (frame: Buffer, node: number) => boolean;
 };
 
@@ -74,7 +74,7 @@ export class KafkaProxy {
     };
   }
 
-  /** @param cast several nodes that the first broker plays; its leaders are the test's to choose. */
+  /** @param cast several nodes that the first broker plays; the test chooses their leaders. */
   static async start(brokers: readonly string[], cast: Cast = null): Promise<KafkaProxy> {
     const proxy = new KafkaProxy(cast);
     const nodes = cast?.nodes ?? brokers.map((_, index) => index);
@@ -96,12 +96,12 @@ export class KafkaProxy {
     return this.#clients;
   }
 
-  /** How many requests of a kind came by so far, struck or not. */
+  /** How many requests of a kind the proxy has seen, struck or not. */
   seen(api: Api): number {
     return this.#seen.get(api) ?? 0;
   }
 
-  /** The requests of a kind that came by so far, as whole frames. */
+  /** The requests of a kind that the proxy has seen, as whole frames. */
   frames(api: Api): readonly Buffer[] {
     return this.#frames.filter((one) => one.api === api).map(({ frame }) => frame);
   }
@@ -121,7 +121,7 @@ export class KafkaProxy {
     this.#rules = [];
   }
 
-  /** Cuts every connection; new ones are let in. */
+  /** Cuts every connection; new ones are accepted. */
   cutAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -159,7 +159,7 @@ export class KafkaProxy {
     };
     for (const socket of [client, broker]) {
       socket.setNoDelay(true);
-      // Each write waits for a connection that is not there yet.
+      // Each write waits for a connection that is not open yet.
       socket.setMaxListeners(0);
       this.#sockets.add(socket);
       socket.on("error", cut);
@@ -181,7 +181,7 @@ export class KafkaProxy {
     });
   }
 
-  /** True where the broker is to see it. */
+  /** True if the broker gets the request. */
   #onRequest(
     frame: Buffer,
     node: number,

@@ -1,4 +1,4 @@
-// The parts of Kafka's protocol that a proxy must know: frames, and where addresses stand.
+// The parts of Kafka's protocol that a proxy needs: frames, and the positions of addresses.
 
 export const APIS = {
   Produce: 0,
@@ -106,7 +106,10 @@ export class Cursor {
     return Array.from({ length: Math.max(this.int32(), 0) }, readOne);
   }
 
-  /** Steps over a text of the compact encodings. Two statements: `at +=` would begin where the length stands. */
+  /**
+   * Skips a text of the compact encodings. Two statements, since `at +=` would read `at` before the
+   * length.
+   */
   compactText(): void {
     const size = this.varint() - 1;
     this.at += Math.max(size, 0);

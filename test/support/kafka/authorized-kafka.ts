@@ -1,4 +1,4 @@
-// A broker with SASL users for all principals, which lets each do only what docs/access-control.md grants.
+// A broker with SASL users for all principals, each with the rights of docs/access-control.md only.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const PRINCIPALS = ["gate", "executor", "agent", "approver", "analytics"] as con
 
 export type Principal = (typeof PRINCIPALS)[number];
 
-/** Whoever comes by the direct listener, the brokers themselves and the test, may do everything. */
+/** Clients of the direct listener, the brokers and the test, may do everything. */
 export function startAuthorizedKafka(): Promise<LocalKafka> {
   const version = findFetchedKafka();
   const users = PRINCIPALS.map((name) => `user_${name}="${PASSWORD}"`).join(" ");
@@ -45,7 +45,7 @@ export type Grant = {
   readonly entries: readonly AclEntry[];
 };
 
-/** What the shell makes of the page's commands: one `$ACL` each, loops run. */
+/** The commands of the page as the shell expands them, one `$ACL` each. */
 export function documentedGrants(): readonly Grant[] {
   const [, section = ""] = readFileSync(PAGE, "utf8").split("\n## Who may do what\n");
   const script = /```sh\n(.*?)```/s.exec(section)?.[1] ?? "";
@@ -57,7 +57,10 @@ export function documentedGrants(): readonly Grant[] {
     .map((text) => ({ text, entries: entriesOf(text.split(" ")) }));
 }
 
-/** Of `AclResourceTypes`, `AclOperationTypes`, `AclPermissionTypes` and `ResourcePatternTypes` of kafkajs. */
+/**
+ * Values of `AclResourceTypes`, `AclOperationTypes`, `AclPermissionTypes` and
+ * `ResourcePatternTypes` of kafkajs.
+ */
 const RESOURCES: Readonly<Record<string, AclResourceTypes>> = {
   "--topic": 2,
   "--group": 3,

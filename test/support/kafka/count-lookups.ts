@@ -2,7 +2,7 @@ import type { Kafka } from "kafkajs";
 import { uniqueName } from "../backends/unique-name.ts";
 import type { KafkaProxy } from "../kafka-proxy/kafka-proxy.ts";
 
-/** How often coordinators are looked for in transactions after the first one. */
+/** Counts look-ups of coordinators in transactions after the first one. */
 export async function lookupsIn(
   transactions: number,
   kafka: Kafka,

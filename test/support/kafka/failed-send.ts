@@ -1,4 +1,4 @@
-// A producer one of whose sends has failed for good, as its answer says, though the broker has written it.
+// A producer whose send has failed for good by its answer, although the broker has written it.
 import { expect } from "vitest";
 import { uniqueName } from "../backends/unique-name.ts";
 import { failFirst, INVALID_REQUEST } from "../kafka-proxy/answers.ts";
@@ -6,7 +6,10 @@ import { KafkaProxy } from "../kafka-proxy/kafka-proxy.ts";
 import { connectKafka } from "./test-cluster.ts";
 import type { TwoLeaders } from "./two-leaders.ts";
 
-/** Aborts a transaction whose send has failed, and sends `next` in another, which it ends: commits, where it was sent. */
+/**
+ * Aborts a transaction whose send has failed, sends `next` in another one, and commits it if it was
+ * sent.
+ */
 export async function sendAfterFailed({ brokers, names, opened }: TwoLeaders): Promise<void> {
   const proxy = await KafkaProxy.start(brokers);
   opened.unshift(proxy);

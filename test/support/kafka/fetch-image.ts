@@ -1,4 +1,4 @@
-// What a broker would answer to a fetch, built batch by batch.
+// Builds a broker's answer to a fetch, batch by batch.
 import { crc32c } from "@node-rs/crc32";
 import { measureBatch, writeBatch } from "../../../services/adapters/kafka/records/encode-batch.ts";
 import type {
@@ -19,7 +19,7 @@ export type BatchSpec = {
   readonly values: readonly (string | null)[];
   readonly producerId?: number;
   readonly attributes?: number;
-  /** Where it ends, if not with its last record. */
+  /** The end of the batch, if not its last record. */
   readonly lastOffset?: number;
   readonly appendTimeMs?: number;
 };

@@ -1,11 +1,11 @@
 import type * as Kafkajs from "kafkajs";
 import { PrivatePackage } from "../../../services/adapters/kafka/patches/private-package.ts";
 
-/** So many that what is tried again at all is, and so few that they end soon. */
+/** Enough retries to show that a request is retried, and few enough to end soon. */
 export const RETRIES = 10;
 const RETRY = { initialRetryTime: 3, maxRetryTime: 50, retries: RETRIES } as const;
 
-/** A client of kafkajs as it is published, but for what `patch` does to this copy of it, which nobody else has. */
+/** A client of a private copy of kafkajs, as published except for `patch`. */
 export function kafkajsClient(
   brokers: readonly string[],
   patch: (copy: PrivatePackage) => void = () => undefined,

@@ -16,16 +16,16 @@ import { uniqueName } from "../backends/unique-name.ts";
 
 const TRIES_MAX = 200;
 const PAUSE_MS = 25;
-/** The default of the local brokers, which Kafka takes for -1. */
+/** Kafka takes -1 for the brokers' default. */
 const AS_MANY_AS_BROKERS = -1;
 export const REQUEST_TIMEOUT_MS = 10_000;
-/** A broker on a busy machine makes many topics in its own time. */
+/** Creating many topics takes long on a busy machine. */
 const CREATE_TIMEOUT_MS = 100_000;
 
 const ignore = (): void => undefined;
 const quiet: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** Settings of a client without TLS or login. */
+/** Settings of a client without TLS or SASL. */
 export function plainSettings(brokers: readonly string[]): KafkaSettings {
   return {
     brokers,
@@ -51,7 +51,7 @@ export type TopicChoices = {
   readonly config?: Readonly<Record<string, string>>;
 };
 
-/** All topics of a gate that nobody else has. */
+/** Creates all topics of a gate, under names of its own. */
 export async function makeTopics(
   brokers: readonly string[],
   choices: TopicChoices = {},
@@ -61,7 +61,7 @@ export async function makeTopics(
   return names;
 }
 
-/** Resolves when the broker knows them. */
+/** Creates topics, and resolves when the broker knows them. */
 export async function createTopics(
   brokers: readonly string[],
   names: readonly string[],
@@ -89,10 +89,10 @@ export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">> & {
   readonly settings?: Partial<KafkaSettings>;
 };
 
-/** A broker that has made a topic may not know it for some milliseconds, or who leads it. */
+/** Some milliseconds after its creation, a broker may not know a topic or its leader. */
 async function waitForTopics(brokers: readonly string[], topics: string[]): Promise<void> {
   for (let tries = 0; ; tries += 1) {
-    // A client that was told of another leader does not look again.
+    // A client that knows another leader does not refresh its metadata.
     const admin = connectKafka(brokers).admin();
     try {
       await admin.connect();
@@ -118,7 +118,7 @@ export function openTestLog(
   return openKafkaLog({ kafka, names, clientId: "test", requestTimeoutMs, ...options });
 }
 
-/** What can be read from the start of a partition up to its end now. */
+/** The records from the start of a partition up to its present end. */
 export async function readAll(
   log: Log,
   topic: Topic,

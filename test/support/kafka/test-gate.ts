@@ -1,7 +1,6 @@
-// Gates on a real broker, in this process: the real thing from the topics to the group.
+// Runs real gates in this process, on a real broker with topics and group.
 
-import { keepSecrets } from "../../../services/adapters/config/registered-secrets.ts";
-import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import { registerSecrets, secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
@@ -26,7 +25,7 @@ import type {
 import { readJournal } from "../../../services/runtime/read-journal.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
-import { numberedCall, PAY_POLICY } from "../numbered-calls.ts";
+import { numberedCall, PAY_POLICY } from "../numbered-calls.js";
 import { until } from "../runtime-kit.ts";
 import { plainSettings } from "./test-cluster.ts";
 
@@ -41,7 +40,7 @@ const { keyId, bytes } = secret.secret;
 const secrets = new Map([[keyId, bytes]]);
 
 /** That of the test's policy, as a gate compares it with its journal. */
-export const testSecrets = keepSecrets(secret.secret, [], "Give the test its secret");
+export const testSecrets = registerSecrets(secret.secret, [], "Give the test its secret");
 
 export const testCodec = createAvroCodec({ secrets });
 
@@ -49,13 +48,13 @@ const compiled = compileGatePolicy(readPolicy({ document: PAY_POLICY }), capabil
 if (!compiled.ok) throw new Error("the policy does not compile");
 export const testPolicy = withSecret(compiled.policy, keyId, secrets).compiled;
 
-/** Keeps the journal as long as the test's policy needs. */
+/** A retention of the journal as long as the test's policy needs. */
 export const JOURNAL_RETENTION = { "retention.ms": String(30 * DAY_MS) };
 
 export type TestGateChoices = {
   readonly group: string;
   readonly logger?: Logger;
-  /** How to get in, where that is not open to everybody. */
+  /** Credentials and TLS, where the broker requires them. */
   readonly settings?: Partial<KafkaSettings>;
   readonly tuning?: GateTuning;
   readonly checkpoints?: CheckpointStore | null;
@@ -65,11 +64,11 @@ export type TestGateChoices = {
   readonly transactionTimeoutMs?: number;
   readonly warmUpMs?: number;
   readonly authority?: ProposalAuthority;
-  /** Default: so long that a gate on a busy machine keeps its place. */
+  /** By default long enough for a gate on a busy machine to stay in its group. */
   readonly sessionTimeoutMs?: number;
 };
 
-/** For a gate that is to lose its place, so that a test need not wait for long. */
+/** A short session for a gate that is to leave its group, so that a test need not wait. */
 export const SHORT_SESSION_MS = 3_000;
 const SESSION_MS = 15_000;
 
@@ -98,7 +97,7 @@ export function openTestGate(
       observe: () => undefined,
     },
     tuning: { lingerMs: 0, ...choices.tuning },
-    // Tests start many gates; what it does is tried in test/unit/gate/warm-up.test.ts.
+    // No warm-up, since tests start many gates; test/unit/gate/warm-up.test.ts tests it.
     warmUpMs: choices.warmUpMs ?? 0,
     authority: choices.authority,
   });
@@ -116,7 +115,7 @@ export function ownedBy(gate: KafkaGate): readonly number[] {
   return gate.host.status().partitions.map(({ partition }) => partition);
 }
 
-/** Appends calls from `from` on, so many, each to the partition of its conversation. */
+/** Appends `count` calls from number `from` on, each to the partition of its conversation. */
 export async function propose(log: KafkaLog, from: number, count: number): Promise<void> {
   const records = Array.from({ length: count }, (_, at) => {
     const call = numberedCall(from + at);
@@ -171,14 +170,14 @@ export class Load {
 }
 
 export type Decided = {
-  /** Terminal decisions, and holds, by call. */
+  /** Terminal decisions and holds, by call. */
   readonly byCall: ReadonlyMap<string, readonly string[]>;
   /** Proposals that were decided, each offset once. */
   readonly proposals: number;
   readonly problems: readonly string[];
 };
 
-/** What the journals of all partitions say, and what is wrong with them. */
+/** The contents and the problems of the journals of all partitions. */
 export async function readDecided(log: KafkaLog): Promise<Decided> {
   const byCall = new Map<string, string[]>();
   const problems: string[] = [];

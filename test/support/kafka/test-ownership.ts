@@ -16,7 +16,7 @@ export type OwnershipChoices = {
   readonly written?: NonNullable<OwnershipContext["written"]>;
 };
 
-/** Without a group: every number is ours for as long as nobody fences us. */
+/** An ownership without a group: every partition is ours until somebody fences us. */
 export function ownAlone(
   brokers: readonly string[],
   names: TopicNames,

@@ -1,4 +1,4 @@
-// Two leaders, played by one broker: what becomes of a transaction that both of them have a part of.
+// Two leaders, played by one broker, for transactions that have a part on each of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
@@ -15,7 +15,7 @@ export type TwoLeaders = {
   readonly brokers: readonly string[];
   readonly names: TopicNames;
   readonly reader: KafkaLog;
-  /** What is to be closed, the last one first. */
+  /** Resources to close, the last one first. */
   readonly opened: { close(): Promise<void> }[];
 };
 
@@ -24,7 +24,7 @@ const HELD_MS = 500;
 const JOURNALS = 11;
 const ALLOWED = 12;
 const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
-/** Where sends are as kafkajs makes them, it may be written twice. */
+/** With kafkajs' own sends it may be written twice. */
 const FIRST = "before";
 const TRANSACTION_TIMEOUT_MS = 8_000;
 
@@ -33,7 +33,7 @@ const record = (topic: Topic, value: string): OutgoingRecord => ({
   value: Buffer.from(value),
 });
 
-/** Topics of a test's own, and who reads them; all is closed when the test ends. */
+/** Topics and readers of a test, closed when the test ends. */
 export async function makeTwoLeaders(brokers: readonly string[]): Promise<TwoLeaders> {
   const names = await makeTopics(brokers);
   const reader = await openTestLog(brokers, names);
@@ -54,7 +54,7 @@ export async function valuesOf(
   return records.map(({ value }) => String(value)).filter((value) => value !== FIRST);
 }
 
-/** Whatever a first transaction waits for is over then: one may fail, and nothing of it is there. */
+/** Commits a first transaction, so that later ones need not wait for anything. */
 export async function commitFirst(ownership: KafkaOwnership): Promise<PartitionWriter> {
   const records = [record("decisions", FIRST), record("allowed", FIRST)];
   for (;;) {

@@ -1,4 +1,4 @@
-// Two gates that each take one number for theirs: the first has lost the group and does not know.
+// Two gates that each believe to own a partition: the first has lost its group and does not know.
 import { onTestFinished } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
@@ -21,7 +21,7 @@ import {
 
 export type CountedGate = { readonly gate: KafkaGate; readonly counts: Map<string, number> };
 
-/** With what stands between it and the brokers. */
+/** A gate with the proxy between it and the brokers. */
 export type ProxiedGate = CountedGate & { readonly proxy: KafkaProxy };
 
 export type World = {
@@ -38,7 +38,7 @@ export async function makeWorld(brokers: readonly string[], partitions: number):
   return { brokers, names, log, group: uniqueName("gates") };
 }
 
-/** Started; has joined the group, and may not be ready yet. */
+/** Started and in the group, but perhaps not ready. */
 export async function startCounted(
   { brokers, names, group }: World,
   through: readonly string[] = brokers,
@@ -51,7 +51,7 @@ export async function startCounted(
   return { gate, counts };
 }
 
-/** Decides the calls 0 to 9, then hears nothing of its group any more, and all else as before. */
+/** Decides the calls 0 to 9, and then gets no more answers of its group, but all other answers. */
 export async function startUnaware(world: World): Promise<ProxiedGate> {
   const proxy = await KafkaProxy.start(world.brokers);
   onTestFinished(() => proxy.close());
@@ -72,7 +72,7 @@ export async function startUnaware(world: World): Promise<ProxiedGate> {
   return { ...first, proxy };
 }
 
-/** The group gives the number to the second when the first was silent for a session. */
+/** The group assigns the partition to the second gate when the first was idle for a session. */
 export async function untilTaken({ gate }: CountedGate): Promise<void> {
   await until(() => ownedBy(gate).length === 1 && isReady(gate));
 }

@@ -1,5 +1,5 @@
-// Where the repository uses words that it wants to be rid of.
-import { listTextFiles, listUses, readText } from "../source-tree.ts";
+// Finds the banned words in the repository.
+import { listTextFiles, listUses, parseUses, readText, type Use } from "../source-tree.ts";
 import { BANNED_WORDS } from "./banned-words.ts";
 
 export interface WordUse {
@@ -8,9 +8,11 @@ export interface WordUse {
   readonly at: string;
 }
 
-/** Data of others, recordings, what tools write, and the list of the words itself. */
+/** Foreign data, recordings, output of tools, and the list of the words itself. */
 const NOT_OUR_WORDS =
   /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|infra\/recordings\/|schemas\/released\/)/;
+/** Names of libraries: an option of Node's key pairs, a member of the coverage report. */
+const NAMES_OF_LIBRARIES: ReadonlySet<string> = new Set(["namedCurve", "covered"]);
 const CODE = /\.(ts|mts|js|mjs|cjs)$/;
 
 /** ` find twin ` for `findTwin`, `FIND_TWIN`, `find-twin` and `Find twin`; lines stay lines. */
@@ -24,7 +26,7 @@ function spellWords(text: string): string {
   return ` ${words} `;
 }
 
-/** Uses in a text, with the index of the line, of the words that count there. */
+/** Uses of the words in a text, with the index of the line. */
 export function findWords(
   where: "everywhere" | "names",
   text: string,
@@ -38,20 +40,32 @@ export function findWords(
 }
 
 export function listWordUses(): readonly WordUse[] {
-  const uses: WordUse[] = [];
   const paths = listTextFiles().filter((path) => !NOT_OUR_WORDS.test(path));
-  for (const path of paths) {
-    for (const where of ["everywhere", "names"] as const) {
-      for (const [word] of findWords(where, path)) uses.push({ word, at: path });
-    }
-    for (const [word, line] of findWords("everywhere", readText(path))) {
-      uses.push({ word, at: `${path}:${line + 1}` });
-    }
-    if (!CODE.test(path)) continue;
-    const names = listUses(path).filter(({ name }) => /^[\w$]+$/.test(name));
-    for (const [word, index] of findWords("names", names.map(({ name }) => name).join("\n"))) {
-      uses.push({ word, at: `${path}:${names[index]?.line}` });
-    }
+  return paths.flatMap((path) => {
+    const text = readText(path);
+    return findWordUses(path, text, () => listUses(path));
+  });
+}
+
+/** Uses in one file, including its path. `listNames` lists the names in its code. */
+export function findWordUses(
+  path: string,
+  text: string,
+  listNames: () => readonly Use[] = () => parseUses(path, text),
+): readonly WordUse[] {
+  const uses: WordUse[] = [];
+  for (const where of ["everywhere", "names"] as const) {
+    for (const [word] of findWords(where, path)) uses.push({ word, at: path });
+  }
+  for (const [word, line] of findWords("everywhere", text)) {
+    uses.push({ word, at: `${path}:${line + 1}` });
+  }
+  if (!CODE.test(path)) return uses;
+  const names = listNames().filter(
+    ({ name }) => /^[\w$]+$/.test(name) && !NAMES_OF_LIBRARIES.has(name),
+  );
+  for (const [word, index] of findWords("names", names.map(({ name }) => name).join("\n"))) {
+    uses.push({ word, at: `${path}:${names[index]?.line}` });
   }
   return uses;
 }

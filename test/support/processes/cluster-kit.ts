@@ -1,4 +1,4 @@
-// Topics of one test, and the processes and clients that share them.
+// The topics of one test, with the processes and clients that share them.
 import { onTestFinished } from "vitest";
 import {
   type Callgate,

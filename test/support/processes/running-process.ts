@@ -1,5 +1,5 @@
-// A long-running command in a process of its own, as an operator runs it: configured by a file, watched
-// through its health server and its log.
+// Runs a long-running command as an operator does: in a process of its own, configured by a file, and
+// watched through its health server and its log.
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ function testDirectory(): string {
   return path;
 }
 
-/** What the processes of one test share; each has groups of its own. */
+/** The settings that the processes of one test share; each test has its own groups. */
 export function sharedConfig(brokers: readonly string[], names: TopicNames) {
   const unique = uniqueName("p");
   return {
@@ -36,7 +36,7 @@ export function sharedConfig(brokers: readonly string[], names: TopicNames) {
 
 export class RunningProcess {
   readonly child: ChildProcess;
-  /** Where its configuration and the files beside it are; it runs there. */
+  /** The directory of its configuration and files, in which it runs. */
   readonly directory: string;
   readonly lines: LogLine[] = [];
   stderr = "";
@@ -80,7 +80,7 @@ export class RunningProcess {
     return fetch(`http://127.0.0.1:${String(port)}${path}`);
   }
 
-  /** Until it does its work. */
+  /** Resolves when it is ready. */
   async ready(): Promise<void> {
     for (const untilMs = Date.now() + STARTS_WITHIN_MS; ; ) {
       const response = await this.get("/readyz");
@@ -94,7 +94,7 @@ export class RunningProcess {
   }
 }
 
-/** Starts a command with the configuration, which is written to a file beside the others given. */
+/** Writes the configuration and further files, and starts the command. */
 export function startProcess(
   command: readonly string[],
   config: object,

@@ -6,7 +6,7 @@
 import ts from "typescript";
 
 const LASTING_TYPES = /^(readonly |Readonly(Map|Set|Array)?<)/;
-/** Made anew they hold nothing that a caller could change. */
+/** Constructors whose fresh values hold nothing that a caller could change. */
 const STATELESS = new Set(["TextDecoder", "TextEncoder", "RegExp"]);
 const WRITING_METHODS = new Set(
   "add clear copyWithin delete fill pop push reverse set shift sort splice unshift".split(" "),
@@ -85,7 +85,7 @@ function headOf(expression: ts.Expression): ts.Expression {
   const called = expression.expression;
   if (!ts.isPropertyAccessExpression(called)) return expression;
   const method = called.name.text;
-  // Of these a text comes, or a number, or an answer.
+  // Methods that return a text, a number or a boolean.
   if (/^(join|reduce|includes|indexOf|at|has|get|some|every)$/.test(method)) return expression;
   return ts.isIdentifier(called.expression) ? expression : headOf(called.expression);
 }

@@ -1,4 +1,4 @@
-// A checkpoint store on a given server, and what it is saved with.
+// Opens a checkpoint store on a server, with a header and blobs for it.
 import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
 import {
   RedisClient,
@@ -41,7 +41,7 @@ export function openStore(
   return { store, lines, close: () => client.close() };
 }
 
-/** For `afterEach`: a client that is left open would connect again for ever. */
+/** Closes clients in `afterEach`, since an open client would reconnect for ever. */
 export function closeStores(): void {
   for (const close of closing.splice(0)) close();
 }

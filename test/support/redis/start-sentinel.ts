@@ -1,4 +1,4 @@
-// A Sentinel that watches one master and decides alone.
+// Starts a Sentinel that watches one master and decides alone.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the two engines are compared by: the visible answer to one input.
+// The visible answer to one input, by which the two engines are compared.
 import type { Notice } from "../../../services/core/decision.ts";
 import type { GateEvent } from "../../../services/core/events.ts";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";

@@ -29,32 +29,34 @@ import {
 import { loopFindings } from "./loops.ts";
 import { nearFindings } from "./near-findings.ts";
 
-/** What is asked of the checks: a call, by whom it is covered, and which hold of it to leave out. */
+/**
+ * A call as the checks see it, with its confirmation or approval, and the hold that does not count.
+ */
 export interface Question {
   readonly history: History;
   readonly asked: Asked;
   readonly policy: CompiledPolicy;
   readonly atMs: number;
-  /** Covered by a user's confirmation or by an approval. */
+  /** Whether a user's confirmation or an approval covers it. */
   readonly meant: boolean;
   readonly approved: boolean;
-  /** It was held until now: its step is counted already. */
+  /** Whether it was held until now: then its step is counted already. */
   readonly held: boolean;
 }
 
 export interface Finding {
   readonly reason: ReasonCode;
-  /** The earlier result answers the call. */
+  /** Whether the earlier result answers the call. */
   readonly answers: boolean;
   readonly cycle: readonly string[] | null;
   readonly priorCall: Call | null;
-  /** Texts that are almost one: what the strike is counted for. */
+  /** The key of the strike of texts that are almost equal. */
   readonly near?: string;
-  /** At most a warning. */
+  /** Whether it only warns. */
   readonly warns?: boolean;
-  /** The action that a word was asked about, and the model said something else. */
+  /** The action that the model had to respond to and did not. */
   readonly asked?: string | null;
-  /** How the call is held, where its tier does not say. */
+  /** The terms of the hold, where its tier has none. */
   readonly terms?: CompiledHold;
 }
 
@@ -62,7 +64,7 @@ function plain(reason: ReasonCode): Finding {
   return { reason, answers: false, cycle: null, priorCall: null };
 }
 
-/** What stops the conversation, whatever the call is. */
+/** Findings that stop the conversation, whatever the call is. */
 export function stopFindings(question: Question): Finding[] {
   return [
     ...conversationFindings(question.history).map(plain),
@@ -91,7 +93,7 @@ export function findings(question: Question): Finding[] {
   ];
 }
 
-/** Denials of this turn that are not over, unless a person has spoken for the call itself since. */
+/** Denials of this turn that have not expired, unless a person asked for the call itself since. */
 function listActiveDenials({ history, atMs, meant, held }: Question): readonly Denied[] {
   if (meant || held) return [];
   return history.denials.filter(({ turn, untilMs }) => turn === history.turns && atMs < untilMs);
@@ -104,7 +106,7 @@ function deniedFindings(question: Question): Finding[] {
   return same ? [plain("approval_denied")] : [];
 }
 
-/** A write of the same tool on what a denied call would have touched. */
+/** A write of the same tool to resources that a denied call would have touched. */
 function deniedForms(question: Question): Finding[] {
   const { asked } = question;
   if (asked.tool.isRead || asked.touched === null) return [];
@@ -128,7 +130,7 @@ function conversationFindings(history: History): ReasonCode[] {
   return inTurn.some((refusal) => refusal.userInput) ? ["user_input_required"] : [];
 }
 
-/** The action that the model must speak to before it goes on. */
+/** The action that the model must respond to before it goes on. */
 function askedAbout(history: History): string | null {
   const progress = lastProgress(history);
   const latest = history.refusals.findLast(
@@ -145,7 +147,10 @@ function askedAbout(history: History): string | null {
   return gone ? null : latest.asksAbout;
 }
 
-/** One entry where a word is missing: the action if another word was said, null if none was. */
+/**
+ * One entry where the acknowledgement is missing: the action if the model said something else, null
+ * if it said nothing.
+ */
 function wordFindings({ history, asked, policy, held }: Question): (string | null)[] {
   const about = askedAbout(history);
   if (policy.acknowledgement !== "explicit" || held) return [];
@@ -173,7 +178,7 @@ function budgetFindings(question: Question): ReasonCode[] {
   ];
 }
 
-/** The tool's first call of the turn, whatever became of it; this one where there is none. */
+/** The tool's first call of the turn, whatever its outcome; this one where there is none. */
 function toolStart({ history, atMs }: Question, ofTool: readonly Call[]): Start {
   const first = ofTool
     .filter((call) => call.counted.turn === history.turns)
@@ -181,7 +186,7 @@ function toolStart({ history, atMs }: Question, ofTool: readonly Call[]): Start 
   return first?.counted.start ?? { atMs, heldMs: heldMs(history, atMs) };
 }
 
-/** Calls and steps are counted for the turn in which they began, or became allowed. */
+/** Calls and steps are counted in the turn in which they began, or became allowed. */
 function over(
   { history, asked, held, atMs }: Question,
   limit: BudgetLimit,
@@ -223,13 +228,13 @@ function isTooDear(cost: Money | null, limit: Money, calls: readonly Call[]): bo
   return cost === null ? total >= BigInt(limit.microUnits) : total > BigInt(limit.microUnits);
 }
 
-/** The call before in the same turn. */
+/** The previous call in the same turn. */
 function before(calls: readonly Call[], at: number): Call | undefined {
   const earlier = calls[at - 1];
   return earlier?.counted.turn === calls[at]?.counted.turn ? earlier : undefined;
 }
 
-/** A call without a step is a step of its own; one that comes back after another counts again. */
+/** A call without a step is a step of its own; a step that returns after another counts again. */
 function opensStep(step: string | null, earlier: Call | undefined): boolean {
   return step === null || step !== (earlier?.input.step ?? null);
 }
@@ -254,7 +259,7 @@ function duplicateFinding(question: Question): Finding | null {
   return priorCall.status === "succeeded" ? repeatOf(question, priorCall) : null;
 }
 
-/** A call that failed, where the policy says how often it may be tried. */
+/** A call that failed, where the policy says how often it may be retried. */
 function retryOf({ history, asked, atMs }: Question, priorCall: Call): Finding | null {
   const retries = asked.tool.settings["duplicate"] as Retries | null;
   if (retries === null || priorCall.failure === null || priorCall.turn !== history.turns)
@@ -277,7 +282,7 @@ function mayRetry(retries: Retries, { failure }: Call): boolean {
   return failure.texts.some((text) => looksTransient(null, text));
 }
 
-/** What comes back after the next attempt has begun is not counted. */
+/** A report after the next attempt has begun does not count. */
 function failuresInARow(history: History, asked: Asked): number {
   const all = allowedPriorCalls(history, asked);
   const inTime = all.filter(
@@ -345,14 +350,16 @@ function policyGrants({ history, asked, atMs }: Question, tier: GrantTier): bool
   return usedOf(history, tier).filter((call) => call.manualGrant === null).length < tier.ceiling;
 }
 
-/** How calls of the tier are held where nobody gave them. */
+/** The terms on which calls of the tier are held without a grant. */
 export function termsOf(tier: CompiledTier) {
   if (tier.action === "hitl") return tier.hold;
   if (tier.action !== "grant" || tier.grantedBy === "verdict") return null;
   return tier.onExceeded;
 }
 
-/** The grant by verdict that the call would use, if one has calls left and one person may give them. */
+/**
+ * The manual grant that the call would use, if one has calls left and one person may grant them.
+ */
 function findManualGrant({ history, asked, atMs }: Question): string | null {
   const terms = termsOf(asked.tool.tier);
   if (terms !== null && terms.approvals > 1) return null;
@@ -373,7 +380,7 @@ function isOwn(by: string, { agentId }: Asked["input"]): boolean {
   return agentId !== null && isOne(by, agentId);
 }
 
-/** What the call uses up of it, as it runs. */
+/** The manual grant that the call uses up when it runs. */
 export function findUsedManualGrant(question: Question): string | null {
   const { tier } = question.asked.tool;
   if (question.approved) return null;

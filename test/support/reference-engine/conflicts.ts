@@ -1,10 +1,11 @@
-// Check 9: exclusive effects that stand.
+// The check `side_effects` of the reference engine: exclusive effects that are in force.
 import type { ExclusiveEffect, OnFailure } from "../../../services/core/events.ts";
 import type { Question } from "./checks.ts";
 import { byOrder, type Call } from "./history.ts";
 
 /**
- * For each effect that this call wants and that stands: whether it only warns, since the call that has it failed.
+ * For each effect in force that this call wants: whether it only warns, since the call that has it
+ * failed.
  */
 export function conflictFindings(question: Question): boolean[] {
   if (question.meant) return [];
@@ -39,8 +40,9 @@ function effectsOn(calls: readonly Call[], resource: string): EffectOf[] {
 }
 
 /**
- * The latest held call on the resource counts whatever its kind, of allowed ones the latest that did not fail,
- * and those after it that failed and may have had the effect, each by its own rule.
+ * The latest held call on the resource counts whatever its kind. Of allowed calls the latest that
+ * did not fail counts, and those after it that failed and may have had the effect, each by its own
+ * rule.
  */
 function isTaken(
   question: Question,
@@ -71,7 +73,9 @@ function isTaken(
 
 type Effect = Pick<ExclusiveEffect, "resource" | "kind">;
 
-/** One thing; or one in the other, where either is deleted or transferred. */
+/**
+ * Whether they are one resource, or one contains the other and either is deleted or transferred.
+ */
 function isRelated({ policy }: Question, a: Effect, b: Effect): boolean {
   const { graph } = policy;
   const equal = graph.equalsOf(a.resource).includes(b.resource);

@@ -1,4 +1,4 @@
-// Check 12 and what surrounds the checks: modes, the ladder, the execution.
+// What surrounds the checks of the reference engine: modes, escalation, the execution.
 import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { REASONS, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
@@ -24,7 +24,7 @@ import { loopFindings } from "./loops.ts";
 
 export interface Decided {
   readonly answer: Answer;
-  /** The hold that the call was under, ended by this decision. */
+  /** The call whose hold this decision ends. */
   readonly call: Call | null;
 }
 
@@ -32,18 +32,21 @@ export interface Circumstances {
   readonly history: History;
   readonly asked: Asked;
   readonly policy: CompiledPolicy;
-  /** Time of the input itself: what deadlines are counted from. */
+  /** Time of the input itself, which deadlines count from. */
   readonly nowMs: number;
   readonly fresh: boolean;
   readonly confirmed: boolean;
   readonly approved: boolean;
-  /** Reasons of checks 1 to 4, already found. */
+  /** Reasons that were found before the checks. */
   readonly earlier: readonly ReasonCode[];
 }
 
 type Notices = { readonly warnings: readonly ReasonCode[]; readonly shadow: readonly ReasonCode[] };
 
-/** Refusals that use up budgets and climb the ladder by tool and reason, or by the denied action. */
+/**
+ * Refusals that use up budgets and climb the escalation levels by tool and reason, or by the denied
+ * action.
+ */
 const COUNTED: readonly ReasonCode[] = [
   "malformed",
   "too_large",
@@ -53,7 +56,9 @@ const COUNTED: readonly ReasonCode[] = [
   "approval_denied",
 ];
 
-/** A call whose text, tool or arguments will not do: what stops the conversation stops it first. */
+/**
+ * A call whose text, tool or arguments are not acceptable: a stop of the conversation counts first.
+ */
 export function refuseEarly(circumstances: Circumstances, reason: ReasonCode): Answer {
   const { history, policy } = circumstances;
   const asked = { ...circumstances.asked, actionKey: circumstances.asked.argumentsDigest };
@@ -102,7 +107,7 @@ export function decideCall(circumstances: Circumstances): Answer {
     if (finding.reason === "approval_required") {
       return hold(circumstances, question, finding.terms ?? holdRule(asked), { warnings, shadow });
     }
-    // What memory would answer is first shown to the loop check.
+    // An answer from memory is shown to the loop check first.
     const loop = finding.answers ? loopsOf(question).find(applies) : undefined;
     return refuse(circumstances, question, loop ?? finding, warnings, shadow);
   }
@@ -228,7 +233,7 @@ function isStrike({ reason, answers, asked }: Finding): boolean {
   return (REASONS[reason].isStrike === true && !answers) || typeof asked === "string";
 }
 
-/** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
+/** The key of the strike: a cycle, all calls of a rotation, a tool, or the call itself. */
 function loopOf({ reason, cycle, near, asked: about }: Finding, asked: Asked): string {
   if (typeof about === "string") return about;
   if (COUNTED.includes(reason) && reason !== "approval_denied")
@@ -240,7 +245,7 @@ function loopOf({ reason, cycle, near, asked: about }: Finding, asked: Asked): s
   return ofTool ? `tool ${asked.tool.name}` : asked.actionKey;
 }
 
-/** Strikes of the loop since the last progress, this one included; those of one step are one. */
+/** Strikes of the loop since the last progress, this one included; those of one step count once. */
 function countWith(
   history: History,
   strike: { readonly key: string; readonly step: string | null },
@@ -312,8 +317,8 @@ function costOf({ input }: Asked, kind: Call["kind"]): Call["cost"] {
 }
 
 /**
- * A hold that became an allowed call (or another hold) is one call, not two: gives what it was. One whose
- * call came as a new one, since its name was forgotten, has ended.
+ * A hold that became an allowed call (or another hold) is one call, not two: returns the earlier
+ * state. One whose call came as a new one, because its name was forgotten, has ended.
  */
 function leaveHold(
   history: History,
@@ -357,7 +362,7 @@ function findExecution(
   }
 }
 
-/** Nobody knows that none of the attempts took effect. */
+/** Whether it is not certain that no attempt took effect. */
 function mayHaveActed(priorCall: Call): boolean {
   if (priorCall.doubted || priorCall.status === "unknown") return true;
   return priorCall.status === "failed" && priorCall.effect === "possible";

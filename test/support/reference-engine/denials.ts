@@ -1,4 +1,4 @@
-// What a person said no to, for as long as it is kept.
+// What a person denied, for as long as the denial is remembered.
 import type { Call, History } from "./history.ts";
 
 export function rememberDenial(

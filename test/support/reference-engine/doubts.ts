@@ -1,8 +1,8 @@
-// What becomes of a failed call that may have taken effect, and of the other attempts of its action.
+// Outcomes of failed calls that may have taken effect, and of the other attempts of their action.
 import type { ResultInput } from "../../../services/core/inputs.ts";
 import { allowedPriorCalls, type Call, type History } from "./history.ts";
 
-/** It is no other failure, and what is known of it stays: it had no effect. */
+/** The call had no effect: this is no new failure, and its facts stay. */
 export function settleFailure(history: History, call: Call, input: ResultInput | null): void {
   call.effect = "none";
   call.settled = history.length++;
@@ -10,7 +10,7 @@ export function settleFailure(history: History, call: Call, input: ResultInput |
   settleDoubts(history, call, true);
 }
 
-/** What is said once the next attempt was made does not change what stood in a row. */
+/** A report after the next attempt does not change the count of failures in a row. */
 export function endInRow(
   history: History,
   call: Call,
@@ -22,8 +22,8 @@ export function endInRow(
 }
 
 /**
- * A success, or a word on all attempts, ends the doubt about the earlier ones. What fails and may have taken
- * effect is in doubt itself.
+ * A success, or a report on all attempts, ends the doubt about the earlier ones. A call that fails
+ * and may have taken effect is in doubt itself.
  */
 export function settleDoubts(history: History, call: Call, ends: boolean): void {
   const doubted = history.calls.filter((one) => one.inDoubt && one.actionKey === call.actionKey);
@@ -43,7 +43,7 @@ function endDoubts(doubted: readonly Call[], by: Call): void {
   by.doubted = false;
 }
 
-/** The later attempt holds what both hold. */
+/** The later attempt holds the resources that both hold. */
 function overtake(earlier: Call, later: Call): void {
   earlier.inDoubt = false;
   earlier.exclusive = earlier.exclusive.filter(
@@ -51,7 +51,10 @@ function overtake(earlier: Call, later: Call): void {
   );
 }
 
-/** The doubt of an earlier attempt ends: the latest counts alone, unless the earlier one succeeded. */
+/**
+ * Ends the doubt about an earlier attempt: the latest counts alone, unless the earlier one
+ * succeeded.
+ */
 function settleLatest(history: History, call: Call): void {
   const latest = allowedPriorCalls(history, call).at(-1);
   if (latest === undefined || latest === call || !latest.doubted) return;

@@ -1,6 +1,6 @@
-/** How alike two texts are, as the definition says it: nothing is hashed, nothing is left out. */
+/** How alike two texts are by the definition: no hashes, and no shingle left out. */
 
-/** Jaccard similarity of the sets of three words in a row; of a shorter text, of all its words. */
+/** Jaccard similarity of the sets of three words in a row; for a shorter text, of all its words. */
 export function exactLikeness(a: string, b: string): number {
   const left = shinglesOf(a);
   const right = shinglesOf(b);

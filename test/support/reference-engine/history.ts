@@ -1,25 +1,25 @@
-// What the reference engine remembers of a conversation: everything, in the order it happened.
-// Nothing is indexed and nothing is forgotten; every question is answered by reading it through.
+// What the reference engine remembers of a conversation: everything, in the order it happened. It
+// has no index and forgets nothing; it answers every question by a scan.
 import type { CallStatus, ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
 import type { FailureEffect, Money, ProposalInput } from "../../../services/core/inputs.ts";
 import type { CompiledHold, CompiledTool } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 
-/** A call as read from its proposal: everything that follows from tool and arguments. */
+/** A call as parsed from its proposal: everything that follows from tool and arguments. */
 export interface Asked {
   readonly input: ProposalInput;
   readonly decisionId: string;
   readonly argumentsDigest: string;
   readonly tool: CompiledTool;
   readonly actionKey: string;
-  /** What a repeat depends on; null: on anything. */
+  /** Resources whose change makes a repeat intended; null: a change of anything does. */
   readonly resources: readonly string[] | null;
-  /** Of a read: whether its answer may show what is written there. */
+  /** For a read: whether its output may show what is written there. */
   readonly shows: (resource: string) => boolean;
-  /** What its arguments say that it touches; null: not declared, it may touch anything. */
+  /** The resources that its arguments name; null: not declared, it may touch anything. */
   readonly touched: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
-  /** Texts that a call of the turn may be almost like. */
+  /** Texts that another call of the turn may be almost equal to. */
   readonly similar: readonly Similar[];
   /** Effects whose resource its result will name. */
   readonly pending: readonly PendingEffect[];
@@ -32,45 +32,51 @@ export interface Similar {
   readonly threshold: number;
 }
 
-/** A call that was let through, is held, was a read answered from memory, or was refused and counts in budgets. */
+/**
+ * A call that was allowed, is held, was a read answered from memory, or was refused and counts in
+ * budgets.
+ */
 export interface Call extends Asked {
   kind: "allowed" | "held" | "answered" | "hold ended" | "refused";
   /** Gate time when it was held, ms. */
   heldAtMs: number;
   /** The approval id under which it was held, if it was. */
   askedAs: string | null;
-  /** Place in the history at which it became what it is. */
+  /** Position in the history at which its present state began. */
   order: number;
   /** Time of the proposals when it was decided. */
   atMs: number;
   turn: number;
-  /** Where it was first counted: when it was held, or allowed at once. */
+  /** When it was first counted: when it was held, or allowed at once. */
   counted: { readonly order: number; readonly turn: number; readonly start: Start };
-  /** Its result may name more. */
+  /** Its result may name more resources. */
   touched: readonly string[] | null;
   exclusive: readonly ExclusiveEffect[];
   status: CallStatus;
-  /** Place in the history of its result; null: none came. */
+  /** Position in the history of its result; null: none came. */
   settled: number | null;
   outputDigest: string | null;
   whole: boolean;
   error: string | null;
   transient: boolean;
-  /** Of a call that failed. */
+  /** Effect of a call that failed. */
   effect: FailureEffect | null;
-  /** What became of it is still open, although it failed. */
+  /** Whether its effect is still open, although it failed. */
   inDoubt: boolean;
-  /** An earlier attempt of its execution may have taken effect. */
+  /** Whether an earlier attempt of its execution may have taken effect. */
   doubted: boolean;
-  /** Place at which it may have changed something; null: it did not. */
+  /** Position at which it may have changed something; null: it did not. */
   actedAt: number | null;
-  /** Its end as it counts among failures in a row: what is said after the next attempt does not change it. */
+  /**
+   * Its end as it counts among failures in a row: a report after the next attempt does not change
+   * it.
+   */
   end: { readonly status: CallStatus; readonly order: number } | null;
-  /** What is reserved of the spend budgets, then what it did cost. */
+  /** The reserved cost, then the actual cost. */
   cost: Money | null;
-  /** The grant by verdict that it used up. */
+  /** The manual grant that it used up. */
   manualGrant: string | null;
-  /** As told, of a call that failed. */
+  /** The reported failure of a call that failed. */
   failure: Failure | null;
   execution: {
     readonly decisionId: string;
@@ -79,7 +85,7 @@ export interface Call extends Asked {
   };
   repeats: number;
   notAfterMs: number;
-  /** When a tick gives it up. */
+  /** When a tick gives the call up. */
   giveUpAtMs: number;
   started: boolean;
   hold: {
@@ -107,18 +113,18 @@ export interface Refusal {
   readonly strike: { readonly key: string; readonly step: string | null } | null;
   readonly userInput: boolean;
   readonly ended: "turn" | "conversation" | null;
-  /** The action that the model must speak to. */
+  /** The action that the model must respond to. */
   readonly asksAbout: string | null;
   readonly cycle: readonly string[] | null;
 }
 
-/** The decision that stands under a name, for redelivery. */
+/** The decision under a name, for redelivery. */
 export interface NameEntry {
   readonly name: string;
   readonly decisionId: string;
 }
 
-/** A person's no. */
+/** A person's denial. */
 export interface Denied {
   readonly call: Call;
   readonly turn: number;
@@ -132,7 +138,7 @@ export interface ManualGrant {
   readonly revoked: boolean;
   readonly by: string;
   readonly reasoned: boolean;
-  /** Place in the history of the verdict. */
+  /** Position in the history of the verdict. */
   readonly order: number;
 }
 
@@ -144,25 +150,25 @@ export interface Start {
 export interface History {
   startedAtMs: number;
   lastAtMs: number;
-  /** Places given out so far. */
+  /** The number of positions so far. */
   length: number;
-  /** The present turn and how many there were before it. */
+  /** The present turn, and the number of turns before it. */
   turn: string | null;
   turns: number;
   readonly calls: Call[];
   readonly refusals: Refusal[];
   readonly names: NameEntry[];
-  /** Places at which progress was made. */
+  /** Positions at which progress was made. */
   readonly progress: number[];
   readonly confirmations: string[];
   /** When the present turn began, and how long calls were held before. */
   turnStart: Start;
-  /** What verdicts gave and took, the latest word on each tier and tool. */
+  /** What verdicts granted and revoked, the latest verdict on each tier and tool. */
   readonly manualGrants: Map<string, ManualGrant>;
-  /** Places at which a person ended the conversation, or lifted every stop; -1: never. */
+  /** Positions at which a person ended the conversation, or lifted every stop; -1: never. */
   endedAt: number;
   resumedAt: number;
-  /** What people have denied; of one action the latest alone. */
+  /** What people have denied; of one action only the latest denial. */
   denials: readonly Denied[];
   /** Begin (1) and end (-1) of every hold, in the order in which they came. */
   readonly holds: { readonly atMs: number; readonly change: 1 | -1 }[];
@@ -189,7 +195,7 @@ export function newHistory(atMs: number): History {
   };
 }
 
-/** How long calls have been held until then; holds at the same time count once. */
+/** How long calls have been held until then; holds that overlap count once. */
 export function heldMs(history: History, atMs: number): number {
   let total = 0;
   let open = 0;
@@ -202,7 +208,7 @@ export function heldMs(history: History, atMs: number): number {
   return open === 0 ? total : total + Math.max(0, atMs - sinceMs);
 }
 
-/** Calls that one step issued together, of a tool that takes several equal ones. */
+/** Whether one step issued the calls together, of a tool that takes several equal ones. */
 export function parallel(asked: Asked, priorCall: Call): boolean {
   return (
     asked.tool.batchable &&
@@ -216,7 +222,7 @@ export function byOrder(a: Call, b: Call): number {
   return a.order - b.order;
 }
 
-/** The last calls that were allowed or answered, oldest first. */
+/** The latest calls that were allowed or answered, oldest first. */
 export function listRecentCalls(history: History, size: number): Call[] {
   return history.calls
     .filter((call) => call.kind === "allowed" || call.kind === "answered")
@@ -235,7 +241,10 @@ function isReported({ status }: Call): boolean {
   return status !== "in_flight" && status !== "unknown";
 }
 
-/** What a call depends on: what it touches itself, or what the result of the one before it has named. */
+/**
+ * The resources that a call depends on: those that it touches, or those that the result of its
+ * prior call has named.
+ */
 export function dependsOn(history: History, asked: Asked): readonly string[] | null {
   if (asked.pending.length === 0) return asked.touched;
   const priorCall = findPriorCall(history, asked);
@@ -245,12 +254,12 @@ export function dependsOn(history: History, asked: Asked): readonly string[] | n
   return reportedResources === null && once ? asked.touched : reportedResources;
 }
 
-/** Whether anything has changed, since `order`, that the call depends on. */
+/** Whether anything that the call depends on has changed since `order`. */
 export function changedSince(history: History, asked: Asked, order: number): boolean {
   return asked.tool.changesMatter && writtenSince(history, asked, order);
 }
 
-/** Whether anything was written since `order` that may touch what the call touches. */
+/** Whether anything was written since `order` that may touch the resources of the call. */
 export function writtenSince(
   history: History,
   asked: Pick<Asked, "actionKey" | "resources" | "tool" | "shows">,
@@ -263,13 +272,13 @@ export function writtenSince(
   });
 }
 
-/** A read runs again when a write's result came in since, or one is under way. */
+/** A read runs again when the result of a write came since, or a write is in flight. */
 function mayHaveActedSince(write: Call, order: number): boolean {
   if (write.status === "in_flight" || write.status === "unknown") return true;
   return write.actedAt !== null && write.actedAt > order;
 }
 
-/** A repeated write is meant when another one was allowed since and did not fail. */
+/** A repeated write is intended when another one was allowed since and did not fail. */
 function wasWrittenSince(write: Call, order: number): boolean {
   if (write.status === "failed" || write.status === "not_executed") return false;
   return write.order > order;
@@ -284,19 +293,22 @@ export function allowedPriorCalls(history: History, asked: Asked): Call[] {
   return priorCalls(history, asked, "allowed");
 }
 
-/** The attempt that is in doubt, of one action in whatever turn. */
+/** The attempt of an action that is in doubt, in whatever turn. */
 export function doubtOf(history: History, actionKey: string): Call | undefined {
   return history.calls.filter((call) => call.inDoubt && call.actionKey === actionKey).at(-1);
 }
 
-/** The call that another one repeats; of a tool that compares within turns, also what is in doubt of an earlier one. */
+/**
+ * The call that another one repeats; of a tool that compares within turns, also one of an earlier
+ * turn that is in doubt.
+ */
 export function findPriorCall(history: History, asked: Asked): Call | undefined {
   const own = allowedPriorCalls(history, asked).at(-1);
   const doubt = own === undefined ? doubtOf(history, asked.actionKey) : undefined;
   return doubt === undefined ? own : allowedPriorCalls(history, doubt).at(-1);
 }
 
-/** The same call under another name, waiting for a verdict. */
+/** The same call under another name, which waits for a verdict. */
 export function heldPriorCall(history: History, asked: Asked): Call | undefined {
   return priorCalls(history, asked, "held").at(-1);
 }
@@ -313,7 +325,7 @@ function priorCalls(history: History, asked: Asked, kind: Call["kind"]): Call[] 
     .sort(byOrder);
 }
 
-/** Names of random histories differ in capitals and blanks at their ends alone. */
+/** Names of random histories differ only in capitals and outer spaces. */
 export function isOne(name: string, other: string): boolean {
   return name.trim().toLowerCase() === other.trim().toLowerCase();
 }

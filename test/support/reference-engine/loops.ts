@@ -1,4 +1,4 @@
-// The loop checks of the reference engine, each a question to the list of recent calls.
+// The loop checks of the reference engine, each a scan of the recent calls.
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import {
@@ -37,7 +37,7 @@ export function loopFindings(
   ];
 }
 
-/** Identical recent calls, latest first; what was not executed is none. */
+/** Identical recent calls, latest first, without those that were not executed. */
 function identical(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
   return listRecentCalls(history, policy.recentCallsMax)
     .filter((call) => call.actionKey === asked.actionKey && call.status !== "not_executed")
@@ -58,13 +58,15 @@ function repeats(history: History, asked: Asked, policy: CompiledPolicy): boolea
   return sameOutput !== null && haveOneOutput(earlier, sameOutput - 1);
 }
 
-/** The last polls of this turn gave one output, and nothing has changed since the latest. */
+/**
+ * Whether the last polls of this turn gave one output, and nothing has changed since the latest.
+ */
 function pollsInVain(history: History, asked: Asked): boolean {
   const max = asked.tool.polling?.max_calls;
   const polls = allowedPriorCalls(history, asked);
   const latest = polls.at(-1);
   if (max === undefined || latest === undefined || latest.turn !== history.turns) return false;
-  // What comes back after the next poll has begun is not counted.
+  // A result after the next poll has begun does not count.
   const inTime = polls.filter(
     (poll, at) => poll.settled !== null && poll.settled < (polls[at + 1]?.order ?? Infinity),
   );
@@ -74,7 +76,7 @@ function pollsInVain(history: History, asked: Asked): boolean {
   return equalAtEnd(counted) >= max && !changedSince(history, asked, latest.order);
 }
 
-/** How many of the last calls succeeded with one output. */
+/** The number of latest calls that succeeded with one output. */
 function equalAtEnd(calls: readonly Call[]): number {
   const latestFirst = [...calls].reverse();
   const last = latestFirst[0];
@@ -136,7 +138,10 @@ function completedPeriod(
   return keys.every((key, at) => key === round[at % period]) ? [...new Set(round)] : null;
 }
 
-/** Each of the latest calls of a period gave another output than the same call a round before. */
+/**
+ * Whether each of the latest calls of a period gave another output than the same call a round
+ * before.
+ */
 function lastRoundIsNew(recent: readonly Call[], period: number): boolean {
   const last = recent.slice(-period);
   const before = recent.slice(-2 * period, -period);
@@ -175,7 +180,7 @@ function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
   return last !== undefined && atMs - last.atMs < polling.min_interval_ms;
 }
 
-/** Calls that bring nothing new, within the turn; what has no outcome says nothing. */
+/** Calls of the turn that bring nothing new; a call without an outcome does not count. */
 function stalls(history: History, asked: Asked, policy: CompiledPolicy): ReasonCode[] {
   const recent = listRecentCalls(history, policy.recentCallsMax);
   const reported = recent.filter(
@@ -237,7 +242,7 @@ function rotates(
   });
 }
 
-/** What came back: an output, or an error. */
+/** Digest of the result: an output, or an error. */
 function digestOf({ status, error, outputDigest }: Call): string | null {
   return status === "failed" ? `error ${error}` : outputDigest;
 }

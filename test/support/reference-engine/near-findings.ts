@@ -1,12 +1,12 @@
-// Check 8 of the reference engine: by the exact likeness of whole texts, not by sketches.
+// The check `near_duplicate` of the reference engine: by the exact likeness of whole texts, not by sketches.
 import type { Question } from "./checks.ts";
 import { exactLikeness, shinglesOf } from "./exact-likeness.ts";
 import { byOrder, type Call, type Similar, writtenSince } from "./history.ts";
 
-/** What a sketch holds whole; of longer texts the engine knows the likeness with an error. */
+/** The most shingles that a sketch holds; for longer texts the engine's similarity has an error. */
 const HELD_WHOLE = 256;
 
-/** What the strike is counted for, of the first text that is almost one of this turn. */
+/** The key of the strike, from the first text of this turn that is almost equal. */
 export function nearFindings(question: Question): string[] {
   const { asked, meant } = question;
   if (meant || asked.tool.modes.near_duplicate === "off") return [];

@@ -1,4 +1,4 @@
-// Checks 1 to 4 of the reference engine: what a proposal says, as far as it can be read.
+// What the reference engine asks before the checks: what a proposal says, as far as it can be read.
 
 import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
@@ -110,7 +110,7 @@ function touchedBy(
   return declared as readonly string[];
 }
 
-/** One thing, one in the other, or one that stands for the other. */
+/** Whether they are one resource, one contains the other, or both name one thing. */
 function hangTogether({ graph }: CompiledPolicy, a: string, b: string): boolean {
   if (a === b || graph.equalsOf(a).includes(b)) return true;
   return graph.listAncestors(a).includes(b) || graph.listAncestors(b).includes(a);

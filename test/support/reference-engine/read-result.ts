@@ -1,4 +1,4 @@
-// What a result says: its digest, and what went wrong.
+// Facts of a result: its digest, and its failure.
 import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
 import { failureForm } from "../../../services/core/failure-forms.ts";
@@ -11,7 +11,7 @@ import {
 } from "../../../services/core/policy/failure-text.ts";
 import type { Call, Failure } from "./history.ts";
 
-/** What came back, without the members that are declared to differ each time. */
+/** Digest of the output without the members that are declared volatile. */
 export function digestOf(output: string, tool: CompiledTool): string {
   const parsed = tool.volatileOutput.length === 0 ? null : parseCanonical(output);
   if (parsed?.ok !== true) return sha256Hex("output", output);
@@ -33,7 +33,7 @@ export function isTransient(input: ResultInput): boolean {
   return looksTransient(input.error.code, input.error.message);
 }
 
-/** Without an error the output is what went wrong. */
+/** Without an error the output describes the failure. */
 export function failureOf(input: ResultInput | null, atMs: number): Failure {
   const { code, retryable } = input?.error ?? { code: null, retryable: null };
   const texts = [input?.error?.message, input?.output].filter((text) => text != null);
@@ -45,7 +45,9 @@ export function errorText(input: ResultInput): string {
   return error === null ? `text ${output}` : JSON.stringify([error.code, error.message]);
 }
 
-/** What is said stands; of what only has a text, the text says whether it failed. */
+/**
+ * A reported status is final; where there is only a text, the text decides whether the call failed.
+ */
 export function endOf(
   { status: said, output, basis = "reported" }: ResultInput,
   tool: CompiledTool,
@@ -60,7 +62,7 @@ function readsAsFailed(output: string): boolean {
   return looksFailedByDefault(output) || failureForm(output) !== null;
 }
 
-/** Says what became of the call, not only that it failed. */
+/** Whether the report says what the effect was, not only that the call failed. */
 export function isDefinite({ status, effect }: ResultInput): boolean {
   return (
     ["succeeded", "not_executed"].includes(status) || (status === "failed" && effect === "none")

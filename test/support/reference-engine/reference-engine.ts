@@ -1,5 +1,5 @@
-// A second engine, slow and obvious, written from docs/engine.md alone. It keeps the whole history of
-// one conversation and reads it through for every answer: no index, no bound, no eviction.
+// A second engine, slow and obvious, written from docs/engine.md alone. It stores the whole history
+// of one conversation and scans it for every answer: no index, no bound, no eviction.
 
 import type {
   FailureEffect,
@@ -37,7 +37,7 @@ export class ReferenceEngine {
     this.#policy = policy;
   }
 
-  /** The answers to one input: one, but for ticks. */
+  /** The answers to one input: exactly one, except for ticks. */
   answer(input: GateInput, nowMs: number): Answer[] {
     const answers = this.#answers(input, nowMs);
     for (const answer of answers) {
@@ -50,7 +50,7 @@ export class ReferenceEngine {
     return this.#history?.names.findLast((one) => one.name === name);
   }
 
-  /** A name stands for its first call, for as long as the conversation lasts. */
+  /** A name identifies its first call for as long as the conversation lasts. */
   #note(input: GateInput, answer: Answer): void {
     const history = this.#history;
     this.#decided.push(answer);
@@ -109,7 +109,10 @@ export class ReferenceEngine {
     return judgeRead({ ...circumstances, approved: false }, reading, input);
   }
 
-  /** A call that a person was asked about and nobody has begun, under its approval id or its call id. */
+  /**
+   * A call that a person was asked about and that has not started, by its approval id or its call
+   * id.
+   */
   #askedAgain(input: ProposalInput, argumentsDigest: string): Call | undefined {
     const waiting = (this.#history?.calls ?? []).filter(
       (call) =>
@@ -128,7 +131,7 @@ export class ReferenceEngine {
     return { outcome: `repeated ${decided?.outcome}`, decisionId };
   }
 
-  /** Calls whose outcome is not known, or in doubt, are the only ones that anything is said about. */
+  /** Only a call of unknown outcome, or in doubt, can still be settled. */
   #findOpen(decisionId: string | null): Call | undefined {
     const open = ["in_flight", "unknown", "held"];
     return this.#history?.calls.findLast(
@@ -221,7 +224,9 @@ export class ReferenceEngine {
     return { outcome: `ruled ${kind}`, decisionId: null };
   }
 
-  /** Gives calls of one tier or tool, or takes them; why not, where it does neither. */
+  /**
+   * Grants calls of one tier or tool, or revokes them; returns the reason where it does neither.
+   */
   #give(
     history: History,
     input: VerdictInput,
@@ -313,7 +318,8 @@ export class ReferenceEngine {
     const answers: Answer[] = [];
     const calls = this.#history?.calls ?? [];
     for (const call of calls) {
-      // A call that came again after its name was forgotten has the same id: what is told is of the later.
+      // A call that came again after its name was forgotten has the same id: reports are about the
+      // later one.
       const isLatest = calls.findLast((one) => one.decisionId === call.decisionId) === call;
       if (!isLatest) continue;
       if (call.kind === "held" && call.hold !== null && nowMs >= call.hold.expiresAtMs) {
@@ -336,7 +342,7 @@ interface End {
   readonly status: Call["status"];
   readonly transient: boolean;
   readonly effect: FailureEffect | null;
-  /** It is said of all attempts of the execution. */
+  /** Whether the report is about all attempts of the execution. */
   readonly ends: boolean;
 }
 
@@ -354,7 +360,7 @@ function nameOf({ turn, step, callId }: ProposalInput): string {
   return JSON.stringify([turn, step, callId]);
 }
 
-/** The first reason of checks 1 to 4 that is enforced decides; the others are noted. */
+/** The first reason before the checks that is enforced decides; the others are noted. */
 function judgeRead(
   circumstances: Omit<Circumstances, "confirmed" | "earlier">,
   reading: Reading,
@@ -371,7 +377,7 @@ function judgeRead(
   return decideCall({ ...circumstances, confirmed, earlier: reasons });
 }
 
-/** A confirmation is spent by the first call that carries it. */
+/** The first call that carries a confirmation uses it up. */
 function spend(history: History, confirmation: string | null): boolean {
   if (confirmation === null || history.confirmations.includes(confirmation)) return false;
   history.confirmations.push(confirmation);
@@ -408,7 +414,7 @@ function noteFailure(call: Call, input: ResultInput | null, nowMs: number): void
   if (failed) call.failure = failureOf(input, nowMs);
 }
 
-/** Of a call that failed. */
+/** Effect of a call that failed. */
 function effectOf({ status, effect }: ResultInput, tool: CompiledTool): FailureEffect {
   const said = status === "failed" ? (effect ?? null) : null;
   return said ?? (tool.isRead ? "none" : "possible");

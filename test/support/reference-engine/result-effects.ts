@@ -1,9 +1,12 @@
-// What a result says that a call has written, and the grant that a call gets back.
+// What a call wrote by its result, and the grant that a call gets back.
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
 import type { ResultInput } from "../../../services/core/inputs.ts";
 import type { Call, History } from "./history.ts";
 
-/** What a call with effects of its result has written, if anything; null: nobody knows what. */
+/**
+ * Adds the effects that the result of a call names; the resources become null where a name is
+ * missing.
+ */
 export function nameEffects(call: Call, input: ResultInput | null): void {
   if (call.pending.length === 0 || call.status === "unknown") return;
   const happened = call.status === "succeeded" || call.effect === "possible";
@@ -11,7 +14,7 @@ export function nameEffects(call: Call, input: ResultInput | null): void {
   const parsed = output === null ? null : parseCanonical(output);
   const value = parsed?.ok === true ? (parsed.value as { readonly id?: unknown } | null) : null;
   const id = typeof value === "object" ? value?.id : undefined;
-  // Policies of random histories write no other placeholder than this.
+  // Policies of random histories use no other placeholder.
   const hasId = typeof id === "string";
   const names = call.pending.map(({ resource }) => resource.replace("{result.id}", String(id)));
   const mayTouch = call.touched;
@@ -28,7 +31,7 @@ export function nameEffects(call: Call, input: ResultInput | null): void {
   ];
 }
 
-/** A grant by verdict gets back a call that did not run, unless a later verdict took its place. */
+/** A manual grant gets back a call that did not run, unless a later verdict replaced it. */
 export function giveBack(history: History, call: Call): void {
   if (call.status !== "not_executed") return;
   const manualGrant = history.manualGrants.get(call.manualGrant ?? "");

@@ -4,7 +4,10 @@ import type { CompiledTier } from "../../../services/core/policy/compiled.ts";
 import { termsOf } from "./checks.ts";
 import { type Call, isOne } from "./history.ts";
 
-/** What the verdict says of the call and is not so; verdicts of random histories say all of it. */
+/**
+ * The first member of the verdict's subject that does not match the call; verdicts of random
+ * histories name all of them.
+ */
 export function otherThan(call: Call, { about }: VerdictInput): string | null {
   if (about === undefined) return null;
   const { callId, actionKey, ruleDigest } = about;

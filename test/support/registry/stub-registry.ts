@@ -1,4 +1,4 @@
-// A registry that answers as it is told to: what no real one does when a test asks for it.
+// A registry whose answers a test chooses, such as no real one gives on request.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
 export type StubMood =
@@ -6,12 +6,12 @@ export type StubMood =
   | "well"
   /** No answer at all. */
   | "silent"
-  /** An answer that breaks off in its middle. */
+  /** An answer that ends in the middle. */
   | "broken"
   | "failing"
-  /** It lost its data: nothing is there. */
+  /** A registry that lost its data. */
   | "empty"
-  /** Not a registry, but what stands before it. */
+  /** An answer of a proxy before the registry. */
   | "page";
 
 export class StubRegistry {
@@ -29,7 +29,7 @@ export class StubRegistry {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Times that an id was asked for. */
+  /** How often an id was requested. */
   askedFor(id: number): number {
     return this.asked.filter((path) => path === `/schemas/ids/${id}`).length;
   }
@@ -42,7 +42,7 @@ export class StubRegistry {
     if (typeof address === "object" && address !== null) this.#port = address.port;
   }
 
-  /** Nothing listens any more; `start` listens where it did before. */
+  /** Stops listening; `start` listens at the same address again. */
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
-// Judges a run by its topics alone, never by what the gate had in memory. It shares no code
-// with the task but the core, the codec and the hash functions: journal order, positions, clocks,
-// ticks, state hashes and outputs are worked out again, slowly and plainly.
+// Judges a run by its topics alone, never by what the gate had in memory. Of the task's code it
+// shares only the core, the codec and the hash functions: it computes journal order, positions,
+// clocks, ticks, state hashes and outputs again, in a slow and plain way.
 import { isDeepStrictEqual } from "node:util";
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import { chainHash } from "../../../services/core/hash.ts";
@@ -10,35 +10,35 @@ import { GENESIS_HASH, type JournalRecord } from "../../../services/runtime/jour
 import type { Codec, DeadLetter } from "../../../services/runtime/ports.ts";
 import {
   conversationHash,
-  exchanged,
+  exchangeHash,
   NO_SUM,
   sumText,
 } from "../../../services/runtime/state-hash.ts";
 import { INPUT_TOPICS, type InputTopic, type Topic } from "../../../services/runtime/topics.ts";
 
-/** What the checker may look at: every record of one partition. */
+/** What the checker may read: every record of one partition. */
 export type TopicReader = (topic: Topic) => readonly {
   readonly offset: number;
   readonly value: Uint8Array | null;
 }[];
 
-/** What the records are written in. */
+/** The encoding of the records. */
 export type CheckedCodec = Pick<Codec, "decodeJournal" | "encodeDecision"> & {
   decodeDeadLetter(value: Uint8Array): Pick<DeadLetter, "at" | "code">;
 };
 
 const TICK_CONVERSATIONS_MAX = 100;
 const DECISION_TOPICS = ["allowed", "refused", "held"] as const;
-/** A gate's transaction holds no more inputs. */
+/** A transaction of the gate has no more inputs. */
 const TRANSACTION_INPUTS_MAX = 500;
 
 /**
- * `going-on`: the topics were read while a gate decided, the journal's end first. Inputs may wait and
- * calls be held; the transaction that was being committed may be seen in one topic and not in another.
+ * `going-on`: the topics were read while a gate decided, the journal's end first. Inputs may wait
+ * and calls be held; the transaction in flight may be visible in one topic and not in another.
  */
 export type Stage = "finished" | "going-on";
 
-/** Everything that is wrong with the run; empty where it is right. */
+/** All problems of the run; empty where it is correct. */
 export function checkTopics(
   read: TopicReader,
   engineOf: (revision: string) => Engine,
@@ -66,8 +66,9 @@ export function checkTopics(
 }
 
 /**
- * Every input has one record, in offset order; positions follow from them. Offsets may have gaps where
- * the log writes marks of its own between records. Returns how many of each topic have one.
+ * Checks that every input has one record, in offset order, with the positions that follow from it.
+ * Offsets may have gaps where the log writes its own markers. Returns how many inputs of each topic
+ * have a record.
  */
 function checkInputs(
   read: TopicReader,
@@ -119,7 +120,10 @@ type OutputCheck = {
   readonly problems: string[];
 };
 
-/** Outputs and dead letters are those of the journal, in its order, none more and none less. */
+/**
+ * Checks that outputs and dead letters are those of the journal, in its order, none more and none
+ * less.
+ */
 function checkOutputs(
   read: TopicReader,
   journal: readonly JournalRecord[],
@@ -155,7 +159,9 @@ function textOf(value: Uint8Array | null): string {
   return Buffer.from(value ?? []).toString("latin1");
 }
 
-/** Record by record as far as both go; beyond that they may be so many records apart. */
+/**
+ * Compares record by record as far as both lists go; their lengths may differ by so many records.
+ */
 function differences(
   what: string,
   written: readonly string[],
@@ -174,11 +180,14 @@ function differences(
 
 type Decided = {
   readonly terminal: Map<string, DecisionEvent>;
-  /** Decision ids that are held and not yet decided. */
+  /** Decision ids of calls that are held and not decided yet. */
   readonly held: Set<string>;
 };
 
-/** One terminal decision for each proposal, and what comes again says the same. Returns what is held yet. */
+/**
+ * Checks that each proposal has one terminal decision, which every repetition returns. Returns the
+ * calls that are still held.
+ */
 function checkTerminal(journal: readonly JournalRecord[], problems: string[]): ReadonlySet<string> {
   const decided: Decided = { terminal: new Map(), held: new Set() };
   for (const { seq, input, events } of journal) {
@@ -205,7 +214,10 @@ function follow(event: GateEvent, { terminal, held }: Decided): string | null {
   return again ? `a second terminal decision ${event.decisionId}` : null;
 }
 
-/** Refusals that leave no trace of themselves where their name is another call's. */
+/**
+ * Refusals that store nothing under their call name, because the name belongs to another call or is
+ * invalid.
+ */
 const UNNAMED = ["call_id_conflict", "malformed", "misrouted"];
 
 function isSecond(event: DecisionEvent, before: DecisionEvent | undefined): boolean {
@@ -213,7 +225,7 @@ function isSecond(event: DecisionEvent, before: DecisionEvent | undefined): bool
   return !(event.type === "refused" && UNNAMED.includes(event.refusal.reason));
 }
 
-/** What starts afresh remembers nothing of before. */
+/** Forgets what a conversation that starts afresh no longer remembers. */
 function forgetConversation(fresh: DecisionEvent, terminal: Map<string, DecisionEvent>): void {
   for (const [id, { tenantId, conversationId }] of terminal) {
     if (tenantId === fresh.tenantId && conversationId === fresh.conversationId) terminal.delete(id);
@@ -226,15 +238,15 @@ function checkRepeated(
   held: ReadonlySet<string>,
 ): string | null {
   if (decision.type === "held") {
-    return held.has(decision.decisionId) ? null : "it repeats a hold that is over";
+    return held.has(decision.decisionId) ? null : "it repeats a hold that has ended";
   }
   const first = terminal.get(decision.decisionId);
-  return isDeepStrictEqual(first, decision) ? null : "it repeats a decision that was another";
+  return isDeepStrictEqual(first, decision) ? null : "it differs from the decision that it repeats";
 }
 
 type HashedState = { readonly state: ConversationState; readonly hash: string };
 
-/** Decides the journal's inputs again, one after the other, and compares everything. */
+/** Decides the journal's inputs again in sequence, and compares events, clocks and state hashes. */
 function checkAgain(
   journal: readonly JournalRecord[],
   engineOf: (revision: string) => Engine,
@@ -255,25 +267,28 @@ function checkAgain(
     const events = decideAgain(record, engine, states, clocks);
     if (!isDeepStrictEqual(plain(events), plain(record.events))) {
       const where = difference(events, record.events);
-      problems.push(`seq ${seq}: decided in sequence, the events are others: ${where}`);
+      problems.push(`seq ${seq}: the events of a decision in sequence differ: ${where}`);
     }
     applyEvents(engine, states, record, problems);
     if (record.stateHash === null) continue;
     dropLapsed(engine, states, clocks.proposals);
     if (record.stateHash !== hashOf(states)) {
-      problems.push(`seq ${seq}: the state hash is another`);
+      problems.push(`seq ${seq}: the state hash differs`);
     }
   }
 }
 
 const SHOWN_CHARACTERS = 80;
 
-/** As it is written: the order of members is the codec's business, and what is undefined is not there. */
+/**
+ * The events as JSON has them: the codec may change the order of members, and undefined members are
+ * dropped.
+ */
 function plain(events: readonly GateEvent[]): unknown {
   return JSON.parse(JSON.stringify(events));
 }
 
-/** The first place where two values differ. */
+/** The first path at which two values differ. */
 function difference(ours: unknown, theirs: unknown, path = ""): string {
   const isObject = (value: unknown): value is Record<string, unknown> =>
     typeof value === "object" && value !== null;
@@ -341,7 +356,7 @@ function dropLapsed(engine: Engine, states: Map<string, HashedState>, proposalsA
 
 function hashOf(states: ReadonlyMap<string, HashedState>): string {
   let sum = NO_SUM;
-  for (const { hash } of states.values()) sum = exchanged(sum, "", hash);
+  for (const { hash } of states.values()) sum = exchangeHash(sum, "", hash);
   return sumText(sum);
 }
 

@@ -10,7 +10,7 @@ import type { Engine } from "../../../services/runtime/engine.ts";
 export const HOLD_MS = 20_000;
 export const TIME_LIMIT_MS = 15_000;
 
-/** Small limits, so that a short history meets all of them. */
+/** Small limits, so that a short history reaches all of them. */
 const DOCUMENT: PolicyDocument = {
   preset: "balanced",
   conversation: { max_age_ms: 3_600_000, idle_ms: 1_200_000 },
@@ -42,7 +42,7 @@ const STRICTER_TIERS: readonly PolicyTier[] = [
   ...(DOCUMENT.authorization?.tiers ?? []),
 ];
 
-/** The real core under two policies that differ in what they refuse. */
+/** The real core under two policies that refuse different calls. */
 export function createEngines(): readonly [Engine, Engine] {
   return [
     createEngine(DOCUMENT, "sha256:first"),

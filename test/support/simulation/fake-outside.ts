@@ -1,5 +1,6 @@
-// The outside of the stream task: a log, its owners and a checkpoint store that fail as real ones do.
-// The data itself is the memory adapter's, under the contract suite; here are the faults.
+// The outside of the stream task: a log, its owners and a checkpoint store that fail as real ones
+// do. The memory adapter, which passes the contract suite, stores the data; this file adds the
+// faults.
 import { MemoryCheckpoints } from "../../../services/adapters/memory/memory-checkpoints.ts";
 import { MemoryTopics } from "../../../services/adapters/memory/memory-topics.ts";
 import { FencedError, RetryableError } from "../../../services/runtime/errors.ts";
@@ -26,7 +27,7 @@ import { decodeJson } from "./json-codec.ts";
 import type { Scheduler, SimulatedProcess } from "./scheduler.ts";
 
 export const CLUSTER_ID = "simulated";
-/** A batch with a record beyond this is refused as too large. */
+/** A batch with a larger record is refused as too large. */
 export const RECORD_BYTES_MAX = 20_000;
 
 export type Outside = {
@@ -40,13 +41,13 @@ export class FakeWorld {
   readonly topics: MemoryTopics;
   readonly scheduler: Scheduler;
   faults: FaultRates;
-  /** False: a commit of an owner that was fenced is taken all the same. */
+  /** False: the log accepts a commit of a fenced owner. */
   fencing = true;
-  /** Crash points that were struck, as `operation:before` or `operation:after`. */
+  /** Crash points that occurred, as `operation:before` or `operation:after`. */
   readonly struck = new Set<string>();
-  /** How many faults of each kind happened. */
+  /** How many faults of each kind occurred. */
   readonly happened = new Map<string, number>();
-  /** Told when a process dies at an operation. */
+  /** Called when a process dies at an operation. */
   onCrash: (process: SimulatedProcess) => void = () => undefined;
   readonly #checkpoints = new MemoryCheckpoints();
   readonly #oldCheckpoints: Checkpoint[] = [];
@@ -58,7 +59,7 @@ export class FakeWorld {
     readonly scheduler: Scheduler;
     readonly partitions: number;
     readonly faults: FaultRates;
-    /** A checkpoint of another log or of another history, if there is one. */
+    /** A checkpoint of another log or of another history; null: none. */
     readonly foreign: () => Checkpoint | null;
     /** Largest step back of an append time, ms. */
     readonly skewMs: number;
@@ -89,7 +90,7 @@ export class FakeWorld {
     return true;
   }
 
-  /** One call to the outside: waits for its turn, and may be the last thing its process does. */
+  /** One call to the outside: waits for its turn, and may be the last action of its process. */
   #call<T>(owner: SimulatedProcess, name: string, effect: () => T, fallible = true): Promise<T> {
     return this.#operation(owner, name, {}, () => {
       if (fallible && this.roll("logError")) {
@@ -151,12 +152,12 @@ export class FakeWorld {
     };
   }
 
-  /** What a reader gets: append times that may step back, and now and then a missing record. */
+  /** What a reader sees: append times may step back, and a record may be missing. */
   #worn(topic: Topic, result: ReadResult): ReadResult {
     if (topic === "decisions") {
       if (result.records.length < 2 || !this.roll("tornRead")) return result;
       const gone = this.scheduler.random.integer(0, result.records.length - 1);
-      // Nothing but the chain tells of an idle record, and no record follows the last one.
+      // Only the chain shows that an idle record is missing, and no record follows the last one.
       if (isIdle(result.records[gone])) return result;
       return { ...result, records: result.records.filter((_, index) => index !== gone) };
     }
@@ -264,7 +265,7 @@ export class FakeWorld {
         await this.#call(owner, "save", fail);
         const before = await this.#checkpoints.load(partition);
         if (before.checkpoint !== null && !update.replace && this.roll("checkpointPartial")) {
-          // Some blobs are in, the header is still the old one, and nobody says so.
+          // Some blobs are stored, the header is still the old one, and the save fails.
           const some = [...update.upserts].slice(0, 1);
           const { header } = before.checkpoint;
           await this.#checkpoints.save(
@@ -297,7 +298,7 @@ export class FakeWorld {
     return { ...loaded, checkpoint: this.#torn(checkpoint) };
   }
 
-  /** A conversation is missing, or older than the header says. */
+  /** A checkpoint in which a conversation is missing, or older than the header says. */
   #torn(checkpoint: Checkpoint): Checkpoint {
     const { random } = this.scheduler;
     const torn = random.integer(0, checkpoint.blobs.length - 1);

@@ -1,13 +1,13 @@
-/** How likely each fault is at each occasion, 0 to 1. */
+/** The probability of each fault at each occasion, 0 to 1. */
 export type FaultRates = {
-  /** The process dies just before, or just after, an operation. */
+  /** The process dies just before or just after an operation. */
   readonly crash: number;
   readonly commitUnknownDone: number;
   readonly commitUnknownNotDone: number;
-  /** The outcome is unknown, and the commit arrives later, if it is still allowed to. */
+  /** The outcome is unknown, and the commit arrives later, unless its owner was fenced. */
   readonly commitLate: number;
   readonly commitFailed: number;
-  /** A call to the log fails and says that it may be tried again. */
+  /** A call to the log fails with a retryable error. */
   readonly logError: number;
   /** A journal read misses a record. */
   readonly tornRead: number;
@@ -17,7 +17,7 @@ export type FaultRates = {
   /** A save ends half way: blobs are newer than the header. */
   readonly checkpointPartial: number;
   readonly checkpointError: number;
-  /** At each step. */
+  /** At each step of the simulation. */
   readonly secondOwner: number;
   readonly pause: number;
   readonly foreignOffsets: number;
@@ -62,5 +62,5 @@ export const SOME_FAULTS: FaultRates = {
   policySwap: 0.01,
 };
 
-/** What the simulated outside, or its core, can leave undone. */
+/** A function that the simulated outside, or its core, can lack. */
 export type OutsideFault = "fencing" | "redelivery";

@@ -1,5 +1,6 @@
-// The codec port over plain JSON, so that a simulation needs no schemas. Binary arguments are not
-// used in it. A proposal of the tool `UNWRITABLE` decodes, and cannot be encoded in a journal record.
+// The codec port over plain JSON, so that a simulation needs no schemas. It does not support binary
+// arguments. A proposal of the tool `UNWRITABLE` decodes, but cannot be encoded in a journal
+// record.
 import type { DecisionEvent } from "../../../services/core/events.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
 import { StateCorruptError } from "../../../services/runtime/errors.ts";
@@ -8,7 +9,7 @@ import type { Codec, DeadLetter } from "../../../services/runtime/ports.ts";
 
 export const UNWRITABLE = "unwritable";
 
-/** What a record of `allowed`, `refused` or `held` holds here. */
+/** A record of `allowed`, `refused` or `held` in this codec. */
 export type DecisionRecord = {
   readonly event: DecisionEvent;
   readonly at: InputPosition;
@@ -57,7 +58,7 @@ function withText(letter: DeadLetter): unknown {
   return { ...letter, key: text(letter.key), value: text(letter.value) };
 }
 
-/** What the checker reads: the codec, and dead letters. */
+/** The codec for the checker, with dead letters. */
 export const checkedJson = {
   ...jsonCodec,
   decodeDeadLetter: (value: Uint8Array) => decodeJson<Pick<DeadLetter, "at" | "code">>(value),

@@ -21,16 +21,16 @@ import { Workload } from "./workload.ts";
 export type SimulationOptions = {
   readonly seed: number;
   readonly engines: readonly [Engine, Engine];
-  /** The one thing that does not work as it should; absent: everything works. */
+  /** A function that the outside lacks; absent: everything works. */
   readonly off?: OutsideFault;
 };
 
 export type SimulationRun = {
-  /** What is wrong, by the topics; empty where nothing is. */
+  /** Problems that the topics show; empty where there are none. */
   readonly problems: readonly string[];
-  /** What listeners in the gate's processes were told wrongly. */
-  readonly mistold: readonly string[];
-  /** SHA-256 of all topics: the same seed gives the same. */
+  /** Errors in what listeners in the gate's processes received. */
+  readonly misreported: readonly string[];
+  /** SHA-256 of all topics: the same seed gives the same digest. */
   readonly digest: string;
   readonly struck: ReadonlySet<string>;
   readonly happened: ReadonlyMap<string, number>;
@@ -46,13 +46,13 @@ const PARTITIONS = 2;
 const FAULTY_STEPS_MAX = 6_000;
 const HEALED_STEPS_MAX = 6_000;
 const PROCESSES_MAX = 3;
-/** Until every deadline has passed and a tick for it has been decided. */
+/** Time until every deadline has passed and a tick for it has been decided. */
 const CALM_MS = HOLD_MS + TIME_LIMIT_MS + 30_000;
 const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
 
 const noMetrics: Metrics = { count: () => undefined, observe: () => undefined };
 
-/** One seed, one run: faults first, then a healed world in which everything must come to its end. */
+/** One seed is one run: a phase with faults, then one without in which everything must end. */
 export class Simulation {
   readonly #options: SimulationOptions;
   readonly #random: Random;
@@ -61,7 +61,7 @@ export class Simulation {
   readonly #workload: Workload;
   readonly #running: Running[] = [];
   readonly #problems: string[] = [];
-  readonly #mistold: string[] = [];
+  readonly #misreported: string[] = [];
   readonly #codes = new Set<string>();
   readonly #taskOptions: TaskOptions;
   #started = 0;
@@ -104,7 +104,7 @@ export class Simulation {
     for (const topic of TOPICS) for (const { value } of read(topic)) digest.update(value ?? "-");
     return {
       problems: this.#problems,
-      mistold: this.#mistold,
+      misreported: this.#misreported,
       digest: digest.digest("hex"),
       struck: this.#world.struck,
       happened: this.#world.happened,
@@ -155,7 +155,7 @@ export class Simulation {
       this.#scheduler.step();
     }
     const states = this.#running.map(({ task }) => JSON.stringify(task.status)).join(" ");
-    this.#problems.push(`it did not come to an end after the faults: ${states}`);
+    this.#problems.push(`it did not end after the faults: ${states}`);
   }
 
   async #close(): Promise<void> {
@@ -168,7 +168,7 @@ export class Simulation {
     this.#problems.push("a task did not close");
   }
 
-  /** Faults that concern no single call. */
+  /** Causes faults that concern no single call. */
   #strike(): void {
     for (const { process } of this.#running) {
       if (process.pausedSteps > 0) process.pausedSteps -= 1;
@@ -210,7 +210,7 @@ export class Simulation {
     task.start();
   }
 
-  /** What a process has made ready before it takes over, while others go on. */
+  /** Prepares a state in a process before it takes over, while others decide. */
   async #prepared(context: ReadContext, reads: number): Promise<Start | null> {
     try {
       const preparation = await Preparation.begin(context);
@@ -221,13 +221,13 @@ export class Simulation {
     }
   }
 
-  /** A listener is told of every record once and in order. */
+  /** Checks that a listener receives every record once and in order. */
   #watch(name: string, task: StreamTask): void {
     let lastSeq: number | null = null;
     task.onCommitted((records: readonly CommittedRecord[]) => {
       for (const { record } of records) {
         if (lastSeq !== null && record.seq !== lastSeq + 1) {
-          this.#mistold.push(`${name} was told of ${record.seq} after ${lastSeq}`);
+          this.#misreported.push(`${name} received ${record.seq} after ${lastSeq}`);
         }
         lastSeq = record.seq;
       }
@@ -267,7 +267,7 @@ export class Simulation {
     this.#world.topics.recordOffsets(PARTITION, next);
   }
 
-  /** What an operator does once told: the recorded offsets are those of the journal again. */
+  /** What an operator does after the error: sets the recorded offsets to those of the journal. */
   #resetOffsets(): void {
     const next = this.#lastRecord()?.next ?? {};
     this.#world.topics.recordOffsets(PARTITION, {
@@ -277,7 +277,10 @@ export class Simulation {
     });
   }
 
-  /** Well-formed, and of a history that never was: it knows nothing and has read everything. */
+  /**
+   * A well-formed checkpoint of a history that never was: it has no conversations and claims to
+   * have read everything.
+   */
   #foreignCheckpoint(): Checkpoint | null {
     const end = this.#world.topics.endOffset("decisions", PARTITION);
     const last = this.#lastRecord();
@@ -307,7 +310,7 @@ export class Simulation {
   #engine(index: 0 | 1): Engine {
     const engine = this.#options.engines[index];
     if (this.#options.off !== "redelivery") return engine;
-    // Names of calls are forgotten: what comes again is taken for new.
+    // Names of calls are forgotten, so that a repeated proposal is taken for a new one.
     return {
       ...engine,
       decide: (state, input, nowMs) => {

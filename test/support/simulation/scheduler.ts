@@ -1,23 +1,23 @@
-// Decides, from a seed, what happens next. Every call that the code under test makes to the outside
-// is an operation that waits here; one at a time is let go, in an order of the scheduler's choosing,
-// and at each of them its process may die, just before or just after the call has its effect.
+// Decides from a seed what happens next. Every call that the code under test makes to the outside
+// is an operation that waits here. The scheduler releases one at a time in an order of its choice,
+// and at each of them the process may die, just before or just after the call takes effect.
 import type { Random } from "./random.ts";
 
 export type Operation = {
   readonly owner: SimulatedProcess;
   readonly name: string;
-  /** Time at which it ends by itself; absent: it can be let go at once. */
+  /** Time at which the operation ends by itself; absent: it can be released at once. */
   readonly dueMs?: number;
-  /** For operations that wait: whether they may be let go before they are due. */
+  /** Whether a waiting operation may be released before it is due. */
   readonly ready?: () => boolean;
   readonly run: () => void;
 };
 
-/** A process of the gate. Dead, nothing it asked for is answered any more. */
+/** A process of the gate. Once it is dead, none of its calls is answered any more. */
 export type SimulatedProcess = {
   readonly name: string;
   alive: boolean;
-  /** Steps for which nothing it asked for is answered. */
+  /** Steps for which none of its calls is answered. */
   pausedSteps: number;
 };
 
@@ -45,7 +45,7 @@ export class Scheduler {
     this.#pending = this.#pending.filter((operation) => operation.owner !== owner);
   }
 
-  /** Lets one operation go. False: nothing could go, now or later. */
+  /** Releases one operation. False: none could be released, now or later. */
   step(): boolean {
     const ready = this.#pending.filter((operation) => this.#isReady(operation));
     if (ready.length === 0) return this.#advance();
@@ -55,7 +55,7 @@ export class Scheduler {
     return true;
   }
 
-  /** How many operations wait for nothing but their turn. */
+  /** How many operations wait only for their turn. */
   get readyCount(): number {
     return this.#pending.filter((operation) => this.#isReady(operation)).length;
   }

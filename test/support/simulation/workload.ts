@@ -1,5 +1,5 @@
-// What agents, executors and approvers do in a run: proposals of all kinds, some of them sent twice,
-// results and verdicts for what the topics show, and bytes that nobody should send.
+// What agents, executors and approvers do in a run: proposals of all kinds, some of them sent
+// twice, results and verdicts for what the topics show, and invalid bytes.
 import type {
   GateInput,
   ProposalInput,
@@ -33,7 +33,7 @@ export class Workload {
     this.#conversations = keysOf(partition, world.topics.partitions, conversations);
   }
 
-  /** One thing that happens outside the gate. */
+  /** Does one thing outside the gate. */
   act(): void {
     const kinds: readonly Kind[] = [
       "proposal",
@@ -126,7 +126,7 @@ export class Workload {
     this.#send("verdicts", verdict, verdict);
   }
 
-  /** What a record must not be: undecodable, too large, misrouted, without a key. */
+  /** Sends an invalid record: undecodable, too large, misrouted, or without a key. */
   #oddity(): void {
     const { random } = this.#world.scheduler;
     const partition = this.#partition;

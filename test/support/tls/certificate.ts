@@ -1,4 +1,4 @@
-// A certificate of our own for 127.0.0.1, made with openssl where there is one.
+// Makes a certificate for 127.0.0.1 with openssl, if that is installed.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ export type Certificate = {
   readonly key: string;
 };
 
-/** Undefined, and said, where there is no openssl. */
+/** Undefined, with a printed reason, if there is no openssl. */
 export function makeCertificate(): Certificate | undefined {
   if (spawnSync("openssl", ["version"], { stdio: "ignore" }).status !== 0) {
     saySkipped(

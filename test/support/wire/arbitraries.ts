@@ -1,5 +1,5 @@
-// Any value of each kind that the codec knows, within what the types promise: well-formed text, whole
-// numbers that are exact.
+// Arbitrary values of each kind that the codec knows, within what the types promise: well-formed
+// text and exact whole numbers.
 import fc, { type Arbitrary } from "fast-check";
 import type { Decision, Evicted, Notice, SealedValue } from "../../../services/core/decision.ts";
 import type {
@@ -33,7 +33,7 @@ import {
 } from "../../../services/runtime/journal.ts";
 import { INPUT_TOPICS, type PerInput } from "../../../services/runtime/topics.ts";
 
-/** Plain objects, as the core has them. */
+/** Plain objects, as in the core. */
 export function record<T>(model: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<T> {
   return fc.record(model, { noNullPrototype: true });
 }
@@ -45,7 +45,7 @@ const size = fc.integer({ min: 0, max: 2 ** 52 - 1 });
 const nullable = <T>(value: Arbitrary<T>): Arbitrary<T | null> => fc.option(value, { nil: null });
 const list = <T>(value: Arbitrary<T>): Arbitrary<T[]> => fc.array(value, { maxLength: 4 });
 
-/** Printable ASCII, as ids are. */
+/** Printable ASCII, as in ids. */
 const id = fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 40 });
 const tenantId = id.map((each) => each.replaceAll("/", "-"));
 
@@ -347,7 +347,7 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
 };
 
 /** A proposal as a well-behaved writer sends it. */
-/** Other names are rejected, or read as another one. */
+/** Other names are rejected, or decoded as another name. */
 function isToolName(name: string): boolean {
   const read = readToolName(name);
   return read.ok && read.name === name;
@@ -369,7 +369,7 @@ export const proposal: Arbitrary<ProposalInput> = record({
   rejected: fc.constant(null),
 });
 
-/** A proposal as the gate may have decided it, rejected ones and bytes included. */
+/** A proposal as the gate may have decided it, including rejected ones and binary arguments. */
 const decidedProposal: Arbitrary<ProposalInput> = fc
   .tuple(
     proposal,
@@ -430,7 +430,7 @@ export const result: Arbitrary<ResultInput> = record({
 
 const VERDICTS = VERDICT_KINDS.filter((kind) => kind !== "tick");
 
-/** At least one of them: a subject that says nothing is none. */
+/** At least one member: an empty subject counts as none. */
 const subject: Arbitrary<VerdictSubject> = record({
   callId: nullable(text),
   actionKey: text,
@@ -471,8 +471,8 @@ const input: Arbitrary<GateInput> = fc.oneof(
   fc.constant({ type: "tick" as const }),
 );
 
-/** A proposal that is named, and whose arguments are written, as its decision has them. */
-const leaning: Arbitrary<{ input: GateInput; events: GateEvent[] }> = fc
+/** A proposal whose names and arguments are written in its decision. */
+const withDecision: Arbitrary<{ input: GateInput; events: GateEvent[] }> = fc
   .tuple(decidedProposal, decision, fc.boolean(), fc.boolean())
   .map(([sent, said, sameArguments, isRepetition]) => {
     const {
@@ -487,7 +487,7 @@ const leaning: Arbitrary<{ input: GateInput; events: GateEvent[] }> = fc
   });
 
 const decided = fc.oneof(
-  leaning,
+  withDecision,
   record({ input, events: list(fc.oneof(...Object.values(events))) }),
 );
 

@@ -1,4 +1,5 @@
-// The records whose bytes are kept in test/golden/avro: what a release wrote must be read for ever.
+// The records whose bytes are stored in test/golden/avro: records of a release must stay readable
+// for ever.
 
 import type { GateEvent } from "../../../services/core/events.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
@@ -19,13 +20,13 @@ import {
 } from "./samples.ts";
 
 export type GoldenRecord = {
-  /** Name of its file in a release's folder. */
+  /** Name of the record's file in a release's folder. */
   readonly file: string;
-  /** The release that brought it. */
+  /** The release that introduced it. */
   readonly since: number;
   readonly write: (codec: AvroCodec) => Uint8Array;
   readonly read: (codec: AvroCodec, bytes: Uint8Array) => unknown;
-  /** What reading gives; part of it where the record has what no core type has. */
+  /** The decoded value; a part of it where the record has fields that no core type has. */
   readonly value: object;
 };
 

@@ -1,5 +1,5 @@
-// One value of every kind that the codec knows, all fields set. Golden bytes and benches use them:
-// a change here changes the golden files.
+// One value of every kind that the codec knows, with all fields set. Golden bytes and benchmarks
+// use them: a change here changes the golden files.
 import type { Decision } from "../../../services/core/decision.ts";
 import type {
   CallAllowed,
@@ -40,7 +40,7 @@ export const SAMPLE_PROPOSAL: ProposalInput = {
   rejected: null,
 };
 
-/** As most agents send it: nothing optional. */
+/** A proposal as most agents send it: without optional fields. */
 export const PLAIN_PROPOSAL: ProposalInput = {
   ...SAMPLE_PROPOSAL,
   assistantText: null,
@@ -118,7 +118,7 @@ export const ALLOWED: CallAllowed = {
   facts: CALL,
 };
 
-/** As most decisions are: nothing optional. */
+/** A decision like most: without optional fields. */
 export const PLAIN_ALLOWED: CallAllowed = {
   ...ALLOWED,
   notices: { ...ALLOWED.notices, warnings: [], shadow: [] },
@@ -257,7 +257,7 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
   },
 };
 
-/** What came with the second release: a call with all that few calls have, and its result. */
+/** Additions of the second release: a call with all rare fields, and its result. */
 export const EXTRA_EVENTS: readonly GateEvent[] = [
   {
     ...ALLOWED,

@@ -1,4 +1,4 @@
-// Reading Avro schemas as data: what is in them, and whether one can read what another wrote.
+// Reads Avro schemas as data: their records, and whether one schema can read what another wrote.
 import { compileAvro } from "../../../services/wire/avro-types.ts";
 import type { AvroField, AvroSchema } from "../../../services/wire/schema-files.ts";
 
@@ -11,7 +11,7 @@ function isRecord(schema: AvroSchema): schema is RecordSchema {
   return typeof schema === "object" && "fields" in schema && schema.fields !== undefined;
 }
 
-/** Every record that a schema defines, itself included. */
+/** Every record that a schema defines, including itself. */
 export function recordsOf(schema: AvroSchema): readonly RecordSchema[] {
   if (typeof schema === "string") return [];
   if (Array.isArray(schema)) return schema.flatMap(recordsOf);
@@ -19,7 +19,7 @@ export function recordsOf(schema: AvroSchema): readonly RecordSchema[] {
   return "items" in schema && schema.items !== undefined ? recordsOf(schema.items) : [];
 }
 
-/** A copy of the schema in which one record, found by its name, was changed. */
+/** A copy of the schema in which one record, given by its name, was changed. */
 export function withRecord(
   schema: AvroSchema,
   name: string,
@@ -39,7 +39,7 @@ export function withRecord(
   return items === undefined ? schema : { ...schema, items: withRecord(items, name, change) };
 }
 
-/** A copy in which one field of one record was changed; undefined takes it out. */
+/** A copy in which one field of one record was changed; undefined removes it. */
 export function withField(
   schema: AvroSchema,
   [record, name]: readonly [record: string, field: string],
@@ -55,7 +55,7 @@ export function withField(
   });
 }
 
-/** Why a reader with one schema cannot read data written with another, or undefined. */
+/** Why a reader with one schema cannot read what another wrote; undefined: it can. */
 export function incompatibility(reader: AvroSchema, writer: AvroSchema): string | undefined {
   try {
     compileAvro(reader).createResolver(compileAvro(writer));

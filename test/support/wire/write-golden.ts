@@ -1,5 +1,5 @@
-// Keeps the bytes of a new release: `npx tsx test/support/wire/write-golden.ts v2`. Files that are
-// there already stay: what a release wrote does not change.
+// Stores the bytes of a new release: `npx tsx test/support/wire/write-golden.ts v2`. Existing files
+// are not changed, because the records of a release never change.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

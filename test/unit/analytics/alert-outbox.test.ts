@@ -20,7 +20,7 @@ function raised(partition: number, conversationId: string): RaisedAlert {
   };
 }
 
-/** A log whose appends are counted, and fail after they were written as long as they are to. */
+/** A log that counts its appends and can fail after it has written them. */
 function createLog() {
   const memory = new MemoryLog({ partitions: 2, clusterId: "c", nowMs: () => 1 });
   const appends: (readonly OutgoingRecord[])[] = [];
@@ -46,7 +46,7 @@ async function publish(outbox: AlertOutbox): Promise<boolean> {
   return await outbox.publish();
 }
 
-test("alerts of several partitions are appended one partition after the other", async () => {
+test("the outbox appends the alerts of several partitions one partition after the other", async () => {
   const { log, appends } = createLog();
   const outbox = new AlertOutbox(log, codec);
   for (const [partition, name] of [
@@ -64,7 +64,7 @@ test("alerts of several partitions are appended one partition after the other", 
   expect(outbox.isEmpty).toBe(true);
 });
 
-test("what may have been written before the answer was lost is not written again", async () => {
+test("the outbox does not write an alert again whose append succeeded but was not acknowledged", async () => {
   const { log, appends, state } = createLog();
   const outbox = new AlertOutbox(log, codec);
   outbox.add(raised(0, "a"));

@@ -53,7 +53,7 @@ function verdict(kind: VerdictInput["kind"], by: string, reason: string | null):
   };
 }
 
-/** The row of an event that an input gave: appended at 60 s, journaled at 60.25 s. */
+/** The row of an event caused by an input: appended at 60 s, journaled at 60.25 s. */
 function rowOf(input: GateInput, event: GateEvent): DecisionRow {
   const topic = input.type === "verdict" ? "verdicts" : "proposals";
   const at = { topic, partition: 0, offset: 5, appendTimeMs: 60_000 } as const;
@@ -69,7 +69,7 @@ function rowOf(input: GateInput, event: GateEvent): DecisionRow {
 }
 
 describe("rowsOf", () => {
-  it("tells who denied or cancelled a call, and does not say they approved it", () => {
+  it("names who denied or cancelled a call, and not as its approver", () => {
     const deny = rowOf(verdict("deny", "ben", "no"), refused("approval_denied", ["ben"]));
     const cancel = rowOf(verdict("cancel", "cy", null), refused("approval_denied", ["cy"]));
 
@@ -78,7 +78,7 @@ describe("rowsOf", () => {
     expect(cancel).toMatchObject({ approved_by: null, verdict: "cancel", verdict_by: "cy" });
   });
 
-  it("tells who approved a call, with the words of the one who decided", () => {
+  it("names who approved a call, with the words of the last approver", () => {
     const row = rowOf(verdict("approve", "ben", "ticket 77"), allowed(["ann", "ben"]));
     const said = { verdict: "approve", verdict_by: "ben", verdict_reason: "ticket 77" };
     expect(row).toMatchObject({ kind: "allowed", approved_by: "ann,ben", ...said });
@@ -87,7 +87,7 @@ describe("rowsOf", () => {
     expect(later).toMatchObject({ approved_by: "ben", verdict: "approve" });
   });
 
-  it("tells who gave how many calls of what, until when and why", () => {
+  it("says who granted how many calls of which tool, until when and why", () => {
     const ruled: GateEvent = {
       ...{ ...WHO, atMs: 59_000, approvalId: null },
       type: "ruled",
@@ -107,13 +107,13 @@ describe("rowsOf", () => {
     expect(row).toMatchObject({ verdict: "approve", verdict_by: "ann", grant_calls: null });
   });
 
-  it("tells who said what changed nothing", () => {
+  it("names who gave a verdict that changed nothing", () => {
     const why = { type: "ignored", input: "approve", why: "reason_required", id: "h" } as const;
     const row = rowOf(verdict("approve", "ann", null), { ...WHO, ...why });
     expect(row).toMatchObject({ kind: "ignored", verdict: "approve", verdict_by: "ann" });
   });
 
-  it("gives a proposal that came again the time of its own answer", () => {
+  it("gives a repeated proposal the time of its own answer", () => {
     const proposal = { type: "proposal", ...WHO } as unknown as GateInput;
     const again = { type: "repeated", ...WHO, decisionId: "d", decision: allowed([]) };
     const row = rowOf(proposal, again as GateEvent);

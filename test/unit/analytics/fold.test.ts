@@ -6,7 +6,7 @@ import { decisionRow as row } from "../../support/decision-row.ts";
 const { fold: options } = ANALYTICS_OPTIONS;
 
 describe("DecisionFold", () => {
-  it("counts a step once for the calls that were issued together", () => {
+  it("counts one step for calls that were issued together", () => {
     const fold = new DecisionFold(options);
 
     fold.apply(0, [row({}), row({}), row({ step: "2" })], 3);
@@ -17,7 +17,7 @@ describe("DecisionFold", () => {
     expect([steps?.value, calls?.value]).toEqual([2, 3]);
   });
 
-  it("gives names of tools that do not exist one label, and those beyond the limit another", () => {
+  it("gives undeclared tool names one label, and names beyond the limit another", () => {
     const fold = new DecisionFold({ ...options, toolsMax: 1 });
 
     fold.apply(
@@ -34,7 +34,7 @@ describe("DecisionFold", () => {
     expect(samples.map(({ labels }) => labels["tool"])).toEqual(["(unknown)", "first", "(other)"]);
   });
 
-  it("gives no label to names that are refused before anybody asks whether they exist", () => {
+  it("gives no label of its own to a name that is refused before the policy is asked for it", () => {
     const fold = new DecisionFold({ ...options, toolsMax: 3 });
     const malformed = { kind: "refused", reason: "malformed" } as const;
     const madeUp = Array.from({ length: 9 }, (_, index) =>
@@ -65,7 +65,7 @@ describe("DecisionFold", () => {
     ]);
   });
 
-  it("lets the quietest conversation come to rest when there are too many", () => {
+  it("ends the longest idle conversation when there are too many", () => {
     const fold = new DecisionFold({ ...options, conversationsMax: 2 });
 
     for (const name of ["a", "b", "a", "c"]) {
@@ -79,7 +79,7 @@ describe("DecisionFold", () => {
     ]);
   });
 
-  it("begins a conversation anew where the gate did", () => {
+  it("starts a conversation afresh where the gate did", () => {
     const fold = new DecisionFold(options);
 
     fold.apply(0, [row({}), row({ fresh: true, at_ms: 2_000 })], 2);
@@ -89,7 +89,7 @@ describe("DecisionFold", () => {
     expect(fold.data().totals.conversation_tool_calls?.[0]?.value).toBe(1);
   });
 
-  it("goes on from its data as if it had never stopped", () => {
+  it("continues from saved data as if it had never stopped", () => {
     const rows = Array.from({ length: 200 }, (_, index) =>
       row({
         conversation_id: `c${index % 7}`,
@@ -114,7 +114,7 @@ describe("DecisionFold", () => {
     expect(parts.data()).toEqual(whole.data());
   });
 
-  it("counts outcomes that the gate calls unknown beside those that executors report so", () => {
+  it("counts outcomes that the gate declares unknown and those that executors report as unknown", () => {
     const fold = new DecisionFold(options);
 
     fold.apply(
@@ -132,7 +132,7 @@ describe("DecisionFold", () => {
     ]);
   });
 
-  it("counts grants as used up that refuse, and that go over to a person", () => {
+  it("counts a grant as used up where the call is refused and where it is held for a person", () => {
     const fold = new DecisionFold(options);
     const held = { kind: "held", reason: "approval_required" } as const;
 
@@ -154,7 +154,7 @@ describe("DecisionFold", () => {
     ]);
   });
 
-  it("counts what retention took", () => {
+  it("counts records that retention deleted", () => {
     const fold = new DecisionFold(options);
 
     fold.skip(0, 40);

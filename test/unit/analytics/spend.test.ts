@@ -20,7 +20,7 @@ function reconciled(decision_id: string, detail: string): DecisionRow {
   return decisionRow({ kind: "reconciled", tool: "pay", decision_id, detail });
 }
 
-/** What the metric says and what the conversation did spend, of GBP. */
+/** The spend in GBP according to the metric, and according to the conversation. */
 function spentAfter(rows: readonly DecisionRow[], overrides: Partial<typeof options> = {}) {
   const fold = new DecisionFold({ ...options, ...overrides });
   fold.apply(0, rows, rows.length);
@@ -35,7 +35,7 @@ function spentOf(fold: DecisionFold): readonly number[] {
 }
 
 describe("spend", () => {
-  it("has a later cost of a call in place of the one that was reported with unknown", () => {
+  it("replaces the cost that was reported with an unknown outcome by a later one", () => {
     expect(spentAfter([result("a", "unknown", 3), result("a", "succeeded", 3)])).toEqual([3, 3]);
     expect(spentAfter([result("a", "unknown", 3), result("a", "succeeded", 5)])).toEqual([5, 5]);
     expect(spentAfter([result("a", "unknown", 3), result("a", "failed", null)])).toEqual([3, 3]);
@@ -43,7 +43,7 @@ describe("spend", () => {
     expect(spentAfter([result("a", "unknown", 3), result("b", "succeeded", 3)])).toEqual([6, 6]);
   });
 
-  it("keeps no cost that nothing can replace any more", () => {
+  it("drops a cost that nothing can replace any more", () => {
     const unknown = result("a", "unknown", 3);
     for (const settled of [
       result("a", "succeeded", 5),
@@ -58,12 +58,12 @@ describe("spend", () => {
     }
   });
 
-  it("has no cost of a call that was not executed, or has only started", () => {
+  it("counts no cost of a call that was not executed, or has only started", () => {
     expect(spentAfter([result("a", "not_executed", 7)])).toEqual([0, 0]);
     expect(spentAfter([result("a", "started", 7), result("a", "succeeded", 2)])).toEqual([2, 2]);
   });
 
-  it("stands still in the metric where a cost is taken back, until as much was spent again", () => {
+  it("does not rise in the metric after a cost is subtracted until as much was spent again", () => {
     const lower = [result("a", "unknown", 10), result("a", "succeeded", 4)];
     expect(spentAfter(lower)).toEqual([10, 4]);
     expect(spentAfter([...lower, result("b", "succeeded", 5)])).toEqual([10, 9]);
@@ -74,7 +74,7 @@ describe("spend", () => {
     expect(spentAfter([...settled, result("b", "succeeded", 11)])).toEqual([11, 11]);
   });
 
-  it("goes from one currency to another with the cost", () => {
+  it("moves from one currency to another with the cost", () => {
     const rows = [result("a", "unknown", 3, "SEK"), result("a", "succeeded", 2)];
     const fold = new DecisionFold(options);
 
@@ -84,7 +84,7 @@ describe("spend", () => {
     expect(fold.data().partitions[0]?.conversations[0]?.spend["SEK"]).toBe(0);
   });
 
-  it("of nothing is an amount, and what is taken back of an earlier conversation is none", () => {
+  it("counts a cost of zero, and does not subtract the cost of an earlier conversation", () => {
     const fold = new DecisionFold(options);
     const spendNow = () => fold.data().partitions[0]?.conversations[0]?.spend;
 
@@ -112,7 +112,7 @@ describe("spend", () => {
     expect(spentOf(fold)).toEqual([13, 13]);
   });
 
-  it("forgets the oldest costs that may be replaced beyond the limit", () => {
+  it("drops the oldest replaceable costs beyond the limit", () => {
     const rows = [result("a", "unknown", 1), result("b", "unknown", 1), result("b", "failed", 1)];
 
     expect(spentAfter([...rows, result("a", "failed", 1)], { openCostsMax: 1 })).toEqual([3, 3]);

@@ -10,7 +10,7 @@ const spikes = {
 };
 const options = { ...ANALYTICS_OPTIONS.fold, spikes };
 
-/** A fold that knows conversations of one call each: from 5 calls on it is a spike, from 13 on critical. */
+/** A fold that has seen conversations of one call each: 5 calls are a spike, 13 a critical one. */
 function learned(): DecisionFold {
   const fold = new DecisionFold(options);
   const usual = ["a", "b", "c"].map((conversation_id) => decisionRow({ conversation_id }));
@@ -56,7 +56,7 @@ describe("alerts about a conversation that spikes", () => {
     ]);
   });
 
-  it("are one alone where the first value is three times the threshold", () => {
+  it("are a single one where the first value is three times the threshold", () => {
     const fold = learned();
     const cost = {
       kind: "result",
@@ -79,7 +79,7 @@ describe("alerts about a conversation that spikes", () => {
     ]);
   });
 
-  it("are no warning after a critical one, though what was spent fell", () => {
+  it("include no warning after a critical alert, even if the spend fell", () => {
     const fold = learned();
     const cost = (conversation_id: string, at_ms: number, units: number, status: string) =>
       decisionRow({
@@ -101,7 +101,7 @@ describe("alerts about a conversation that spikes", () => {
     expect(raised.map(({ alert }) => alert.severity)).toEqual(["critical"]);
   });
 
-  it("are told once over a restart, and all resolved when the conversation comes to rest", () => {
+  it("are raised once over a restart, and all resolved when the conversation ends", () => {
     const fold = learned();
     const first = fold.apply(0, calls(8), 12);
     const second = restarted(fold).apply(0, calls(2, 8), 14);
@@ -118,7 +118,7 @@ describe("alerts about a conversation that spikes", () => {
     expect(resolved.every(({ alert }) => alert.resolvedAtMs !== null)).toBe(true);
   });
 
-  it("that an earlier version raised stand as warnings", () => {
+  it("of an earlier version count as warnings", () => {
     const fold = learned();
     fold.apply(0, calls(8), 12);
     const data = fold.data();

@@ -7,7 +7,7 @@ const row = (name: string, p50: number, p99?: number): BenchRow =>
   p99 === undefined ? { name, unit: "µs", p50 } : { name, unit: "µs", p50, p99 };
 
 describe("figures", () => {
-  it("takes a percentile of sorted samples, never beyond the last", () => {
+  it("take a percentile of sorted samples, never beyond the last", () => {
     const samples = Float64Array.from({ length: 101 }, (_, at) => at);
     expect(percentile(samples, 0.5)).toBe(50);
     expect(percentile(samples, 0.99)).toBe(99);
@@ -15,13 +15,13 @@ describe("figures", () => {
     expect(percentile([], 0.5)).toBeNaN();
   });
 
-  it("takes the median of rounds in any order, each figure by itself", () => {
+  it("take the median of rounds in any order, for each figure separately", () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(medianRow([row("a", 3, 10), row("a", 1, 30), row("a", 2, 20)])).toEqual(row("a", 2, 20));
     expect(medianRow([row("a", 4)])).toEqual(row("a", 4));
   });
 
-  it("prints large numbers whole, small ones with three digits, absent ones as a dash", () => {
+  it("print large numbers whole, small ones with three digits, absent ones as a dash", () => {
     expect([20_417.6, 9.2571, 0.049, undefined].map(figure)).toEqual([
       "20,418",
       "9.26",
@@ -50,7 +50,7 @@ describe("targets", () => {
   const absent = judge([{ row: "gone", figure: "p50", atMost: 7 }], rows);
   const fine = { failures: [], missing: [], check: false };
 
-  it("counts what was met", () => {
+  it("count the targets that were reached", () => {
     const judged = [...hit, ...missed];
     expect(verdict({ ...fine, judged })).toEqual({
       line: "bench: 1 of 2 targets met",
@@ -58,12 +58,12 @@ describe("targets", () => {
     });
   });
 
-  it("fails on a missed target only where that is asked for", () => {
+  it("fail on a missed target only on request", () => {
     expect(verdict({ ...fine, judged: missed, check: true }).exitCode).toBe(1);
     expect(verdict({ ...fine, judged: hit, check: true }).exitCode).toBe(0);
   });
 
-  it("ends with 3 where a part is missing or a target could not be measured", () => {
+  it("end with 3 when a part is missing or a target could not be measured", () => {
     expect(verdict({ ...fine, judged: hit, missing: ["peers"] })).toEqual({
       line: "bench: 1 of 1 targets met, 1 parts missing",
       exitCode: 3,
@@ -74,7 +74,7 @@ describe("targets", () => {
     });
   });
 
-  it("ends with 1 where a check failed, whatever else is missing", () => {
+  it("end with 1 when a check failed, whatever else is missing", () => {
     const outcome = { ...fine, judged: absent, missing: ["peers"], failures: ["wrong answer"] };
     expect(verdict(outcome).exitCode).toBe(1);
   });

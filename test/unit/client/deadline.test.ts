@@ -11,8 +11,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-// A timer of more than 24.8 days fires at once.
-test.each([1, 24, 30, 100])("a wait of %i days takes as long as that", async (days) => {
+// A Node timer of more than 24.8 days fires at once.
+test.each([1, 24, 30, 100])("a wait of %i days takes that long", async (days) => {
   const limits = { leftMs: days * DAY_MS, signal: undefined, late: () => new Error("late") };
   let ended: unknown;
   withDeadline(new Promise(() => undefined), limits).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// Calls that wait for a person: listed by the library, and run once they are asked for again.
+// Calls that wait for a person: the library lists them, and they run when they are made again.
 import { afterEach, expect, test } from "vitest";
 import { type Callgate, isRefused, openCallgate } from "../../../services/library/callgate.ts";
 
@@ -16,7 +16,7 @@ async function opened(): Promise<Callgate> {
   return gate;
 }
 
-test("lists what waits, the oldest first, and no more once it is decided", async () => {
+test("lists waiting calls, the oldest first, and none that were decided", async () => {
   const { propose, pending, approve, deny } = await opened();
   expect(await pending()).toEqual([]);
   for (const conversationId of ["a", "b", "c"]) {
@@ -32,7 +32,7 @@ test("lists what waits, the oldest first, and no more once it is decided", async
 });
 
 test.each(["callId", "approvalId"] as const)(
-  "a guarded call that was approved runs once when its %s comes again in another turn",
+  "an approved guarded call runs once when its %s is repeated in another turn",
   async (by) => {
     await opened();
     let runs = 0;

@@ -1,4 +1,4 @@
-// A client beside the gate's process: it sees the log alone.
+// A client outside the gate's process: it sees only the log.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
@@ -61,7 +61,7 @@ function connect({ log, codec }: Embedded, options: ConnectOptions = {}) {
   return { callgate, link, lost, closed };
 }
 
-/** The log, but that each read or append may fail first. */
+/** The log, whose next reads or appends may fail. */
 class FailingLog {
   readonly reads: Error[] = [];
   readonly appends: Error[] = [];
@@ -91,20 +91,20 @@ class FailingLog {
 
 const NO_BROKER = new RetryableError("log_unavailable", "no broker answers");
 
-describe("a client of a gate elsewhere", () => {
-  test("hears of its decisions from the journal, and of the policy that decides", async () => {
+describe("a client of a remote gate", () => {
+  test("learns its decisions and the policy revision from the journal", async () => {
     const { callgate } = connect(await openGate());
     expect(callgate.policyRevision).toBe("");
     const decision = await callgate.propose(CALL);
     expect(decision).toMatchObject({ outcome: "allowed", repeated: false });
-    // Whoever has no secret has no keys.
+    // Without the secret there are no keys.
     expect(decision.idempotencyKey).toBeUndefined();
     expect(callgate.policyRevision).toMatch(/^sha256:/);
     const again = await callgate.propose(CALL);
     expect(again).toMatchObject({ repeated: true, decisionId: decision.decisionId });
   });
 
-  test("runs no tools itself without the secret that their keys are made with", async () => {
+  test("runs no tools itself without the secret for their keys", async () => {
     const { callgate } = connect(await openGate());
     const guard = () => callgate.guard({ pay: () => "paid" }, { conversationId: "c1" });
     expect(guard).toThrow(
@@ -115,7 +115,7 @@ describe("a client of a gate elsewhere", () => {
     );
   });
 
-  test("says nothing of a call that another program has started, and does not start it", async () => {
+  test("neither reports nor starts a call that another program has started", async () => {
     const gate = await openGate();
     const secret = secretFrom(SECRET);
     if (!secret.ok) throw new Error("the secret is not one");
@@ -152,7 +152,7 @@ describe("a client of a gate elsewhere", () => {
     expect(runs).toEqual(["first"]);
   });
 
-  test("waits for the result that somebody else reports", async () => {
+  test("waits for a result that somebody else reports", async () => {
     const gate = await openGate();
     const agent = connect(gate).callgate;
     const executor = connect(gate).callgate;
@@ -182,12 +182,12 @@ describe("a client of a gate elsewhere", () => {
     expect((await decided).outcome).toBe("allowed");
     await person.report(decisionId, { status: "succeeded", output: "sent" });
     expect(await result).toMatchObject({ output: "sent" });
-    // Asked late, by somebody who saw none of it.
+    // Asked late, by a client that saw none of it.
     const late = connect(gate).callgate;
     expect((await late.awaitDecision(decisionId)).outcome).toBe("allowed");
   });
 
-  test("there is no result of a refused call, and none of one that nobody proposed", async () => {
+  test("has no result for a refused call, or for one that nobody proposed", async () => {
     const { callgate } = connect(await openGate());
     await callgate.propose(CALL);
     const refused = await callgate.propose({ ...CALL, step: 2, callId: "b" });
@@ -199,7 +199,7 @@ describe("a client of a gate elsewhere", () => {
     await expect(callgate.awaitResult("nobody's")).rejects.toMatchObject(unknown);
   });
 
-  test("a call that could not be written, or got no answer, is refused and may be asked again", async () => {
+  test("refuses a call that could not be written or got no answer, and allows asking again", async () => {
     const gate = await openGate();
     const failing = new FailingLog(gate.log);
     const { callgate } = connect(gate, { log: failing.log });
@@ -216,7 +216,7 @@ describe("a client of a gate elsewhere", () => {
   });
 
   test.each(["append", "endOffset"] as const)(
-    "a call is answered in its time where the log does not answer (%s)",
+    "answers a call in its time if the log does not respond (%s)",
     async (hangs) => {
       const gate = await openGate();
       const log = { ...new FailingLog(gate.log).log, [hangs]: () => new Promise(() => undefined) };
@@ -226,13 +226,13 @@ describe("a client of a gate elsewhere", () => {
         refusal: {
           reason: "gate_unavailable",
           detail: "timeout",
-          problem: expect.stringContaining("the log gave no answer"),
+          problem: expect.stringContaining("the log did not answer"),
         },
       });
     },
   );
 
-  test("reads on where it was when the log is there again", async () => {
+  test("continues reading from its position when the log is back", async () => {
     const gate = await openGate();
     const failing = new FailingLog(gate.log);
     const { callgate } = connect(gate, { log: failing.log });
@@ -241,7 +241,7 @@ describe("a client of a gate elsewhere", () => {
     expect(failing.reads).toEqual([]);
   });
 
-  test("is told once that the log is lost, and refuses everything from then on", async () => {
+  test("learns once that the log is lost, and refuses everything from then on", async () => {
     const gate = await openGate();
     const failing = new FailingLog(gate.log);
     const { callgate, lost } = connect(gate, { log: failing.log });
@@ -253,7 +253,7 @@ describe("a client of a gate elsewhere", () => {
     expect(next.refusal).toMatchObject({ problem: "the topics were made anew" });
   });
 
-  test("goes on refusing where the program throws when it is told", async () => {
+  test("still refuses if the program's listener throws", async () => {
     const gate = await openGate();
     const failing = new FailingLog(gate.log);
     const { callgate, lost } = connect(gate, {
@@ -265,11 +265,11 @@ describe("a client of a gate elsewhere", () => {
     failing.reads.push(new FatalError("log_mismatch", "the topics were made anew"));
     expect((await callgate.propose(CALL)).refusal).toMatchObject({ detail: "closed" });
     expect(lost).toHaveLength(1);
-    // What nobody catches is told by the process in its next turn, and fails the test.
+    // An uncaught error is raised in the next turn of the event loop, and would fail the test.
     await new Promise((resolve) => setTimeout(resolve, 20));
   });
 
-  test("is closed in its time where the log does not answer", async () => {
+  test("closes in its time if the log does not respond", async () => {
     const gate = await openGate();
     const { log } = new FailingLog(gate.log);
     const never = (): Promise<never> => new Promise(() => undefined);
@@ -284,7 +284,7 @@ describe("a client of a gate elsewhere", () => {
     expect(closed).toEqual(["log", "abandoned"]);
   });
 
-  test("is closed as its log is where that takes a while, and is not abandoned", async () => {
+  test("waits for a log that closes slowly, and does not abandon it", async () => {
     const close = () => new Promise<void>((resolve) => setTimeout(resolve, 30));
     const { callgate, closed } = connect(await openGate(), { close });
     const fromMs = performance.now();
@@ -293,7 +293,7 @@ describe("a client of a gate elsewhere", () => {
     expect(closed).toEqual(["log"]);
   });
 
-  test("waits for a gate of its own process, however long that takes", async () => {
+  test("waits for a gate in its own process, however long that takes", async () => {
     const link = linkToEmbedded(await openGate());
     let isClosed = false;
     const close = async (): Promise<void> => {
@@ -306,7 +306,7 @@ describe("a client of a gate elsewhere", () => {
     expect(isClosed).toBe(true);
   });
 
-  test("lets go of its log when it is closed", async () => {
+  test("releases its log when it is closed", async () => {
     const { callgate, closed } = connect(await openGate());
     await callgate.propose(CALL);
     await callgate.close();

@@ -1,4 +1,4 @@
-// A gate elsewhere whose log hangs: each question about a call that is not in memory ends in its time.
+// A remote gate whose log hangs: each request about a call that is not in memory ends in its time.
 import { expect, onTestFinished, test, vi } from "vitest";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 100;
 const tiers = [{ name: "asked", pattern: "wire", action: "hitl" }];
 const POLICY = { tool_schemas: { pay: {}, wire: {} }, authorization: { tiers } };
 const CALL = { conversationId: "c1", turn: 1, arguments: {} };
-/** A look that keeps answers by no more than a quarter of a second comes on top of it. */
+/** The check for overdue answers adds at most a quarter of a second. */
 const LATE_MS = TIMEOUT_MS + 1_000;
 
 type Hangs = (name: string, args: readonly unknown[]) => boolean;
@@ -50,7 +50,7 @@ function secretsOf(text: string): ReadonlyMap<string, Uint8Array> {
   return new Map([[parsed.secret.keyId, parsed.secret.bytes]]);
 }
 
-/** A held and an allowed call, of which a client that connects later knows nothing. */
+/** A held and an allowed call, which a client that connects later does not have. */
 async function decided() {
   const embedded = await openEmbedded({
     policy: { document: POLICY },
@@ -83,7 +83,7 @@ async function failureOf(question: Promise<unknown>) {
 }
 
 test.each(Object.entries(QUESTIONS))(
-  "%s ends in its time where the journal cannot be searched",
+  "%s ends in its time if the journal cannot be searched",
   async (_, ask) => {
     const ids = await decided();
     const { gate } = connect(ids.embedded, () => true);
@@ -94,7 +94,7 @@ test.each(Object.entries(QUESTIONS))(
   },
 );
 
-test("what a search has taken of the time is not there for the answer", async () => {
+test("the time of a search counts against the wait for the answer", async () => {
   const { embedded, approvalId, decisionId } = await decided();
   const { gate } = connect(embedded, () => false, { timeoutMs: 5_000 });
   const { log } = embedded;
@@ -112,7 +112,7 @@ test("what a search has taken of the time is not there for the answer", async ()
   expect(Math.max(...left)).toBeLessThan(4_950);
 });
 
-test("a guarded call is refused in its time where who has begun it cannot be read", async () => {
+test("a guarded call is refused in its time if its claimant cannot be read", async () => {
   const { embedded, decisionId } = await decided();
   let isClaimed = false;
   const { gate, log } = connect(embedded, (name) => isClaimed && name === "startOffset", {

@@ -1,4 +1,4 @@
-// Outputs that JSON cannot give back, as programs and models meet them afterwards.
+// Outputs that JSON cannot represent, as programs and models see them afterwards.
 import { describe, expect, test } from "vitest";
 import { type Callgate, isRefused } from "../../../services/library/callgate.ts";
 import { openGate, SHOP_POLICY } from "../../support/open-gate.ts";
@@ -12,7 +12,7 @@ class Rows extends Array<unknown> {
 const CYCLIC: { self?: unknown } = {};
 CYCLIC.self = CYCLIC;
 
-/** What is kept of the output of a call, as it is told and as a refusal refers to it. */
+/** What is stored of the output of a call, as reported and as a refusal refers to it. */
 async function stored(gate: Callgate, tool: string, output: unknown, order = "7") {
   const call = { ...CONTEXT, tool, arguments: { order } };
   const { decisionId = "" } = await gate.propose(call);
@@ -22,7 +22,7 @@ async function stored(gate: Callgate, tool: string, output: unknown, order = "7"
   return result;
 }
 
-/** Each once: its name is the order that the calls are about. */
+/** The name of each output is the order of its call. */
 const OUTPUTS: readonly (readonly [what: string, output: unknown, retained: unknown])[] = [
   ["large numbers", { id: 5n, amount: 100 }, { id: "5", amount: 100 }],
   ["dates", { at: new Date(0) }, { at: "1970-01-01T00:00:00.000Z" }],
@@ -36,7 +36,7 @@ const OUTPUTS: readonly (readonly [what: string, output: unknown, retained: unkn
   ["a symbol", Symbol("a"), undefined],
 ];
 
-/** Tools that give the output that the order names, and count. */
+/** Tools that return the output that the order selects, and count. */
 async function shop() {
   const gate = await openGate();
   let runs = 0;
@@ -47,8 +47,8 @@ async function shop() {
   return { tools: gate.guard({ charge_card: run, get_order: run }, CONTEXT), runs: () => runs };
 }
 
-describe("an output that JSON cannot give back", () => {
-  test("of a write is given once; the same call again is a duplicate", async () => {
+describe("an output that JSON cannot represent", () => {
+  test("of a write is returned once; the same call again is a duplicate", async () => {
     const { tools, runs } = await shop();
     for (const [order, output] of OUTPUTS) {
       const call = () => tools.charge_card({ order }, { callId: `of ${order}` });
@@ -71,7 +71,7 @@ describe("an output that JSON cannot give back", () => {
   });
 
   test.each(["charge_card", "get_order"])(
-    "is not whole for who waits for it (%s)",
+    "is not whole for callers that wait for it (%s)",
     async (tool) => {
       const gate = await openGate();
       for (const [order, output, expected] of OUTPUTS) {
@@ -85,7 +85,7 @@ describe("an output that JSON cannot give back", () => {
   );
 });
 
-describe("an output that JSON gives back", () => {
+describe("an output that JSON can represent", () => {
   test("is whole", async () => {
     const output = { rows: [{ id: 1, note: undefined }, null] };
     const result = await stored(await openGate(), "charge_card", output);
@@ -93,7 +93,7 @@ describe("an output that JSON gives back", () => {
   });
 });
 
-describe("the refusal of another tool that a tool returns", () => {
+describe("another tool's refusal that a tool returns", () => {
   const policy = { ...SHOP_POLICY, kill: { tools: ["send_mail"] } };
 
   test.each<[string, "charge_card" | "get_order", string]>([
@@ -110,7 +110,7 @@ describe("the refusal of another tool that a tool returns", () => {
   });
 });
 
-test("a model is shown what JSON has of it", async () => {
+test("a model sees the JSON form of an output", async () => {
   const gate = await openGate();
   await stored(gate, "charge_card", { id: 5n });
   const call = { ...CONTEXT, tool: "charge_card", arguments: { order: "7" } };
@@ -119,7 +119,7 @@ test("a model is shown what JSON has of it", async () => {
   expect(refusal?.message).toContain(String.raw`"{\"id\":\"5\"}`);
 });
 
-test("what an output names as written is known, whatever else is in it", async () => {
+test("resources that an output identifies are recognized, whatever else it contains", async () => {
   const create = { effects: [{ resource: "invoice/{result.id}", kind: "create" }] };
   const send = { effects: [{ resource: "invoice/{id}", kind: "send" }] };
   const gate = await openGate({ policy: { tool_schemas: { create, send } } });
@@ -131,13 +131,15 @@ test("what an output names as written is known, whatever else is in it", async (
   expect(await reasonOf("8")).toBeUndefined();
 });
 
-test("arguments that nobody awaited are told before anything is proposed", async () => {
+test("unawaited arguments are rejected before anything is proposed", async () => {
   const gate = await openGate();
   let runs = 0;
   const tools = gate.guard({ charge_card: (_: { order: unknown }) => ++runs }, CONTEXT);
   await expect(tools.charge_card({ order: Promise.resolve("7") })).rejects.toMatchObject({
     code: "invalid_input",
-    message: expect.stringContaining("hold a Promise at `$.order`, which JSON cannot carry: await"),
+    message: expect.stringContaining(
+      "contain a Promise at `$.order`, which JSON cannot carry: await",
+    ),
   });
   expect(runs).toBe(0);
 });

@@ -12,10 +12,10 @@ import {
 const COUNT = 4_096;
 const MARKS = 32;
 
-/** How many keys have the mark that most of them have. */
-function mostOfOneMark(keys: readonly string[], mark: (tag: number) => number): number {
+/** The number of keys that share the most common mark. */
+function mostOfOneMark(keys: readonly string[], markOf: (tag: number) => number): number {
   const counts = new Map<number, number>();
-  for (const one of keys.map((key) => mark(tagOf(key)))) {
+  for (const one of keys.map((name) => markOf(tagOf(name)))) {
     counts.set(one, (counts.get(one) ?? 0) + 1);
   }
   for (const one of counts.keys()) expect(one & (one - 1)).toBe(0);
@@ -35,13 +35,13 @@ test.each([
   expect(mostOfOneMark(keys, otherMarkOf)).toBeLessThan((3 * COUNT) / MARKS);
 });
 
-test("one mark of a key tells nothing of the other", () => {
+test("one mark of a key is independent of the other", () => {
   const tags = Array.from({ length: COUNT }, (_, n) => tagOf(digest(n)));
   const both = new Set(tags.map((tag) => `${markOf(tag)} ${otherMarkOf(tag)}`));
   expect(both.size).toBeGreaterThan(0.9 * MARKS * MARKS);
 });
 
-test("none of the keys that are there is told to be missing, and most that are not are", () => {
+test("no present key is reported as absent, and most absent ones are", () => {
   const there = [...Array.from({ length: 4 }, (_, n) => digest(n)), "", "a", "abc", "abcd"];
   const marks = there.reduce((all, key) => all | markOf(tagOf(key)), NO_MARKS);
   const more = there.reduce((all, key) => all | otherMarkOf(tagOf(key)), NO_MARKS);
@@ -58,7 +58,7 @@ test("none of the keys that are there is told to be missing, and most that are n
   expect(seen(ANY_MARK, ANY_MARK)).toBe(COUNT);
 });
 
-test("tags of digests are hardly ever alike", () => {
+test("tags of digests are hardly ever equal", () => {
   const tags = Array.from({ length: COUNT }, (_, n) => tagOf(digest(n)));
   expect(new Set(tags).size).toBeGreaterThan(0.95 * COUNT);
 });

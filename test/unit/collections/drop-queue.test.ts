@@ -4,16 +4,18 @@ import {
   type Dropping,
   type DropQueue,
   EMPTY_QUEUE,
+  type Heap,
+  heapPop,
+  heapPush,
   queueFrom,
   queueHead,
   queuePop,
   queuePush,
 } from "../../../services/collections/drop-queue.ts";
-import { type Heap, heapPop, heapPush } from "../../../services/collections/heap.ts";
 
 const byEnd = (a: Dropping, b: Dropping): number => a.dropAt - b.dropAt || a.order - b.order;
 
-/** Times that mostly rise, and pops in between. */
+/** Times that mostly rise, with pops between them. */
 const acts = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.nat(20).map((dropAt) => ({ dropAt })) },
@@ -22,7 +24,7 @@ const acts = fc.array(
   { maxLength: 60 },
 );
 
-test("a queue gives what ends first, ties in the order of their coming", () => {
+test("a queue returns the first to end, and ties in the order of insertion", () => {
   fc.assert(
     fc.property(acts, fc.boolean(), (all, rising) => {
       let queue: DropQueue = EMPTY_QUEUE;
@@ -44,7 +46,7 @@ test("a queue gives what ends first, ties in the order of their coming", () => {
   );
 });
 
-test("a queue made at once gives what one of as many pushes gives, and takes more", () => {
+test("a queue built at once equals one built by pushes, and accepts more", () => {
   const drained = (from: DropQueue): (string | undefined)[] => {
     const keys: (string | undefined)[] = [];
     for (let rest = from; queueHead(rest) !== undefined; rest = queuePop(rest)) {
@@ -64,7 +66,7 @@ test("a queue made at once gives what one of as many pushes gives, and takes mor
   );
 });
 
-test("what comes late to a long queue stands behind what ends with it", () => {
+test("an element that comes late to a long queue follows those that end with it", () => {
   let queue: DropQueue = EMPTY_QUEUE;
   for (let order = 0; order < 12; order += 1)
     queue = queuePush(queue, order, order, `key ${order}`);
@@ -77,13 +79,13 @@ test("what comes late to a long queue stands behind what ends with it", () => {
   expect(keys).toEqual(["key 0", "late", "key 1"]);
 });
 
-test("what ends long after all others does not make a heap of them", () => {
+test("an element that ends long after all others does not send them to the heap", () => {
   let queue: DropQueue = queuePush(EMPTY_QUEUE, 1_000_000, 0, "last");
   for (let order = 1; order < 100; order += 1) queue = queuePush(queue, order, order, `${order}`);
   expect([queue.to - queue.from, queue.heap?.key, queue.heap?.rank]).toEqual([3 * 99, "last", 1]);
 });
 
-test("a heap gives its elements in order and leaves the heap before it as it was", () => {
+test("a heap returns its elements in order, and leaves earlier versions unchanged", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(50)), (ends) => {
       let heap: Heap | undefined;

@@ -25,7 +25,7 @@ interface ModelEntry {
   readonly bytes: number;
 }
 
-/** The same, as a map that is sorted whenever an order is asked for. */
+/** A model: a map that is sorted whenever an order is needed. */
 class Model {
   readonly entries = new Map<string, ModelEntry>();
   next = 0;
@@ -78,10 +78,13 @@ class Model {
   }
 }
 
-/** More than stand in a chain. */
+/** More entries than a chain has. */
 const MANY = 30;
 
-/** Once as few as stand in a chain, once as many as need an index, and what lies between. Too short for a mark, and with one. */
+/**
+ * Numbers of keys around the limit of a chain and of an index. Some keys are too short for a mark,
+ * some have one.
+ */
 const KEYS = [..."abcdefghijklmnopqrs"].flatMap((letter) => [letter, `${letter} of many`]);
 const key = fc.constantFrom(...KEYS);
 const acts = fc.array(
@@ -104,12 +107,12 @@ const acts = fc.array(
 
 type Act = typeof acts extends fc.Arbitrary<(infer A)[]> ? A : never;
 
-/** An entry without its place in a chain. */
+/** An entry without its position in a chain. */
 function stored({ key: name, value, dropAt, order, bytes }: StoredEntry<number>) {
   return [name, value, dropAt, order, bytes];
 }
 
-/** The same act on both. */
+/** Applies the same act to both. */
 function after(ledger: Ledger<number>, model: Model, act: Act): Ledger<number> {
   if ("put" in act) {
     model.put(act.put, act.value, act.dropAt, act.bytes);
@@ -136,7 +139,7 @@ function after(ledger: Ledger<number>, model: Model, act: Act): Ledger<number> {
 }
 
 describe("a ledger", () => {
-  test("does what its model does", () => {
+  test("behaves like its model", () => {
     const kinds = new Set<boolean>();
     fc.assert(
       fc.property(acts, fc.nat(20), fc.nat(6), fc.nat(30), (all, nowMs, sizeMost, bytesMost) => {
@@ -171,7 +174,7 @@ describe("a ledger", () => {
     expect(ledger.bytes).toBe(MANY);
   });
 
-  test("leaves the ledger before each edit as it was", () => {
+  test("leaves each earlier version unchanged", () => {
     const one = ledgerPut(emptyLedger<number>(), "a", 1, 10, 4);
     const two = ledgerPut(one, "a", 2, 20, 6);
     expect([ledgerGet(one, "a", 0), one.bytes]).toEqual([1, 4]);
@@ -183,7 +186,7 @@ describe("a ledger", () => {
   });
 });
 
-test("an entry that gets an end keeps its place, also among those that end with it", () => {
+test("an entry that gets an end keeps its order, also among those that end with it", () => {
   const endless = ledgerPut(emptyLedger<string>(), "a", "value", NO_END, 10);
   const later = ledgerPut(endless, "b", "value", 50, 10);
   const ended = ledgerEnd(later, "a", "told", 50, 4);
@@ -211,7 +214,7 @@ describe("a ledger of one entry", () => {
     expect(ledgerIsFull(one, 1, 10, 100)).toBe(false);
   });
 
-  test("lets none go that has no end, also where it was built anew", () => {
+  test("drops no entry without an end, also after it was rebuilt", () => {
     const endless = ledgerPut(emptyLedger<string>(), "a", "value", NO_END, 10);
     expect(ledgerFirst(endless)).toBeUndefined();
     expect(ledgerFirst(ledgerFrom(ledgerEntries(endless), endless.nextOrder))).toBeUndefined();
@@ -227,7 +230,7 @@ describe("a ledger of many entries", () => {
     return ledger;
   };
 
-  test("frees all that ends by a time, and what ends at it", () => {
+  test("frees all entries that end at or before a time", () => {
     const left = ledgerPurge(many(), 15);
     expect(ledgerEntries(left).map(({ key: name }) => name)).toEqual(
       Array.from({ length: MANY - 6 }, (_, n) => `key ${n + 6}`),
@@ -246,7 +249,7 @@ describe("a ledger of many entries", () => {
     ]);
   });
 
-  test("gives up the first where one more would not fit, by size and by bytes", () => {
+  test("drops the first where one more would not fit, by size and by bytes", () => {
     expect([MANY, MANY + 1].map((most) => ledgerOverflow(many(), most, 99, 0))).toEqual([
       ["key 0"],
       [],
@@ -258,7 +261,7 @@ describe("a ledger of many entries", () => {
     ]);
   });
 
-  test("is empty once each has been deleted", () => {
+  test("is empty once each entry was deleted", () => {
     let ledger = many();
     for (let n = 0; n < MANY; n += 1) {
       ledger = ledgerDelete(ledger, `key ${n}`);

@@ -19,7 +19,7 @@ const edits = fc.array(
   { maxLength: 40 },
 );
 
-test("a table does what a map does, and each version stays what it was, whichever is read", () => {
+test("a table behaves like a map, and each version stays as it was, whichever is read", () => {
   fc.assert(
     fc.property(edits, fc.array(fc.nat()), (all, reads) => {
       const versions: [Table<number>, ReadonlyMap<string, number>][] = [[emptyTable(), new Map()]];

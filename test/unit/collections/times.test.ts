@@ -1,4 +1,4 @@
-// The times of a rate window against a plain list, whichever version of it is asked.
+// Compares the times of a rate window with a plain list, for every version.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -12,11 +12,11 @@ import {
 
 type Step = {
   readonly do: "push" | "without" | "restore";
-  /** How much later than the step before. */
+  /** How much later than the previous step. */
   readonly laterMs: number;
   readonly windowMs: number;
   readonly most: number;
-  /** How many versions ago the one is that the step is taken from. */
+  /** How many versions ago the version is that the step starts from. */
   readonly back: number;
 };
 
@@ -43,7 +43,7 @@ function takePlainly(list: readonly number[], one: Step, atMs: number): readonly
   return [...list.filter((time) => time > atMs - one.windowMs), atMs].slice(-one.most);
 }
 
-test("a version has what a plain list would have, and keeps it whatever became of later ones", () => {
+test("each version equals a plain list, whatever later versions do", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 400 }), (steps) => {
       const versions: { times: Times; list: readonly number[] }[] = [{ times: NO_TIMES, list: [] }];
@@ -61,14 +61,14 @@ test("a version has what a plain list would have, and keeps it whatever became o
   );
 });
 
-test("what has left a long window is let go of", () => {
+test("dropped times of a long window are freed", () => {
   let times = NO_TIMES;
   for (let atMs = 0; atMs < 10_000; atMs += 1) times = timesPush(times, atMs, atMs - 500, 1_000);
   expect(times.to - times.from).toBe(500);
   expect(times.line.length).toBeLessThanOrEqual(1_001);
 });
 
-test("a time at the very beginning of the window is outside, also where a late one is put down", () => {
+test("a time exactly at the beginning of the window is outside, also where a late time is added", () => {
   const times = timesFrom([5, 10]);
   expect(timesList(timesPush(times, 12, 5, 9))).toEqual([10, 12]);
   expect(timesList(timesPush(times, 7, 5, 9))).toEqual([10, 7]);

@@ -10,11 +10,11 @@ import {
   trieSorted,
 } from "../../../services/collections/trie.ts";
 
-/** Two keys of one 32-bit FNV-1a hash, and of one each with a letter in front. */
+/** Two keys with one 32-bit FNV-1a hash, and pairs with one each that have a letter in front. */
 const COLLIDING = ["costarring", "liquid", "declinate", "macallums", "altarage", "zinke"];
 
 const KEYS = ["a", "b", "c", "__proto__", "", ...COLLIDING];
-/** More than stand in a chain. */
+/** More entries than the flat array has. */
 const MANY = Array.from({ length: 40 }, (_, n) => `key ${n}`);
 
 const keys = fc.oneof(
@@ -32,7 +32,7 @@ const edits = fc.array(
 );
 
 describe("a trie", () => {
-  test("does what a map does, and each edit leaves the trie before it as it was", () => {
+  test("behaves like a map, and each edit leaves the earlier version unchanged", () => {
     const kinds = new Set<boolean>();
     fc.assert(
       fc.property(edits, (all) => {
@@ -66,7 +66,7 @@ describe("a trie", () => {
     ["few", COLLIDING],
     ["that came before many others", [...COLLIDING, ...MANY]],
     ["that came after many others", [...MANY, ...COLLIDING]],
-  ])("tells keys of one hash apart, %s, also when one of them goes", (_, all) => {
+  ])("distinguishes keys with one hash, %s, also after one of them is deleted", (_, all) => {
     let trie: Trie<string> = emptyTrie();
     for (const key of all) trie = trieSet(trie, key, key);
     trie = trieSet(trie, "liquid", "changed");
@@ -79,7 +79,7 @@ describe("a trie", () => {
     expect(trie.size).toBe(all.length - 1);
   });
 
-  test("is the same after a deletion of nothing, and empty after the last", () => {
+  test("is unchanged by a deletion of an absent key, and empty after the last one", () => {
     const one = trieSet(emptyTrie<number>(), "a", 1);
     expect(trieDelete(one, "b")).toBe(one);
     expect(trieDelete(one, "a")).toEqual(emptyTrie());
@@ -87,7 +87,7 @@ describe("a trie", () => {
     expect([...trieEntries(emptyTrie())]).toEqual([]);
   });
 
-  test("is empty only when the last of many has gone", () => {
+  test("is empty only after the last of many is deleted", () => {
     let trie: Trie<string> = emptyTrie();
     for (const key of MANY) trie = trieSet(trie, key, key);
     for (const [at, key] of MANY.entries()) {
@@ -108,7 +108,7 @@ describe("a trie", () => {
     expect(trieGet(trie, "key 9998")).toBeUndefined();
   });
 
-  test("lists sorted by key in the order of code units", () => {
+  test("lists its entries sorted by key in the order of code units", () => {
     let trie: Trie<number> = emptyTrie();
     for (const key of ["b", "a", "Z", "é", "10", "9"]) trie = trieSet(trie, key, 1);
     expect(trieSorted(trie).map(([key]) => key)).toEqual(["10", "9", "Z", "a", "b", "é"]);

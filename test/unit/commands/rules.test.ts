@@ -1,9 +1,9 @@
-// Rules on words, places and secrets, each by lines that are on either side of it.
+// Rules on words, paths and secrets, each tested with lines on either side of it.
 import { describe, expect, test } from "vitest";
 import type { CommandsDocument } from "../../../services/core/policy/document.ts";
 import { judge } from "../../support/core/judge.ts";
 
-/** The tier of a line, and whether it is a read; null: no tier, as with a read that is free. */
+/** The tier of a line, and whether it is a read; null: no tier, as for a read that needs none. */
 const judgeUnder = (
   rules: NonNullable<CommandsDocument["rules"]>,
   more: Partial<CommandsDocument> = {},
@@ -34,7 +34,7 @@ describe("a secret", () => {
     "git ls-files '*.pem' | xargs cat",
     "cat *.pem",
     "head .en?",
-  ])("is asked for where a program opens what fits a pattern: %s", (command) => {
+  ])("needs approval where a program opens a file that matches a pattern: %s", (command) => {
     expect(tier(command)).toBe("ask");
   });
 
@@ -47,7 +47,7 @@ describe("a secret", () => {
     "find src -name '*.ts' | xargs wc -l",
     "fd -g '*.py' src | xargs wc -l",
     "cat src/*.ts",
-  ])("is none where its name is printed alone, left out, or of another kind: %s", (command) => {
+  ])("is none where its name is only printed, excluded, or of another kind: %s", (command) => {
     expect(tier(command)).not.toBe("ask");
   });
 
@@ -55,11 +55,11 @@ describe("a secret", () => {
     "find . -regex '.*/\\.env' | xargs cat",
     "fd '\\.env$' | xargs cat",
     "fd -e pem | xargs cat",
-  ])("may be what a regular expression fits: %s", (command) => {
+  ])("may be a file that a regular expression matches: %s", (command) => {
     expect(tier(command)).toBe("ask");
   });
 
-  test("is none where the policy takes it out, unless a pattern may fit another one as well", () => {
+  test("is none where the policy makes an exception, unless a pattern may match another file as well", () => {
     expect(tier("cat .env.example")).toBe(null);
     expect(tier("cat .env.local")).toBe("ask");
     expect(tier("cat .env.ex*")).toBe("ask");
@@ -81,7 +81,7 @@ describe("a rule that names words", () => {
     );
   });
 
-  test("takes groups apart wherever they stand", () => {
+  test("expands groups at any position", () => {
     const tier = judgeUnder([
       { run: ["{npm|pnpm} run {build|test}", "git branch|log --{all|oneline}"], tier: "free" },
     ]);
@@ -93,7 +93,7 @@ describe("a rule that names words", () => {
     );
   });
 
-  test("allows what leaves the machine by an option alone only where it names an option", () => {
+  test("allows a command that reaches another machine by an option alone only where it names an option", () => {
     const plain = judgeUnder([{ run: ["rsync"], tier: "free" }]);
     expect(plain("rsync -a src/ out/")).toBe("free");
     expect(plain("rsync -a src/ host:out/")).toBe("ask");
@@ -105,10 +105,10 @@ describe("a rule that names words", () => {
   });
 });
 
-describe("a line that goes to the root of its repository", () => {
+describe("a line that changes to the root of its repository", () => {
   const tier = judgeUnder([{ run: ["npm test"], tier: "free" }]);
 
-  test("works in the workspace where the words are quoted, as `cd ''` goes nowhere", () => {
+  test("works in the workspace where the words are quoted, since `cd ''` stays", () => {
     expect(tier('cd "$(git rev-parse --show-toplevel)" && npm test')).toBe("free");
     expect(tier("cd $(git rev-parse --show-toplevel) && npm test")).toBe("ask");
     expect(tier('cd .. && cd "$(git rev-parse --show-toplevel)" && npm test')).toBe("ask");

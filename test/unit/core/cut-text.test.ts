@@ -9,11 +9,11 @@ test.each([
   ["a😀b", 3, "a😀"],
   ["😀", 1, ""],
   ["", 0, ""],
-  // The first and the last pair, and the units beside the halves that come first in one.
+  // The first and the last pair, and the units beside the halves of a pair.
   ["\u{10000}x", 1, ""],
   ["\u{10000}x", 2, "\u{10000}"],
   ["\u{10ffff}x", 1, ""],
   ["\ud7ff\ud7ff", 1, "\ud7ff"],
-])("of %j at most %i code units are %j", (text, length, cut) => {
+])("%j cut to %i code units is %j", (text, length, cut) => {
   expect(cutText(text, length)).toBe(cut);
 });

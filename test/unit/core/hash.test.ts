@@ -29,12 +29,12 @@ const execution = {
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** What every digest is, written out: SHA-256 of the frame's UTF-8 bytes. */
+/** Spells out every digest: SHA-256 of the frame's UTF-8 bytes. */
 function sha256(frame: string | Uint8Array): string {
   return createHash("sha256").update(frame).digest("hex");
 }
 
-describe("digests are SHA-256 over a frame that anyone can write", () => {
+describe("digests are SHA-256 of a frame that anyone can write", () => {
   it.each([
     ["sha256Hex", sha256Hex("tag/1", "a", 'b"'), 'tag/1\n["a","b\\""]'],
     ["actionDigest", actionDigest("send", '{"a":1}'), 'callgate.action/1\n"send"\n{"a":1}'],
@@ -55,14 +55,14 @@ describe("digests are SHA-256 over a frame that anyone can write", () => {
     expect(digest).toMatch(/^([0-9a-f]{32}){1,2}$/);
   });
 
-  it("with bytes by their number, and behind the array in order", () => {
+  it("with bytes, whose length is in the frame and which follow it in order", () => {
     const frame = Buffer.concat([Buffer.from('tag/1\n[2,"x",1]\n'), Buffer.from([1, 2, 3])]);
     const expected = createHash("sha256").update(frame).digest("hex");
     expect(sha256Hex("tag/1", bytes(1, 2), "x", bytes(3))).toBe(expected);
   });
 });
 
-describe("what is hashed", () => {
+describe("the hashed text", () => {
   const texts = [
     "",
     "plain",
@@ -77,7 +77,7 @@ describe("what is hashed", () => {
     "é".repeat(20_000),
   ];
 
-  it("is the tag and the parts as JSON, whatever they hold and however long they are", () => {
+  it("consists of the tag and the parts as JSON, whatever they are and however long", () => {
     for (const one of texts) {
       for (const other of texts) {
         const frame = `tag/1\n${JSON.stringify([one, other])}`;
@@ -86,14 +86,14 @@ describe("what is hashed", () => {
     }
   });
 
-  it("is the tool as JSON and the canonical text, for an action", () => {
+  it("consists of the tool as JSON and the canonical text, for an action", () => {
     for (const text of texts) {
       const frame = `callgate.action/1\n${JSON.stringify(text)}\n${text}`;
       expect(actionDigest(text, text)).toBe(sha256(frame));
     }
   });
 
-  it("is what names a call, its tool and its digest, for a decision", () => {
+  it("consists of a call's name, tool and digest, for a decision", () => {
     for (const text of texts) {
       const parts = ["default", text, null, "2", text, "tool"];
       const frame = `callgate.decision/1\n${JSON.stringify(parts)}\n${text}`;
@@ -102,7 +102,7 @@ describe("what is hashed", () => {
     }
   });
 
-  it("is followed by the bytes, their number standing in their place", () => {
+  it("is followed by the bytes, whose length is in their place", () => {
     for (const text of texts) {
       for (const length of [0, 1, 5_000, 16_000, 16_384, 50_000]) {
         const content = Uint8Array.from({ length }, (_, at) => at * 7);
@@ -114,8 +114,8 @@ describe("what is hashed", () => {
   });
 });
 
-describe("golden values, which stored data depends on", () => {
-  it("stay what they are", () => {
+describe("golden values, which stored data depends on,", () => {
+  it("do not change", () => {
     expect({
       sha256Hex: sha256Hex("tag/1", "a", "b"),
       actionDigest: actionDigest("create_invoice", '{"amount":1,"to":"\u00e9"}'),
@@ -144,8 +144,8 @@ describe("golden values, which stored data depends on", () => {
   });
 });
 
-describe("no two lists of parts share a digest", () => {
-  it("whatever the parts hold", () => {
+describe("no two lists of parts have one digest", () => {
+  it("whatever the parts are", () => {
     const lists: readonly (readonly (string | Uint8Array)[])[] = [
       [],
       [""],
@@ -173,7 +173,7 @@ describe("no two lists of parts share a digest", () => {
     expect(new Set(digests).size).toBe(lists.length);
   });
 
-  it("while plain hashing of a string makes all lone surrogates one", () => {
+  it("although plain hashing of a string makes all lone surrogates equal", () => {
     const plain = ["\ud800", "\udfff", "\ufffd"].map((text) =>
       createHash("sha256").update(text).digest("hex"),
     );
@@ -182,12 +182,12 @@ describe("no two lists of parts share a digest", () => {
     expect(new Set(tools).size).toBe(3);
   });
 
-  it("nor do two uses of one list", () => {
+  it("and neither do two uses of one list", () => {
     const uses = ["a/1", "b/1"].map((tag) => sha256Hex(tag, "x"));
     expect(new Set([...uses, rawDigest("t", "{}"), actionDigest("t", "{}")]).size).toBe(4);
   });
 
-  it("nor do tool and arguments whose joint is elsewhere", () => {
+  it("and neither do tool and arguments that are split elsewhere", () => {
     expect(actionDigest('a"\n{}', "{}")).not.toBe(actionDigest("a", '{}"\n{}'));
   });
 });
@@ -208,7 +208,7 @@ describe("decisionIdOf", () => {
     expect(new Set([base, ...others]).size).toBe(8);
   });
 
-  it("takes null as a value of its own", () => {
+  it("counts null as a value of its own", () => {
     const turns = [null, "", "null"].map((turn) => decisionIdOf({ ...name, turn }, "send", "d"));
     const steps = [null, "", "null"].map((step) => decisionIdOf({ ...name, step }, "send", "d"));
     expect(new Set([...turns, ...steps]).size).toBe(6);
@@ -229,7 +229,7 @@ describe("approvalIdOf", () => {
 });
 
 describe("idempotencyKey", () => {
-  it("is the HMAC-SHA-256 of its frame, whatever the length of the secret", () => {
+  it("is the HMAC-SHA-256 of its frame, for any length of the secret", () => {
     const frame =
       'callgate.key/1\n["default","conv-1","charge_card","{\\"order_id\\":\\"A1\\"}","0123456789abcdef0123456789abcdef"]';
     for (const length of [0, 1, 32, 63, 64, 65, 200]) {

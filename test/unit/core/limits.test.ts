@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LIMITS } from "../../../services/core/limits.ts";
 
-test("the bounds are these: another number is another memory, and refuses other calls", () => {
+test("the bounds have these values: another value would refuse other calls", () => {
   expect(LIMITS).toEqual({
     callNames: 4_096,
     callNameBytes: 8_388_608,

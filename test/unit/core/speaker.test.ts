@@ -10,7 +10,7 @@ test.each([
   ["zoe\u0308", "Zoë"],
   ["σίσυφος", "ΣΊΣΥΦΟΣ"],
   ["ann", "a\u200bnn\u2800"],
-])("%j and %j are one", (one, other) => {
+])("%j and %j are one name", (one, other) => {
   expect(isSameSpeaker(one, other)).toBe(true);
   expect(hasSpoken(["ben", one], other)).toBe(true);
 });
@@ -19,23 +19,23 @@ test.each([
   ["ann", "anna"],
   ["annlee", "ann lee"],
   ["zoe", "zoë"],
-])("%j and %j are two", (one, other) => {
+])("%j and %j are two names", (one, other) => {
   expect(isSameSpeaker(one, other)).toBe(false);
   expect(hasSpoken([one], other)).toBe(false);
 });
 
-test.each(["ann", " Ann Lee ", "Zoë, Bob", "日本", "😀"])("%j can speak", (name) => {
+test.each(["ann", " Ann Lee ", "Zoë, Bob", "日本", "😀"])("%j is accepted as a name", (name) => {
   expect(speakerProblem(name)).toBeUndefined();
 });
 
-test.each(["", " ", "\u00a0", "\u3164"])("nobody is called %j", (name) => {
+test.each(["", " ", "\u00a0", "\u3164"])("%j is refused as a name", (name) => {
   expect(speakerProblem(name, "--by")).toBe(
     "a verdict needs `--by`, the name of the person who gives it",
   );
 });
 
 test.each(["a\u200bb", "a\u0000", "ann\n", "a\u202eb", "a\u2800b", "a\ufe0f", "a\ud800"])(
-  "%j has what nobody sees",
+  "%j is refused for its hidden characters",
   (name) => {
     expect(speakerProblem(name)).toContain("`by` has characters that nobody sees");
   },

@@ -23,8 +23,8 @@ test.each<readonly [status: string, reports: readonly StatusReport[]]>([
   ["elsewhere", [OURS, makeReport("failed")]],
   ["elsewhere", [OURS, makeReport("not_executed")]],
   ["elsewhere", [OURS, makeReport("unknown"), makeReport("succeeded")]],
-  // We began it, and gave it up ourselves.
+  // We began the call, and gave it up ourselves.
   ["elsewhere", [OURS, makeReport("unknown", "ours")]],
-])("is %s by %j", (status, reports) => {
+])("is %s after %j", (status, reports) => {
   expect(readClaimStatus(reports, "ours")).toBe(status);
 });

@@ -6,7 +6,7 @@ import { NO_POSITION } from "../../../services/runtime/topics.ts";
 
 const RECORD = { topic: "results", partition: 0, key: null, value: null } as const;
 
-/** Writes nothing: the first commit ends as it is told to, and there is no second one. */
+/** Writes nothing: the first commit ends as the test says, and there is no second one. */
 function claimsOf(first: () => CommitOutcome): FencedClaims {
   let commits = 0;
   const writer: PartitionWriter = {
@@ -22,7 +22,7 @@ function claimsOf(first: () => CommitOutcome): FencedClaims {
   return new FencedClaims(writer);
 }
 
-/** Of two claims, of which the second comes while the first is written. */
+/** The errors of two claims, of which the second comes while the first is written. */
 function errorsOf(first: () => CommitOutcome): Promise<readonly unknown[]> {
   const claims = claimsOf(first);
   const writes = [claims.write(RECORD), claims.write(RECORD)];
@@ -31,7 +31,7 @@ function errorsOf(first: () => CommitOutcome): Promise<readonly unknown[]> {
 
 const error = new Error("no answer");
 
-test("a claim without an answer may be in the log, and one that was not sent after it is not", async () => {
+test("a claim without an answer may be in the log, and an unsent one after it is not", async () => {
   const errors = await errorsOf(() => ({ type: "unknown", error }));
   expect(errors.map(mayBeWritten)).toEqual([true, false]);
   expect(errors.map(String)).toEqual([

@@ -8,7 +8,7 @@ import { openEmbedded } from "../../../services/library/open-embedded.ts";
 import type { Assignment, Membership } from "../../../services/runtime/membership.ts";
 import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 
-/** A group in which the test says who has what. */
+/** A group whose assignments the test controls. */
 class TestMembership implements Membership {
   assignment: Assignment = { epoch: 0, partitions: [] };
   readonly isShared = true;
@@ -55,7 +55,7 @@ async function setUp(handlers: Readonly<Record<string, Handler>>) {
   return { client, propose, start };
 }
 
-test("calls of a number that goes to another run to their end, and no new ones begin", async () => {
+test("calls of a revoked partition run to their end, and no new ones begin", async () => {
   const begun: string[] = [];
   let end: () => void = () => undefined;
   const pay: Handler = ({ order }) => {
@@ -78,13 +78,13 @@ test("calls of a number that goes to another run to their end, and no new ones b
   end();
   expect(await client.reader.awaitResult(first, {})).toMatchObject({ status: "succeeded" });
   expect(begun).toEqual(["1"]);
-  // Ours again: what waited meanwhile is run.
+  // The partition is ours again: waiting calls run.
   membership.give([0]);
   await expect.poll(() => begun).toEqual(["1", "2"]);
   end();
 });
 
-test("stopping waits for what runs and for nothing else, then leaves the group", async () => {
+test("stopping waits only for running calls, then leaves the group", async () => {
   const { client, propose, start } = await setUp({
     pay: () => new Promise((resolve) => setTimeout(() => resolve("paid"), 50)),
   });
@@ -101,7 +101,7 @@ test("stopping waits for what runs and for nothing else, then leaves the group",
   expect(host.status().ready).toBe(false);
 });
 
-test("stopping says that calls were broken off, and that nobody knows what came of them", async () => {
+test("stopping reports that calls were aborted with an unknown outcome", async () => {
   const { client, propose, start } = await setUp({ pay: () => new Promise(() => undefined) });
   const membership = new TestMembership();
   const host = await start(membership);
@@ -116,7 +116,7 @@ test("stopping says that calls were broken off, and that nobody knows what came 
 });
 
 test.each([2 ** 31, Number.POSITIVE_INFINITY])(
-  "stopping within %d ms waits for what runs, where a timer would go off at once",
+  "stopping within %d ms waits for running calls, although a plain timer would fire at once",
   async (timeoutMs) => {
     const { client, propose, start } = await setUp({
       pay: () => new Promise((resolve) => setTimeout(() => resolve("paid"), 100)),

@@ -1,4 +1,4 @@
-/** Claims that got no answer: of a call that never ran nobody may be left to say that its outcome is unknown. */
+/** Claims without an answer: a call that never ran must not end with an unknown outcome. */
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import {
@@ -9,7 +9,10 @@ import {
   startExecutor,
 } from "../../support/log-executor-kit.ts";
 
-/** An executor that waits before it takes the partition over again, as it does not know of its first claim. */
+/**
+ * An executor that waits before it takes the partition over again, because it does not know the
+ * fate of its first claim.
+ */
 async function unanswered(outcome: "unknown, done" | "unknown, not done") {
   const gate = await openGate();
   const ownership = new FencingOwnership(gate.embedded.log);
@@ -31,7 +34,7 @@ async function unanswered(outcome: "unknown, done" | "unknown, not done") {
   return { ...gate, runs, lines, first, startSecond, retake: () => retake(), decisionId };
 }
 
-test("a call that another took for begun, by a claim of ours without an answer, is told to be not executed", async () => {
+test("a call that another executor took for begun, by an unanswered claim of ours, is reported as not executed", async () => {
   const { retake, startSecond, readStatuses, decisionId, runs, propose } =
     await unanswered("unknown, done");
   await startSecond();
@@ -43,7 +46,7 @@ test("a call that another took for begun, by a claim of ours without an answer, 
   expect(again.outcome).toBe("allowed");
 });
 
-test("closing looks once whether a claim without an answer is in the log, and tells that the call was not executed", async () => {
+test("closing checks once whether an unanswered claim is in the log, and reports the call as not executed", async () => {
   const { first, startSecond, readStatuses, decisionId, runs, lines, propose } =
     await unanswered("unknown, done");
   await first.close(5_000);
@@ -56,7 +59,7 @@ test("closing looks once whether a claim without an answer is in the log, and te
   expect(lines.filter(([level]) => level === "warn")).toEqual([]);
 });
 
-test("closing names a call whose claim without an answer is not found, and leaves it to the next", async () => {
+test("closing logs a call whose unanswered claim is not found, and leaves it to the next executor", async () => {
   const { first, startSecond, readStatuses, decisionId, runs, lines } =
     await unanswered("unknown, not done");
   await first.close(5_000);
@@ -70,7 +73,7 @@ test("closing names a call whose claim without an answer is not found, and leave
   expect(runs).toEqual(["second"]);
 });
 
-test("closing says nothing of a call that another has begun meanwhile", async () => {
+test("closing does not report a call that another executor has begun meanwhile", async () => {
   const { first, startSecond, readStatuses, decisionId, lines } =
     await unanswered("unknown, not done");
   await startSecond();
@@ -80,7 +83,7 @@ test("closing says nothing of a call that another has begun meanwhile", async ()
   expect(lines.filter(([level]) => level === "warn")).toEqual([]);
 });
 
-test("a call that ends before its record is come to again is not told to be of unknown outcome", async () => {
+test("a call that ends before its record is read again is not reported as unknown", async () => {
   const { retake, readStatuses, decisionId, embedded } = await unanswered("unknown, done");
   // The first records of the next run come late.
   const { read } = embedded.log;
@@ -99,7 +102,7 @@ test("a call that ends before its record is come to again is not told to be of u
   expect(await readStatuses(decisionId)).not.toContain("unknown");
 });
 
-test("a claim that gets no answer at all does not hold up closing", async () => {
+test("a claim without any answer does not hold up closing", async () => {
   const { embedded, propose } = await openGate();
   const { logger, lines } = createLineLogger();
   let asked = 0;

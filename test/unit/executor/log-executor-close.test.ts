@@ -1,4 +1,4 @@
-/** Closing ends within its time, loses nothing that can be written, and says what could not. */
+/** Closing ends within its time, loses nothing that can be written, and logs what could not. */
 import { expect, test } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { LogExecutor } from "../../../services/executor/log-executor.ts";
@@ -20,7 +20,7 @@ function within<T>(timeMs: number, action: Promise<T>): Promise<T | "late"> {
   return Promise.race([action, late]);
 }
 
-/** An executor that runs a call, and whose log then takes no result as it should. */
+/** An executor that runs a call, and whose log then rejects results. */
 async function running(failing: (log: Log) => Log["append"]) {
   const { embedded, propose, readStatuses } = await openGate();
   const { logger, lines } = createLineLogger();
@@ -50,7 +50,7 @@ const refusing = () => () =>
   Promise.reject(new RetryableError("log_unavailable", "no broker answers at kafka-1:9092"));
 
 test.each([60_000, 2 ** 31 - 1, 2 ** 31, Number.POSITIVE_INFINITY])(
-  "within %d ms a result that is not taken at first is written again",
+  "within %d ms a result is retried that was rejected at first",
   async (timeoutMs) => {
     const { executor, readStatuses, decisionId, goDown, goUp, end } = await running(refusing);
     const closed = executor.close(timeoutMs);
@@ -62,7 +62,7 @@ test.each([60_000, 2 ** 31 - 1, 2 ** 31, Number.POSITIVE_INFINITY])(
   },
 );
 
-test("what came of a call and could not be written is told with its names and the cause, and without what was given", async () => {
+test("an outcome that could not be written is logged with its ids and the cause, and without the arguments", async () => {
   const { executor, lines, decisionId, goDown, end } = await running(refusing);
   goDown();
   end();
@@ -73,11 +73,11 @@ test("what came of a call and could not be written is told with its names and th
   const fields = { ...names, decisionId, tool: "pay", status: "succeeded", ...cause };
   expect(lines.filter(([level]) => level !== "info")).toEqual([
     ["warn", "a result could not be written yet", fields],
-    ["error", "what came of a call was not written", fields],
+    ["error", "the outcome of a call was not written", fields],
   ]);
 });
 
-test("a late success that could not be written is told as one", async () => {
+test("a late success that could not be written is logged as one", async () => {
   const { executor, lines, decisionId, goDown, end } = await running(refusing);
   await executor.close(1);
   goDown();
@@ -88,7 +88,7 @@ test("a late success that could not be written is told as one", async () => {
   expect(fields).toMatchObject({ decisionId, status: "succeeded", code: "log_unavailable" });
 });
 
-test("the text of an error that is not ours is not told, as it may hold what the tool gave", async () => {
+test("the text of a foreign error is not logged, because it may contain the tool's output", async () => {
   const broken = () => () => Promise.reject(new TypeError(`cannot write ${SECRET}`));
   const { executor, lines, goDown, end } = await running(broken);
   goDown();
@@ -99,7 +99,7 @@ test("the text of an error that is not ours is not told, as it may hold what the
   expect(JSON.stringify(lines)).not.toContain(SECRET);
 });
 
-test("a result that gets no answer at all does not hold up closing, and is told", async () => {
+test("a result without any answer does not hold up closing, and is logged", async () => {
   const { executor, lines, decisionId, goDown, end } = await running(
     () => () => new Promise(() => undefined),
   );
@@ -110,7 +110,7 @@ test("a result that gets no answer at all does not hold up closing, and is told"
   expect(lines.at(-1)).toMatchObject(["error", {}, { decisionId, status: "succeeded" }]);
 });
 
-test("a take-over that gets no answer does not hold up closing, and begins nothing afterwards", async () => {
+test("a take-over without an answer does not hold up closing, and begins nothing afterwards", async () => {
   const { embedded, propose, readStatuses } = await openGate();
   let answer: (error: Error) => void = () => undefined;
   let asked = false;

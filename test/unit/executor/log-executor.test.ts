@@ -3,7 +3,7 @@ import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { Handler } from "../../../services/client/calls/run-call.ts";
 import type { LeftCall } from "../../../services/executor/log-executor.ts";
 import { findOffsetAt } from "../../../services/executor/read-results.ts";
-import { SettledDecisions } from "../../../services/executor/settled-decisions.ts";
+import { SettledDecisions } from "../../../services/executor/take-over.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import {
   appendingBy,
@@ -13,7 +13,7 @@ import {
 } from "../../support/log-executor-kit.ts";
 
 describe("an executor that follows the log", () => {
-  test("runs what is allowed for its tools, and says that it starts before it does", async () => {
+  test("runs allowed calls of its tools, and records the start first", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const received: unknown[] = [];
     await startExecutor(embedded, {
@@ -31,7 +31,7 @@ describe("an executor that follows the log", () => {
     expect(again.refusal?.previousResult).toMatchObject({ inline: "paid" });
   });
 
-  test("tells of calls whose tool has no handler here, of those that may still be begun", async () => {
+  test("reports calls without a handler here, if they may still begin", async () => {
     const { embedded, propose } = await openGate();
     const left: string[] = [];
     const onLeft = ({ call: { tool } }: LeftCall): void => void left.push(tool);
@@ -53,14 +53,14 @@ describe("an executor that follows the log", () => {
     expect(left).toEqual(["other", "other"]);
   });
 
-  test("takes up what was allowed before it started", async () => {
+  test("runs calls that were allowed before it started", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const early = await propose("pay", { order: "7" });
     await startExecutor(embedded, { pay: () => "paid" });
     await expect.poll(() => readStatuses(early.decisionId)).toEqual(["started", "succeeded"]);
   });
 
-  test("runs nothing that another executor had started, and says that nobody knows", async () => {
+  test("runs nothing that another executor had started, and reports an unknown outcome", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const begun = await propose("pay", { order: "7" });
     let runs = 0;
@@ -71,7 +71,7 @@ describe("an executor that follows the log", () => {
       },
     });
     await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started"]);
-    // Gone without a word: it is not closed, and its handler never ends.
+    // The first executor is gone without closing, and its handler never ends.
     void first;
     await startExecutor(embedded, { pay: () => (runs += 1) });
     await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started", "unknown"]);
@@ -83,7 +83,7 @@ describe("an executor that follows the log", () => {
     expect((await propose("pay", { order: "7" })).refusal?.reason).toBe("outcome_unknown");
   });
 
-  test("reports a handler that fails, and goes on", async () => {
+  test("reports a handler that fails, and continues", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     await startExecutor(embedded, {
       pay: ({ order }) => {
@@ -97,7 +97,7 @@ describe("an executor that follows the log", () => {
     expect(await readStatuses(failed.decisionId)).toEqual(["started", "failed"]);
   });
 
-  test("ends what it runs when it is closed", async () => {
+  test("ends running calls when it is closed", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const executor = await startExecutor(embedded, {
       pay: (_args, { signal }) =>
@@ -111,7 +111,7 @@ describe("an executor that follows the log", () => {
     expect(await readStatuses(begun.decisionId)).toEqual(["started", "unknown"]);
   });
 
-  test("starts nothing once another executor has taken over, and tells what it had begun", async () => {
+  test("starts nothing once another executor has taken over, and reports what it had begun", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const ownership = new FencingOwnership(embedded.log);
     const runs: string[] = [];
@@ -126,7 +126,7 @@ describe("an executor that follows the log", () => {
     const pay: Handler = ({ order }) => runs.push(String(order));
     await startExecutor(embedded, { pay }, { ownership });
     await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started", "unknown"]);
-    // It was only cut off: what it knows in the end is told all the same.
+    // It was only cut off: it still reports its result in the end.
     end("paid");
     await expect
       .poll(() => readStatuses(begun.decisionId))
@@ -137,7 +137,7 @@ describe("an executor that follows the log", () => {
     expect(runs).toEqual(["8"]);
   });
 
-  test("says nothing of a call that it had in hand when another executor took over", async () => {
+  test("does not report a call that it had in hand when another executor took over", async () => {
     const { embedded, propose, readStatuses } = await openGate({ start_within_ms: 1_000 });
     const ownership = new FencingOwnership(embedded.log);
     const ends: (() => void)[] = [];
@@ -145,7 +145,7 @@ describe("an executor that follows the log", () => {
     const first = await startExecutor(embedded, { pay: slow }, { ownership });
     const begun = await propose("pay", { order: "7" });
     await expect.poll(() => readStatuses(begun.decisionId)).toEqual(["started"]);
-    // It waits in the first executor, and is run by the second.
+    // It waits in the first executor, and runs in the second.
     const next = await propose("pay", { order: "8" });
     await startExecutor(embedded, { pay: slow }, { ownership });
     await expect.poll(() => ends.length).toBe(2);
@@ -158,7 +158,7 @@ describe("an executor that follows the log", () => {
     expect((await propose("pay", { order: "8" })).outcome).toBe("refused");
   });
 
-  test("does not start what another executor has begun while the partition was lost to it", async () => {
+  test("does not start what another executor began while the partition was lost to it", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const ownership = new FencingOwnership(embedded.log);
     const ends: (() => void)[] = [];
@@ -185,12 +185,12 @@ describe("an executor that follows the log", () => {
     await expect.poll(() => readStatuses(begun.decisionId)).toContain("succeeded");
     await systemClock.sleep(100);
     expect(runs).not.toContain("first 8");
-    // Who began it may be at it still.
+    // The executor that began it may still be running it.
     expect(await readStatuses(queued.decisionId)).toEqual(["started"]);
   });
 
   test.each(["unknown, done", "unknown, not done"] as const)(
-    "takes over again where it is not known whether a start is in the log (%s)",
+    "takes over again if it cannot tell whether a start is in the log (%s)",
     async (outcome) => {
       const { embedded, propose, readStatuses } = await openGate();
       const ownership = new FencingOwnership(embedded.log);
@@ -208,7 +208,7 @@ describe("an executor that follows the log", () => {
     },
   );
 
-  test("writes a result again and again until it is in the log", async () => {
+  test("retries writing a result until it is in the log", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     let failures = 2;
     const { log } = embedded;
@@ -229,7 +229,7 @@ describe("an executor that follows the log", () => {
     expect(failures).toBe(0);
   });
 
-  test("has no more calls under way than it may", async () => {
+  test("never exceeds its maximum of running calls", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     let running = 0;
     let most = 0;
@@ -248,7 +248,7 @@ describe("an executor that follows the log", () => {
     expect(most).toBe(2);
   });
 
-  test("forgets what it began once that would not be begun any more", async () => {
+  test("forgets begun calls once they could not begin any more", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const forget = vi.spyOn(SettledDecisions.prototype, "forget");
     onTestFinished(() => forget.mockRestore());
@@ -266,7 +266,7 @@ describe("an executor that follows the log", () => {
     await expect.poll(() => settled?.size).toBe(0);
   });
 
-  test("waits for room without leaving listeners behind", async () => {
+  test("waits for room without leaking listeners", async () => {
     const { embedded, propose, readStatuses } = await openGate();
     const listening = new Map<AbortSignal, number>();
     const count = (name: "addEventListener" | "removeEventListener", by: number) => {
@@ -291,7 +291,7 @@ describe("an executor that follows the log", () => {
     expect(Math.max(...listening.values())).toBeLessThan(10);
   });
 
-  test("reads no further back than calls may still be started", async () => {
+  test("reads no further back than calls may still start", async () => {
     const { embedded, propose } = await openGate();
     for (let order = 0; order < 20; order += 1) await propose("other", { order });
     const { log } = embedded;

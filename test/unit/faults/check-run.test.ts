@@ -16,7 +16,7 @@ beforeAll(async () => {
 const withoutLastProposal = (records: readonly ReadRecord[]) => records.slice(0, lastProposal);
 
 describe("the checker of the fault suite", () => {
-  it("finds nothing in a right run, and counts what is in it", () => {
+  it("finds no fault in a correct run, and counts its calls", () => {
     expect(checkRun(run)).toEqual({
       ...{ calls: 6, lost: 0, doubled: 0, problems: [] },
       ...{ allowed: 3, refused: 3, held: 2 },
@@ -29,13 +29,13 @@ describe("the checker of the fault suite", () => {
     expect(verdict.problems).toContain("the proposal at 0/5 has no journal record");
   });
 
-  it("counts a proposal as lost that the broker took and no longer has", () => {
+  it("counts a proposal as lost that the broker acknowledged and no longer has", () => {
     const [first] = run.sent;
     const sent = [...run.sent, { ...first, partition: 0, offset: 99 }] as RunFacts["sent"];
     expect(checkRun({ ...run, sent })).toMatchObject({ calls: 6, lost: 1, doubled: 0 });
   });
 
-  it("loses nothing that may still be decided", () => {
+  it("counts no proposal as lost that may still be decided", () => {
     const going = { ...withJournal(run, withoutLastProposal), stage: "going-on" } as const;
     expect(checkRun(going).lost).toBe(0);
   });
@@ -49,7 +49,7 @@ describe("the checker of the fault suite", () => {
     expect(verdict.problems).toContain("the proposal at 0/5 has 2 journal records");
   });
 
-  it("finds a decision of a proposal that nobody made", () => {
+  it("finds a decision without a proposal", () => {
     const { proposals } = run.names;
     const partitions = [(run.read.get(proposals)?.partitions[0] ?? []).slice(0, -1)];
     const { problems } = checkRun({
@@ -59,7 +59,7 @@ describe("the checker of the fault suite", () => {
     expect(problems).toContain("the journal decides 0/5, which is not there");
   });
 
-  it("finds append times that are not the broker's", () => {
+  it("finds append times that the broker did not set", () => {
     const { problems } = checkRun(
       withJournal(run, (records) =>
         records.map((one) => ({ ...one, timestampType: "CreateTime" })),

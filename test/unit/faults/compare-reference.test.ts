@@ -27,8 +27,8 @@ function changed(type: GateEvent["type"], change: (event: never) => readonly obj
   });
 }
 
-describe("the journal against the reference engine", () => {
-  it("agrees where it is right", () => {
+describe("the comparison of a journal with the reference engine", () => {
+  it("agrees with a correct journal", () => {
     expect(disagreements(journal, run.policies)).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe("the journal against the reference engine", () => {
     ["that is missing", "held", () => []],
     ["of a tick that is missing", "outcome_unknown", () => []],
     ["that was made twice", "result_recorded", (event: object) => [event, event]],
-  ])("disagrees on a decision %s", (_, type, change) => {
+  ])("reports a decision %s", (_, type, change) => {
     expect(disagreements(changed(type, change), run.policies).length).toBeGreaterThan(0);
   });
 });

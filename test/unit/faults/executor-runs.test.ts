@@ -3,8 +3,8 @@ import type { GateEvent } from "../../../services/core/events.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { findWrongReports, listRuns } from "../../faults/lab/executor-runs.ts";
 
-describe("what handlers wrote down", () => {
-  it("tells what was begun, how often, and what was cut off", () => {
+describe("the notes of handlers", () => {
+  it("list the calls that began, how often, and those that were cut off", () => {
     expect(listRuns("begin a\nbegin b\nend a\nbegin a\nbegin c\nend c\n")).toEqual({
       begun: ["a", "b", "a", "c"],
       cutOff: new Set(["b"]),
@@ -22,11 +22,11 @@ const recorded = (decisionId: string, status: string) => ({
   ...{ type: "result_recorded", decisionId, status },
 });
 
-describe("a call that was cut off", () => {
+describe("the check of a call that was cut off", () => {
   const listWrongReports = (...events: readonly object[]) =>
     findWrongReports(new Set(["a"]), journalOf(...events));
 
-  it("is rightly told as unknown, by the gate or by the next executor", () => {
+  it("accepts `unknown` from the gate or from the next executor", () => {
     const byGate = { type: "outcome_unknown", decisionId: "a" };
     expect(listWrongReports(recorded("a", "started"), byGate)).toEqual([]);
     expect(listWrongReports(recorded("a", "started"), recorded("a", "unknown"))).toEqual([]);
@@ -41,7 +41,7 @@ describe("a call that was cut off", () => {
       "unknown, succeeded",
       [recorded("a", "unknown"), { type: "reconciled", decisionId: "a", outcome: "succeeded" }],
     ],
-  ])("is wrongly told as %s", (status, events) => {
+  ])("rejects a call that is reported as %s", (status, events) => {
     expect(listWrongReports(...events)).toEqual([
       `a was cut off, and the journal has it as ${status}`,
     ]);

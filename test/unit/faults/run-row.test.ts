@@ -30,7 +30,7 @@ async function problemsOf(run: Row["run"], withinSeconds = 60): Promise<readonly
 const problemsOfFake = (fake: Fake) => problemsOf(async () => fakeRun(fake));
 
 describe("a row", () => {
-  it("passes with just enough of everything", async () => {
+  it("passes when it reaches every minimum exactly", async () => {
     expect(await problemsOfFake({})).toEqual([]);
   });
 
@@ -48,20 +48,20 @@ describe("a row", () => {
     [{ judged: { problems: ["wrong"] } }, "wrong"],
     [{ judged: { between: { calls: 20, problems: ["wrong"] } } }, "while the load ran: wrong"],
     [{ run: { worstGapMs: 1_001 } }, "1001 ms without a decision, at most 1000 are allowed"],
-  ])("with %j alone fails", async (fake, problem) => {
+  ])("fails with only %j below its minimum", async (fake, problem) => {
     expect(await problemsOfFake(fake)).toEqual([problem]);
   });
 
-  it("fails where its time to the next decision has a limit and was not taken", async () => {
+  it("fails when its time to the next decision has a limit and was not measured", async () => {
     expect(await problemsOfFake({ run: { worstGapMs: null } })).toHaveLength(1);
   });
 
-  it("that lost a proposal shows what the gates said", async () => {
+  it("shows the gates' logs when it lost a proposal", async () => {
     const problems = await problemsOfFake({ judged: { lost: 1 } });
     expect(problems).toEqual(["1 proposals were never decided", "the logs"]);
   });
 
-  it("fails by what it says itself", async () => {
+  it("fails with the problems that it reports itself", async () => {
     const fails: Row["run"] = async ({ fail }) => {
       fail("said");
       return fakeRun({});
@@ -69,12 +69,12 @@ describe("a row", () => {
     expect(await problemsOf(fails)).toEqual(["said"]);
   });
 
-  it("fails by what it throws", async () => {
+  it("fails with the error that it throws", async () => {
     const problems = await problemsOf(() => Promise.reject(new Error("thrown")));
     expect(problems.join()).toContain("thrown");
   });
 
-  it("fails where it does not end", async () => {
+  it("fails when it does not end in time", async () => {
     const problems = await problemsOf(() => new Promise(() => undefined), 0.1);
     expect(problems).toEqual(["it did not end within 0 s"]);
   });

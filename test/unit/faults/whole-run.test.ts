@@ -9,20 +9,20 @@ const ROW: RowResult = {
 };
 
 describe("the run as a whole", () => {
-  it("is void where no fault struck inside a transaction", () => {
+  it("is void when no fault struck inside a transaction", () => {
     const problem = "void: no fault of any row struck inside a transaction";
     expect(problemsOfRun([ROW, ROW], { isPicked: false })).toEqual([problem]);
     expect(problemsOfRun([], { isPicked: false })).toEqual([problem]);
   });
 
-  it("is not void where one did, nor where its rows were picked", () => {
+  it("is valid when one did, or when its rows were picked", () => {
     expect(problemsOfRun([ROW, { ...ROW, inTransaction: 1 }], { isPicked: false })).toEqual([]);
     expect(problemsOfRun([ROW], { isPicked: true })).toEqual([]);
   });
 });
 
 describe("the table", () => {
-  it("has a time to the next decision where one was taken", () => {
+  it("shows a time to the next decision if one was measured", () => {
     expect(table([ROW])).toContain("1.2 s");
     const untimed = table([{ ...ROW, worstGapMs: null }]);
     expect(untimed).toContain("–");

@@ -4,17 +4,16 @@ import { loadPolicy } from "../../../services/adapters/policy/load.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
-import { FixedMembership } from "../../../services/gate/fixed-membership.ts";
 import { journalKeepMs } from "../../../services/gate/gate-engine.ts";
 import { GateHost } from "../../../services/gate/gate-host.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
-import type { Membership } from "../../../services/runtime/membership.ts";
+import { FixedMembership, type Membership } from "../../../services/runtime/membership.ts";
 import type { Clock } from "../../../services/runtime/ports.ts";
 import { noMetrics, quietLogger } from "../../../services/runtime/quiet-logger.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { TestClock, until } from "../../support/runtime-kit.ts";
 
-/** A gate of a group would run a partition again before. */
+/** A gate of a group would run a fenced partition again within this time. */
 const RESTARTED_MS = 1_500;
 const KEY_ID = "k1";
 const SECRETS = new Map([[KEY_ID, Buffer.from("a secret that is long enough for it")]]);
@@ -28,7 +27,7 @@ const ALONE: Membership = {
   leave: () => Promise.resolve(),
 };
 
-/** Gives the one number there is. */
+/** Assigns the only partition. */
 const OWNER: Membership = {
   ...ALONE,
   assignment: { epoch: 1, partitions: [0] },
@@ -64,7 +63,7 @@ function lasting(maxAgeMs: number): CompiledPolicy {
   return withSecret(result.policy, KEY_ID, SECRETS).compiled;
 }
 
-test("a policy whose conversations last longer lets the journal be kept longer, a shorter one no less", () => {
+test("a policy with longer conversations extends the journal's retention, and one with shorter ones does not shorten it", () => {
   const days = 86_400_000;
   const host = hostWith(ALONE, systemClock, lasting(2 * days));
   expect(host.keepMs).toBe(journalKeepMs(lasting(2 * days)));
@@ -75,7 +74,7 @@ test("a policy whose conversations last longer lets the journal be kept longer, 
   expect(journalKeepMs(lasting(9 * days))).toBeGreaterThan(journalKeepMs(lasting(2 * days)));
 });
 
-test("a gate joins after a while though nobody tells which partitions may be its own", async () => {
+test("a gate joins after a while even if the group does not say which partitions to expect", async () => {
   let joined = 0;
   const unanswering: Membership = {
     ...ALONE,
@@ -84,14 +83,14 @@ test("a gate joins after a while though nobody tells which partitions may be its
       joined += 1;
     },
   };
-  // Its sleeps take no time.
+  // Sleeps of this gate take no time.
   const host = hostWith(unanswering, new TestClock(), lasting(86_400_000));
   await host.start();
   expect(joined).toBe(1);
   await host.stop();
 });
 
-test("a gate warms up before it joins, and one that is stopped meanwhile does not join", async () => {
+test("a gate warms up before it joins, and does not join if it is stopped meanwhile", async () => {
   const steps: string[] = [];
   const watched: Membership = {
     ...ALONE,
@@ -120,7 +119,7 @@ test("a gate warms up before it joins, and one that is stopped meanwhile does no
   expect(steps).toEqual(["warm", "joined", "ended"]);
 });
 
-test("each listener is told what comes while it listens, once, whenever it began", async () => {
+test("each listener receives the records that are committed while it listens, once each", async () => {
   const log = memoryLog();
   const host = hostWith(OWNER, systemClock, lasting(86_400_000), { log });
   let calls = 0;
@@ -164,14 +163,14 @@ test("each listener is told what comes while it listens, once, whenever it began
   expect(seqs).toEqual([4]);
 });
 
-/** Its tasks wait for what is new, and nothing wakes them but their end. */
+/** A log whose tasks wait for new records, and that wakes them only when they are closed. */
 class StuckLog extends MemoryLog {
   override waitForNew(...[, , signal]: Parameters<MemoryLog["waitForNew"]>): Promise<void> {
     return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
   }
 }
 
-test("a task that runs and does not turn for a minute ends its gate, which would keep the number for ever (KAFKA-19)", async () => {
+test("a running task that makes no turn for a minute ends its gate, which would keep the partition for ever (KAFKA-19)", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const log = new StuckLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
@@ -185,11 +184,11 @@ test("a task that runs and does not turn for a minute ends its gate, which would
   await vi.advanceTimersByTimeAsync(60_000);
   expect(failed).toBeUndefined();
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(failed?.message).toMatch(/partition 0 did not turn for \d+ ms/);
+  expect(failed?.message).toMatch(/the task of partition 0 made no turn for \d+ ms/);
   await host.stop();
 });
 
-test("a gate whose membership is fixed runs every partition, and one that is fenced stays closed (HOST-5)", async () => {
+test("a gate with a fixed membership runs every partition, and a fenced one stays closed (HOST-5)", async () => {
   const log = memoryLog();
   const membership = new FixedMembership(log.partitions);
   const host = hostWith(membership, systemClock, lasting(86_400_000), { log });

@@ -23,7 +23,7 @@ const POLICY = {
 };
 
 describe("a compiled policy", () => {
-  test("has each problem of compiling at the line it was written on", () => {
+  test("reports each problem of compiling at its line", () => {
     const text = "tool_schemas:\n  pay:\n    input_schema: { type: wrong }\n";
     const result = compileGatePolicy(loadPolicy([{ name: "p.yaml", text }]), capabilities);
     expect(result).toMatchObject({
@@ -32,20 +32,20 @@ describe("a compiled policy", () => {
     });
   });
 
-  test("has each problem of loading as it was found", () => {
+  test("reports each problem of loading unchanged", () => {
     const loaded = loadPolicy({ budgets: { max_step: 1 } });
     expect(compileGatePolicy(loaded, capabilities)).toBe(loaded);
   });
 
-  test("names the secret that it is given, and decides the same", () => {
+  test("names the secret of `withSecret`, and decides the same", () => {
     const policy = compiled(POLICY);
     const keyedPolicy = withSecret(policy, "k1", SECRETS);
     expect(keyedPolicy.compiled).toMatchObject({ keyId: "k1", revision: policy.compiled.revision });
   });
 });
 
-describe("tools that a program hands over", () => {
-  test("become known, under a revision that is the extended document's own", () => {
+describe("tools that a program registers", () => {
+  test("become declared, under the revision of the extended document", () => {
     const policy = withSecret(compiled(POLICY), "k1", SECRETS);
     const extended = declareTools(policy, ["send_mail", "pay", "get_order"], capabilities);
     expect(policy.compiled.tool("send_mail").isDeclared).toBe(false);
@@ -60,7 +60,7 @@ describe("tools that a program hands over", () => {
     expect(written.compiled.revision).not.toBe(policy.compiled.revision);
   });
 
-  test("change nothing where all are known: by entry, by tier, or because nothing is declared", () => {
+  test("change nothing where all are declared, by entry or by tier, or where the policy declares no tools", () => {
     const policy = compiled(POLICY);
     expect(declareTools(policy, ["pay", "get_order"], capabilities)).toBe(policy);
     const open = compiled({ budgets: { max_steps: 5 } });

@@ -15,7 +15,7 @@ import { jsonCodec } from "../../support/simulation/json-codec.ts";
 let kit: RuntimeKit;
 let standby: Standby;
 
-/** The log of the kit has partition 0 alone. */
+/** The log of the kit has only partition 0. */
 beforeEach(() => {
   kit = new RuntimeKit();
   const logger = createTestLogger(kit.lines);
@@ -42,7 +42,7 @@ async function decided(count: number): Promise<void> {
   await kit.journaled(before + count);
 }
 
-test("a number that was prepared is handed over once, with all that was there", async () => {
+test("take returns a prepared state once, with all records of the journal", async () => {
   kit.start();
   await decided(3);
   await standby.prepare([0]);
@@ -50,12 +50,12 @@ test("a number that was prepared is handed over once, with all that was there", 
   expect(await standby.take(0)).toBeNull();
 });
 
-test("what is not taken at once is followed", async () => {
+test("a prepared state that is not taken follows its journal", async () => {
   kit.start();
   await decided(1);
   await standby.prepare([0]);
   await decided(4);
-  // Read on by the standby itself: only then is it at the end when it is taken.
+  // Reads that the standby makes by itself: only then is the state at the end when it is taken.
   const seen = kit.log.read.bind(kit.log);
   let readTo = 0;
   kit.log.read = async (topic, ...args) => {
@@ -67,7 +67,7 @@ test("what is not taken at once is followed", async () => {
   expect((await standby.take(0))?.state.progress.seq).toBe(5);
 });
 
-test("what cannot be prepared is left to the restore, and keeps no other from it", async () => {
+test("a partition that cannot be prepared is left to the restore, and does not block others", async () => {
   kit.start();
   await decided(2);
   await standby.prepare([7, 0]);
@@ -76,7 +76,7 @@ test("what cannot be prepared is left to the restore, and keeps no other from it
   expect(kit.lines.map(({ message }) => message)).toContain("a partition could not be prepared");
 });
 
-test("a number that is ours before its turn came is not read by two", async () => {
+test("a partition that is taken before it was read is read by the owner only", async () => {
   kit.start();
   await decided(2);
   expect(await standby.take(0)).toBeNull();
@@ -84,7 +84,7 @@ test("a number that is ours before its turn came is not read by two", async () =
   expect(await standby.take(0)).toBeNull();
 });
 
-test("nothing is held after it was closed", async () => {
+test("close drops every prepared state", async () => {
   kit.start();
   await decided(2);
   await standby.prepare([0]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkTopics, describeStartProblems } from "../../../services/gate/start-checks.ts";
-import type { TopicFacts } from "../../../services/runtime/topic-facts.ts";
+import type { TopicFacts } from "../../../services/runtime/ports.ts";
 import { TOPICS, type Topic } from "../../../services/runtime/topics.ts";
 
 const KEEP_MS = 9 * 86_400_000;
@@ -26,18 +26,18 @@ const listProblems = (changes: { readonly [topic in Topic]?: Partial<TopicFacts>
   );
 
 describe("the checks of topics at the start", () => {
-  it("find nothing wrong with what is right", () => {
+  it("find nothing wrong with correct topics", () => {
     expect(listProblems({})).toEqual([]);
     expect(listProblems({ decisions: { retentionMs: -1 } })).toEqual([]);
     expect(listProblems({ allowed: { replicationFactor: 1, minInsyncReplicas: 1 } })).toEqual([]);
   });
 
-  it("find a topic that is missing, and no other fault in it", () => {
+  it("find a missing topic, and report nothing else of it", () => {
     const missing = { partitions: 0, replicationFactor: 0, cleanupPolicy: "", timestampType: "" };
     expect(listProblems({ held: missing })).toEqual(["toolcalls.held does not exist"]);
   });
 
-  it("find another number of partitions than the journal's", () => {
+  it("find a topic with another number of partitions than the journal", () => {
     expect(listProblems({ results: { partitions: 6 } })).toEqual([
       "toolcalls.results has 6 partitions and `toolcalls.decisions` has 4",
     ]);
@@ -48,27 +48,27 @@ describe("the checks of topics at the start", () => {
     expect(listProblems({ decisions: { cleanupPolicy: "compact,delete" } })).toHaveLength(1);
   });
 
-  it("find times that producers set", () => {
+  it("find a topic whose times producers set", () => {
     expect(listProblems({ proposals: { timestampType: "CreateTime" } })).toEqual([
       "toolcalls.proposals takes the time of records from their producers (CreateTime)",
     ]);
   });
 
-  it("find one acknowledgement for three replicas", () => {
+  it("find a topic with three replicas that acknowledges with one", () => {
     expect(listProblems({ decisions: { minInsyncReplicas: 1 } })).toHaveLength(1);
   });
 
-  it("find a journal that is kept too short, by time or by bytes", () => {
+  it("find a journal with too short a retention, by time or by bytes", () => {
     expect(listProblems({ decisions: { retentionMs: KEEP_MS - 1 } })).toHaveLength(1);
     expect(listProblems({ decisions: { retentionBytes: 1_000_000 } })).toHaveLength(1);
     expect(listProblems({ proposals: { retentionMs: 1, retentionBytes: 1 } })).toEqual([]);
   });
 
-  it("leave alone what the gate does not use", () => {
+  it("ignore a topic that the gate does not use", () => {
     expect(listProblems({ alerts: { partitions: 0, cleanupPolicy: "compact" } })).toEqual([]);
   });
 
-  it("tell all of it at once, each with its mend", () => {
+  it("report all problems at once, each with a remedy", () => {
     const problems = checkTopics(
       facts({
         held: { partitions: 0 },
@@ -78,7 +78,9 @@ describe("the checks of topics at the start", () => {
     );
     const text = describeStartProblems(problems);
     expect(problems).toHaveLength(3);
-    expect(text).toContain("`toolcalls.held` does not exist: make it with `callgate topics apply`");
+    expect(text).toContain(
+      "`toolcalls.held` does not exist: create it with `callgate topics apply`",
+    );
     expect(text).toContain(`set its retention.ms to ${KEEP_MS} or more`);
   });
 });

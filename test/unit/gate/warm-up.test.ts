@@ -36,7 +36,7 @@ function parts(overrides: Partial<WarmUpParts>, lines: LoggedLine[] = []): WarmU
 
 const never = (): AbortSignal => new AbortController().signal;
 
-test("a gate warms up with calls that are read, decided, and written like real ones", async () => {
+test("the warm-up decodes, decides and encodes its calls like real ones", async () => {
   const seen = { allowed: 0, refused: 0, held: 0, letters: 0, journal: 0 };
   const counting: AvroCodec = {
     ...codec,
@@ -62,19 +62,19 @@ test("a gate warms up with calls that are read, decided, and written like real o
   expect(lines.map(({ message }) => message)).toEqual(["the gate has warmed up"]);
 });
 
-test("it ends when its time is over, however little was decided", async () => {
+test("the warm-up ends when its time is over, however little was decided", async () => {
   const calls = await warmUp(parts({ forMs: 1 }), never());
   expect(calls).toBeLessThan(10_000);
 });
 
-test("it ends when the gate does", async () => {
+test("the warm-up ends when the gate is stopped", async () => {
   const stop = new AbortController();
   const warm = warmUp(parts({}), stop.signal);
   stop.abort();
   expect(await warm).toBeLessThan(10_000);
 });
 
-test("whatever goes wrong in it, the gate starts, and says so", async () => {
+test("a failed warm-up is logged and does not keep the gate from starting", async () => {
   const broken: AvroCodec = {
     ...codec,
     encodeJournal: () => {

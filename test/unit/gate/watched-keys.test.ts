@@ -25,7 +25,7 @@ function opened(file: string, lines: string[]): Promise<WatchedKeys | null> {
   return WatchedKeys.open(gate as never, { debug: note, info: note, warn: note, error: note });
 }
 
-test("follow their file, also on SIGHUP, and keep the last ones that could be read", async () => {
+test("follow their file, also on SIGHUP, and stay the same where the new file has problems", async () => {
   const file = join(makeDirectory(), "keys.json");
   const write = (text: string): void => {
     writeFileSync(`${file}.new`, text);
@@ -40,14 +40,14 @@ test("follow their file, also on SIGHUP, and keep the last ones that could be re
   write(JSON.stringify({ keys: [first.verifying, next.verifying] }));
   await until(() => keys.authority.keyIds.join() === "a,b");
   write("{");
-  await until(() => lines.includes("the keys of tokens were not taken over"));
+  await until(() => lines.includes("the new keys for tokens were not accepted"));
   expect(keys.authority.keyIds).toEqual(["a", "b"]);
   write(JSON.stringify({ keys: [next.verifying] }));
   process.emit("SIGHUP");
   await until(() => keys.authority.keyIds.join() === "b");
 });
 
-test("keep a gate from starting where they cannot be read, and are not asked for where it trusts", async () => {
+test("keep a gate from starting where they cannot be read, and are not needed where it trusts proposals", async () => {
   const file = join(makeDirectory(), "keys.json");
   await expect(opened(file, [])).rejects.toThrow(/gate.proposalKeys: .*no such file/);
   writeFileSync(file, '{"keys": [{"kid": "a", "kty": "oct", "k": "c2VjcmV0"}]}');
@@ -55,9 +55,9 @@ test("keep a gate from starting where they cannot be read, and are not asked for
   expect(await WatchedKeys.open(gateOf({}) as never, undefined as never)).toBeNull();
 });
 
-test("are a mistake of the configuration where they are missing, or do nothing", () => {
+test("are a configuration error where they are missing, or have no effect", () => {
   expect(gateOf({ proposals: "signed" })).toEqual(["gate.proposalKeys is missing"]);
   expect(gateOf({ proposalKeys: "keys.json" })).toEqual([
-    "gate.proposalKeys is given, and proposals are trusted: no token is looked at",
+    "gate.proposalKeys is set, but proposals are trusted, so no token is checked",
   ]);
 });

@@ -18,7 +18,7 @@ const isThere = (path: string) =>
   files.includes(path) || files.some((file) => file.startsWith(`${path.replace(/\/$/, "")}/`));
 
 describe("docker-compose.yml", () => {
-  test("runs two gates, an executor and the analytics beside what they need", () => {
+  test("runs two gates, an executor, the analytics and their backends", () => {
     const names = [
       ...["analytics", "executor", "gate-1", "gate-2", "grafana", "kafka", "prometheus", "redis"],
       ...["registry", "topics"],
@@ -41,7 +41,7 @@ describe("docker-compose.yml", () => {
     expect(services["grafana"]?.image).toBe(images.grafana);
   });
 
-  test("names no file and no volume that is not there", () => {
+  test("names only files and volumes that exist", () => {
     const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes);
     const missing = mounts
       .map((volume) => volume.split(":")[0] ?? "")
@@ -52,12 +52,12 @@ describe("docker-compose.yml", () => {
     expect(missing).toEqual([]);
   });
 
-  test("opens ports to this machine alone", () => {
+  test("opens ports only to this machine", () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
   });
 
-  test("asks every service that stays whether it is well", () => {
+  test("has a health check for every long-running service", () => {
     const unchecked = Object.entries(services)
       .filter(([name, { healthcheck }]) => name !== "topics" && healthcheck === undefined)
       .map(([name]) => name);
@@ -72,7 +72,7 @@ describe("each of our processes in docker-compose.yml", () => {
 
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-  test.each(processes)("$name can write nothing but its volumes", (service) => {
+  test.each(processes)("$name can write only to its volumes", (service) => {
     expect(service.read_only).toBe(true);
     expect(service.cap_drop).toEqual(["ALL"]);
     expect(service.security_opt).toEqual(["no-new-privileges:true"]);
@@ -86,7 +86,7 @@ describe("each of our processes in docker-compose.yml", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("the gates start the image's command line, with flags that Node takes", () => {
+  test("starts the gates with the image's command line and flags that Node accepts", () => {
     const [image] = /^ENTRYPOINT (.+)$/m.exec(readText("Dockerfile"))?.slice(1) ?? [];
     const [node, script] = JSON.parse(image ?? "[]") as string[];
     const entrypoints = processes
@@ -101,7 +101,7 @@ describe("each of our processes in docker-compose.yml", () => {
     }
   });
 
-  test.each(processes)("$name has a configuration that is accepted", (service) => {
+  test.each(processes)("$name has a valid configuration", (service) => {
     const needs = ["kafka.brokers", "policy.files", "secret.value"];
     const { environment = {} } = service;
     const variables = new Map(Object.entries(environment));
@@ -113,7 +113,7 @@ describe("each of our processes in docker-compose.yml", () => {
     expect(Object.keys(compose.secrets)).toEqual(service.secrets);
   });
 
-  test.each(processes)("$name is given files that are mounted", (service) => {
+  test.each(processes)("$name refers only to mounted files", (service) => {
     const { environment = {} } = service;
     const paths = ["CALLGATE_POLICY_FILES", "CALLGATE_EXECUTOR_HANDLERS"]
       .map((name) => environment[name])
@@ -123,7 +123,7 @@ describe("each of our processes in docker-compose.yml", () => {
     expect(missing).toEqual([]);
   });
 
-  test("has the addresses of the parts as they listen", () => {
+  test("uses the addresses on which the parts listen", () => {
     const environment = services["gate-1"]?.environment ?? {};
     const listeners = services["kafka"]?.environment?.["KAFKA_ADVERTISED_LISTENERS"];
     expect(listeners?.split(",")).toContain(`CLIENT://${environment["CALLGATE_KAFKA_BROKERS"]}`);
@@ -137,7 +137,7 @@ describe("each of our processes in docker-compose.yml", () => {
     );
   });
 
-  test("is scraped where it serves its numbers, and the port is open in the image", () => {
+  test("is scraped where it serves its metrics, on a port that the image exposes", () => {
     const { scrape_configs: scrapes } = parse(readText("infra/prometheus/prometheus.yml"));
     const targets = scrapes[0].static_configs[0].targets;
     const served = processes
@@ -150,7 +150,7 @@ describe("each of our processes in docker-compose.yml", () => {
   });
 });
 
-test("the handlers of docker-compose.yml are those of the tools of its policy", async () => {
+test("docker-compose.yml has a handler for each tool of its policy", async () => {
   const policy = parse(readText("infra/policies/demo.yaml"));
   const path = new URL("../../../examples/executor/handlers.mjs", import.meta.url).href;
   const { handlers } = (await import(path)) as { readonly handlers: Readonly<object> };
@@ -163,7 +163,7 @@ describe("the Dockerfile", () => {
   const of = (instruction: string) =>
     lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.split(/\s+/));
 
-  test("copies what is there and what the build is given", () => {
+  test("copies only files that exist and that the build context contains", () => {
     const copied = of("COPY")
       .filter(([, flag]) => flag?.startsWith("--from=") !== true)
       .flatMap((words) => words.slice(1, -1));
@@ -179,13 +179,13 @@ describe("the Dockerfile", () => {
     expect(wanted.filter((path) => !shipped.includes(path))).toEqual([]);
   });
 
-  test("pins its base to a line of Node that is supported, twice the same", () => {
+  test("pins both stages to one supported version of Node", () => {
     const bases = of("FROM").map((words) => words[1] ?? "");
     expect(new Set(bases).size).toBe(1);
     expect(bases[0]).toMatch(/^node:(20|22|24)\.\d+\.\d+-[a-z]+-slim$/);
   });
 
-  test("ends as an ordinary user, who starts the command line", () => {
+  test("runs the command line as an ordinary user", () => {
     expect(of("USER").at(-1)).toEqual(["USER", "node"]);
     const entry = of("ENTRYPOINT").at(-1)?.slice(1).join(" ") ?? "[]";
     expect(JSON.parse(entry)).toEqual(["node", "bin/callgate.js"]);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { findFreePorts } from "../../../infra/local/free-ports.js";
 
-it("gives no port twice, as nobody may listen on it yet", async () => {
+it("never returns a port twice, although nobody may listen on it yet", async () => {
   const ports = new Set<number>();
   // Of twelve thousand ports, so many would meet by chance.
   for (let call = 0; call < 60; call += 1) {

@@ -62,7 +62,7 @@ const everyExpression = [
   ),
 ];
 
-test("every number that is asked for is counted somewhere", async () => {
+test("every metric in rules and dashboard is exported by a process", async () => {
   const served = await servedNames();
   const recorded = rules.map(({ record }) => record);
   const unknown = everyExpression.flatMap(({ where, expr }) =>
@@ -74,12 +74,12 @@ test("every number that is asked for is counted somewhere", async () => {
   expect(unknown).toEqual([]);
 });
 
-test("every expression asks for something", () => {
+test("every expression names a metric", () => {
   expect(everyExpression.filter(({ expr }) => askedNames(expr).length === 0)).toEqual([]);
 });
 
 describe("alerts", () => {
-  test("have names of their own, a severity, what is wrong and what to do", () => {
+  test("have unique names, a severity, a summary and a remedy", () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
     const incomplete = alerts
       .filter(({ labels, annotations = {} }) => {
@@ -111,7 +111,7 @@ describe("alerts", () => {
 type Tests = { readonly tests: readonly { promql_expr_test?: readonly { expr: string }[] }[] };
 
 describe("the dashboard", () => {
-  test("asks for money and alerts as promtool has tried it: a series begins with its first event", () => {
+  test("uses the expressions for spend and alerts that promtool tests", () => {
     const { tests }: Tests = parse(readText("infra/prometheus/callgate.test.yml"));
     const tried = tests.flatMap((one) => one.promql_expr_test ?? []).map(({ expr }) => expr);
     const asked = panels
@@ -121,14 +121,14 @@ describe("the dashboard", () => {
     expect(asked.filter((expr) => !tried.includes(expr))).toEqual([]);
   });
 
-  test("asks the data source that is provisioned", () => {
+  test("uses the data source that is provisioned", () => {
     const provisioned = parse(readText("infra/grafana/provisioning/datasources/prometheus.yml"));
     const uid = provisioned.datasources[0].uid;
     expect(panels.length).toBeGreaterThan(15);
     expect(panels.filter(({ datasource }) => datasource?.uid !== uid)).toEqual([]);
   });
 
-  test("has panels of their own number, inside of its 24 columns", () => {
+  test("has panels with unique ids within its 24 columns", () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);

@@ -23,7 +23,7 @@ async function servedNames(): Promise<ReadonlySet<string>> {
   return new Set([...own, ...added, ...Object.keys(FAMILIES).map((name) => `callgate_${name}`)]);
 }
 
-test("every number is served, and every number of ours is explained", async () => {
+test("docs name only exported metrics, and every metric of ours", async () => {
   const served = await servedNames();
   const documentedNames = CODE.filter((text) =>
     /^(callgate|nodejs|process)_[a-z0-9_]+$/.test(text),
@@ -33,7 +33,7 @@ test("every number is served, and every number of ours is explained", async () =
   expect(ours.filter((name) => !documentedNames.includes(name))).toEqual([]);
 });
 
-test("every key of the configuration is one", () => {
+test("docs name only existing configuration keys", () => {
   const declaredKeys = CONFIG_KEYS.map(({ name }) => name);
   const sections = new Set(declaredKeys.map((name) => name.split(".")[0]));
   const documentedKeys = CODE.filter((text) => /^[a-z]+\.[a-zA-Z.]+$/.test(text)).filter((text) =>
@@ -43,7 +43,7 @@ test("every key of the configuration is one", () => {
   expect(documentedKeys.filter((name) => !declaredKeys.includes(name))).toEqual([]);
 });
 
-test("every topic in the rights is a topic, with the names of a default installation", () => {
+test("the ACL commands name every topic of a default installation and no other", () => {
   const names: readonly string[] = Object.values(topicNames("toolcalls"));
   const words = [...OPERATIONS.matchAll(/for T in ([a-z -]+); do/g)].flatMap((match) =>
     (match[1] ?? "").split(" ").map((word) => `toolcalls.${word}.v1`),
@@ -60,7 +60,7 @@ test("every topic in the rights is a topic, with the names of a default installa
   expect(new Set(documentedGroups)).toEqual(new Set(groups));
 });
 
-test("every command is one", () => {
+test("docs name only existing commands", () => {
   const commands = [...OPERATIONS.matchAll(/`callgate ([a-z]+)(?: ([a-z]+))?/g)].map(
     (match) => match[1] ?? "",
   );

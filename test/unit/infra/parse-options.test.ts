@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseOptions, UsageError } from "../../../infra/local/parse-options.js";
 
 describe("the options of infra:up", () => {
-  test("are all parts and one broker when nothing is given", () => {
+  test("default to all parts and one broker", () => {
     expect(parseOptions(["up"], {})).toEqual({
       command: "up",
       name: "default",
@@ -17,21 +17,21 @@ describe("the options of infra:up", () => {
     });
   });
 
-  test("come from the environment where they are not given", () => {
+  test("default to the environment", () => {
     const env = { CALLGATE_INFRA_KAFKA: "3.9", CALLGATE_INFRA_BROKERS: "3" };
     const options = parseOptions(["up", "--brokers", "1"], env);
     expect(options).toMatchObject({ kafka: "3.9", brokers: 1 });
   });
 
-  test("take a variable that is empty for one that is not set", () => {
+  test("treat an empty variable as not set", () => {
     expect(parseOptions(["up"], { CALLGATE_INFRA_ONLY: "" }).only).toHaveLength(3);
   });
 
-  test("name parts in any order, which are started in ours", () => {
+  test("name parts in any order, which start in a fixed order", () => {
     expect(parseOptions(["up", "--only", "redis, kafka"], {}).only).toEqual(["kafka", "redis"]);
   });
 
-  test("gather the properties of the brokers, equals signs in a value included", () => {
+  test("collect properties of brokers, including equals signs in values", () => {
     const args = ["up", "--property", "log.retention.ms=5000", "--property", "a=b=c"];
     expect(parseOptions(args, {}).properties).toEqual({ "log.retention.ms": "5000", a: "b=c" });
   });
@@ -47,7 +47,7 @@ describe("the options of infra:up", () => {
     [["up", "--property", "log.retention.ms"], /KEY=VALUE/],
     [["down", "--name", "../elsewhere"], /--name `..\/elsewhere`/],
     [["up", "--brokes", "3"], /brokes/],
-  ])("%j is refused", (args, message) => {
+  ])("refuse %j", (args, message) => {
     expect(() => parseOptions(args, {})).toThrow(UsageError);
     expect(() => parseOptions(args, {})).toThrow(message);
   });

@@ -13,8 +13,8 @@ const order: CustomNormalizer = (value, [prefix = ""]) => {
   return digits === undefined ? undefined : `${prefix}${digits}`;
 };
 
-describe("a normalizer of the program", () => {
-  it("decides what two calls mean", async () => {
+describe("a custom normalizer", () => {
+  it("decides whether two calls are the same", async () => {
     const gate = await openCallgate({ policy, dataDir: false, normalizers: { x_order: order } });
     const propose = (value: unknown) =>
       gate.propose({ conversationId: "c", tool: "cancel", arguments: { order: value } });
@@ -26,7 +26,7 @@ describe("a normalizer of the program", () => {
     await gate.close();
   });
 
-  it("has to be handed over, under a name of its own", async () => {
+  it("must be passed in, under a name with its own prefix", async () => {
     await expect(openCallgate({ policy, dataDir: false })).rejects.toMatchObject({
       code: "policy_invalid",
     });

@@ -22,7 +22,7 @@ async function codeOf(action: Promise<unknown>): Promise<string> {
 }
 
 describe("propose", () => {
-  test("allows with a key, a deadline and the arguments as they were read", async () => {
+  test("allows with a key, a deadline and the parsed arguments", async () => {
     const gate = await openGate();
     const decision = await gate.propose({ ...CALL, arguments: '{ "order" : "7" }' });
     expect(decision).toMatchObject({
@@ -39,7 +39,7 @@ describe("propose", () => {
     expect(decision.notAfter).toBeGreaterThan(Date.now());
   });
 
-  test("gives the recorded decision when the same call comes again", async () => {
+  test("returns the recorded decision when the same call is repeated", async () => {
     const gate = await openGate();
     const first = await gate.propose(CALL);
     await gate.report(first.decisionId ?? "", { status: "succeeded", output: "paid" });
@@ -55,7 +55,7 @@ describe("propose", () => {
     expect((await gate.propose(CALL)).outcome).toBe("allowed");
   });
 
-  test("makes a call id of its own where none is given", async () => {
+  test("makes a call id if there is none", async () => {
     const gate = await openGate();
     const { callId: _none, ...nameless } = CALL;
     const reads = { ...nameless, tool: "get_order" };
@@ -74,7 +74,7 @@ describe("propose", () => {
     expect((await gate.propose(repeat)).refusal?.reason).toBe("duplicate_call");
   });
 
-  test("puts the key into an argument inside of another, and takes calls that differ in it for one", async () => {
+  test("puts the key into a nested argument, and treats calls that differ only there as one", async () => {
     const policy = { tool_schemas: { pay: { idempotency_argument: "options.key" } } };
     const gate = await openGate({ policy });
     const pay = (callId: string, key: string) =>
@@ -85,7 +85,7 @@ describe("propose", () => {
     expect((await pay("call-2", "other")).refusal?.reason).toBe("duplicate_call");
   });
 
-  test("has the gate refuse what the model got wrong", async () => {
+  test("lets the gate refuse the model's mistakes", async () => {
     const gate = await openGate();
     let calls = 0;
     const refused = async (call: Partial<ProposedCall>) => {
@@ -99,7 +99,7 @@ describe("propose", () => {
     expect((await refused({ tool: "ünknown" }))?.reason).toBe("malformed");
   });
 
-  test("tells a program what it got wrong itself", async () => {
+  test("throws for the program's own mistakes", async () => {
     const gate = await openGate();
     const wrong: readonly Partial<ProposedCall>[] = [
       { conversationId: "" },
@@ -117,7 +117,7 @@ describe("propose", () => {
 });
 
 describe("report", () => {
-  test("stands whatever its output says, and is told that it was told before", async () => {
+  test("keeps its status whatever its output says, and learns that it had been reported", async () => {
     const gate = await openGate();
     const { decisionId = "" } = await gate.propose(CALL);
     expect(await gate.report(decisionId, { status: "started" })).toEqual({
@@ -135,7 +135,7 @@ describe("report", () => {
     expect(await gate.report(decisionId, { status: "succeeded" })).toEqual(late);
   });
 
-  test("is told that another one made at the same time has told the end", async () => {
+  test("learns that a concurrent report came first", async () => {
     const gate = await openGate();
     const { decisionId = "" } = await gate.propose(CALL);
     await gate.report(decisionId, { status: "unknown" });
@@ -145,7 +145,7 @@ describe("report", () => {
     expect(outcomes).toEqual([{ recorded: true, status: "succeeded" }, late, late]);
   });
 
-  test("is told that there is no such call, or that it was never allowed", async () => {
+  test("learns that the call does not exist, or was never allowed", async () => {
     const gate = await openGate();
     const unknown = { recorded: false, why: "unknown_call" };
     expect(await gate.report("no such decision", { status: "succeeded" })).toEqual(unknown);
@@ -154,7 +154,7 @@ describe("report", () => {
     expect(await gate.report(decisionId, { status: "succeeded" })).toEqual(unknown);
   });
 
-  test("is told after a restart that the call's end was told before", async () => {
+  test("learns after a restart that the outcome had been reported", async () => {
     const dataDir = makeDirectory();
     const before = await openGate({ dataDir });
     const { decisionId = "" } = await before.propose(CALL);
@@ -165,7 +165,7 @@ describe("report", () => {
     expect(await gate.report(decisionId, { status: "succeeded" })).toEqual(late);
   });
 
-  test("tells whoever waits for a result what went wrong", async () => {
+  test("shows a failure's error to callers that wait for the result", async () => {
     const gate = await openGate();
     const { decisionId = "" } = await gate.propose(CALL);
     const error = { code: "declined", message: "card declined", retryable: false };
@@ -173,7 +173,7 @@ describe("report", () => {
     expect(await gate.awaitResult(decisionId)).toMatchObject({ status: "failed", error });
   });
 
-  test("keeps what a refusal refers to, whole or its beginning", async () => {
+  test("keeps what a refusal refers to, whole or in part", async () => {
     const gate = await openGate();
     const large = "x".repeat(40_000);
     const huge = "y".repeat(400_000);
@@ -203,7 +203,7 @@ describe("report", () => {
 describe("a held call", () => {
   const removal = { ...CALL, tool: "delete_order" };
 
-  test("is allowed by an approval, and whoever waits is told", async () => {
+  test("is allowed by an approval, and waiting callers learn of it", async () => {
     const gate = await openGate();
     const held = await gate.propose(removal);
     expect(held).toMatchObject({ outcome: "held", refusal: { reason: "approval_required" } });
@@ -219,7 +219,7 @@ describe("a held call", () => {
     );
   });
 
-  test("lets its tool be called further, so often as the approval says and no more", async () => {
+  test("allows as many further calls of its tool as the approval grants", async () => {
     const gate = await openGate();
     const next = (n: number) => gate.propose({ ...removal, callId: `r${n}`, arguments: { n } });
     const { approvalId = "" } = await next(1);
@@ -255,7 +255,7 @@ describe("a held call", () => {
     expect(denied.refusal?.message).toContain("not today");
   });
 
-  test("is not approved by the agent itself, by nobody, or without a wanted reason", async () => {
+  test("cannot be approved by the agent itself, by nobody, or without a required reason", async () => {
     const tiers = [{ name: "r", pattern: "delete_*", action: "hitl", require_reason: true }];
     const gate = await openGate({ policy: { authorization: { tiers } } });
     const { approvalId = "" } = await gate.propose({ ...removal, agentId: "agent-1" });
@@ -267,7 +267,7 @@ describe("a held call", () => {
     expect(await codeOf(gate.approve("no such hold", { by: "ann" }))).toBe("unknown_approval");
   });
 
-  test("expires as a refusal, without anybody asking", async () => {
+  test("expires as a refusal without any request", async () => {
     const tiers = [{ name: "r", pattern: "delete_*", action: "hitl", expires_ms: 1_000 }];
     const gate = await openGate({ policy: { authorization: { tiers } } });
     const held = await gate.propose(removal);
@@ -275,7 +275,7 @@ describe("a held call", () => {
     expect(expired.refusal?.reason).toBe("approval_expired");
   });
 
-  test("is waited for as long as is said, and no longer", async () => {
+  test("is awaited only as long as the caller says", async () => {
     const gate = await openGate();
     const { decisionId = "" } = await gate.propose(removal);
     expect(await codeOf(gate.awaitDecision(decisionId, { timeoutMs: 1 }))).toBe("timeout");
@@ -290,7 +290,7 @@ describe("a held call", () => {
 });
 
 describe("a gate", () => {
-  test("that is closed refuses everything and says so", async () => {
+  test("refuses everything after closing and says so", async () => {
     const gate = await openGate();
     const held = await gate.propose({ ...CALL, tool: "delete_order" });
     const waiting = codeOf(gate.awaitDecision(held.decisionId ?? ""));
@@ -313,7 +313,7 @@ describe("a gate", () => {
     expect((await asked).outcome).toBe("allowed");
   });
 
-  test("does not open on a policy with problems, and lists all of them", async () => {
+  test("does not open on an invalid policy, and lists all problems", async () => {
     const policy = {
       budgets: { max_step: 3 },
       tool_schemas: { a: { input_schema: { type: 7 } }, b: { error_patterns: ["("] } },
@@ -335,12 +335,12 @@ describe("a gate", () => {
     });
   });
 
-  test("does not take a secret that is too short to be one", async () => {
+  test("rejects a secret that is too short", async () => {
     const opened = openCallgate({ policy: SHOP_POLICY, dataDir: false, secret: "short" });
     expect(await codeOf(opened)).toBe("secret_unreadable");
   });
 
-  test("makes the same keys from the same secret, and others from another", async () => {
+  test("derives the same keys from the same secret, and others from another", async () => {
     const keyWith = async (secret: string) =>
       (await (await openGate({ secret })).propose(CALL)).idempotencyKey;
     const one = await keyWith("a secret of enough length");

@@ -1,4 +1,4 @@
-// A gate with keys takes turn, agent and confirmation from tokens alone, on memory and on disk.
+// A gate with keys takes turn, agent and confirmation only from tokens, in memory and on disk.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
 import { actionDigest } from "../../../services/core/hash.ts";
@@ -14,7 +14,7 @@ const order = (id: string) => ({
 });
 const reasonOf = ({ outcome, refusal }: Decision) => refusal?.reason ?? outcome;
 
-/** A signed gate whose next token has these claims over the usual ones. */
+/** A signed gate whose next token has these claims in addition to the usual ones. */
 async function openSigned(
   options: Partial<OpenOptions> = {},
 ): Promise<{ readonly gate: Callgate; readonly say: (claims: JsonObject) => void }> {
@@ -23,21 +23,21 @@ async function openSigned(
   return { gate, say: (next) => (claims = { ...CLAIMS, ...next }) };
 }
 
-test("a proposal without a token is refused, and says what is missing", async () => {
+test("refuses a proposal without a token, and says what is missing", async () => {
   const gate = await openGate(signed);
   const { refusal } = await gate.propose({ ...order("1"), turn: 1, agentId: "planner" });
   expect(refusal?.reason).toBe("unauthenticated");
   expect(refusal?.message).toContain("the record has no header `callgate-token`");
 });
 
-test("keys that cannot be used do not open a gate", async () => {
+test("does not open with unusable keys", async () => {
   const opening = openGate({ proposalKeys: { keys: [{ kty: "oct" }] } });
   await expect(opening).rejects.toThrow("`proposalKeys`: keys[0] needs a `kid`");
 });
 
-test("a token function that gives none, or throws, is the program's mistake", async () => {
+test("blames the program for a token function that returns none, or throws", async () => {
   const none = await openGate({ ...signed, token: () => "" });
-  await expect(none.propose(order("1"))).rejects.toThrow("`token` gave no text");
+  await expect(none.propose(order("1"))).rejects.toThrow("`token` returned no text");
   const throws = await openGate({
     ...signed,
     token: () => {
@@ -47,7 +47,7 @@ test("a token function that gives none, or throws, is the program's mistake", as
   await expect(throws.propose(order("1"))).rejects.toThrow("`token` threw: no session");
 });
 
-test("an agent opens no turn by itself: the budget of its turn holds", async () => {
+test("keeps the budget of a turn, which an agent cannot start by itself", async () => {
   const policy = { ...SHOP_POLICY, budgets: { max_tool_calls: 2 } };
   const { gate, say } = await openSigned({ policy });
   const charge = async (id: string, turn?: string) =>
@@ -60,7 +60,7 @@ test("an agent opens no turn by itself: the budget of its turn holds", async () 
   expect(await charge("3")).toBe("allowed");
 });
 
-test("refused proposals of somebody else take nothing from a conversation", async () => {
+test("takes nothing from a conversation for refused proposals of somebody else", async () => {
   const { gate } = await openSigned();
   const foreign = { ...order("1"), callId: "x", step: "1", turn: "9" };
   expect(reasonOf(await gate.propose(foreign))).toBe("unauthenticated");
@@ -85,7 +85,7 @@ describe("a confirmation", () => {
     return story;
   }
 
-  test("lets the call run that it names, once", async () => {
+  test("allows the call that it identifies, once", async () => {
     const { gate, say } = await charged();
     say(about({ argumentsDigest: digest }));
     const again = await gate.propose(order("1"));
@@ -100,27 +100,27 @@ describe("a confirmation", () => {
     { tool: "get_order", argumentsDigest: digest },
     { callId: "another" },
     { callId: "another", argumentsDigest: digest },
-  ])("counts as none for another call than %j", async (confirms) => {
+  ])("does not count for another call than %j", async (confirms) => {
     const { gate, say } = await charged();
     say(about(confirms));
     expect(reasonOf(await gate.propose(order("1")))).toBe("duplicate_call");
   });
 
-  test("is not spent by a call that it does not name", async () => {
+  test("is not spent by a call that it does not identify", async () => {
     const { gate, say } = await charged();
     say(about({ argumentsDigest: digest }));
     expect(reasonOf(await gate.propose(order("7")))).toBe("allowed");
     expect(reasonOf(await gate.propose(order("1")))).toBe("allowed");
   });
 
-  test("is not the agent's to make up", async () => {
+  test("cannot be made up by the agent", async () => {
     const { gate } = await charged();
     const made = { ...order("1"), confirmation: "made-up" };
     expect(reasonOf(await gate.propose(made))).toBe("unauthenticated");
   });
 });
 
-test("an estimate of the agent's own is left out", async () => {
+test("ignores the agent's own cost estimate", async () => {
   const policy = { ...SHOP_POLICY, budgets: { max_spend: { amount: "1", currency: "USD" } } };
   const { gate, say } = await openSigned({ policy });
   const estimatedCost = { microUnits: 9_000_000, currency: "USD" };
@@ -129,7 +129,7 @@ test("an estimate of the agent's own is left out", async () => {
   expect(reasonOf(await gate.propose(order("2")))).toBe("budget_spend");
 });
 
-test("what was verified is in the journal, and a gate on it needs no key to go on", async () => {
+test("journals the verified claims, so that a gate on that journal needs no key to continue", async () => {
   const dataDir = makeDirectory();
   const { gate, say } = await openSigned({ dataDir });
   const confirms = { tool: "charge_card", callId: "k" };
@@ -165,7 +165,7 @@ test("what was verified is in the journal, and a gate on it needs no key to go o
 });
 
 test.each(["Planner", "PLANNER", " planner "])(
-  "kill.agents takes %j for the agent",
+  "kill.agents treats %j as the agent",
   async (agentId) => {
     const gate = await openGate({ policy: { ...SHOP_POLICY, kill: { agents: ["planner"] } } });
     expect(reasonOf(await gate.propose({ ...order("1"), agentId }))).toBe("killed");
@@ -173,7 +173,7 @@ test.each(["Planner", "PLANNER", " planner "])(
   },
 );
 
-test("kill.agents takes spellings of its own globs", async () => {
+test("kill.agents matches spellings of its own globs", async () => {
   const gate = await openGate({ policy: { ...SHOP_POLICY, kill: { agents: ["Plan*"] } } });
   expect(reasonOf(await gate.propose({ ...order("1"), agentId: "pLANNER" }))).toBe("killed");
 });

@@ -13,11 +13,11 @@ function configure(kafka: object) {
   return result.config;
 }
 
-test("without a word of them there is neither TLS nor a login", () => {
+test("TLS and SASL are off where the configuration names neither", () => {
   expect(kafkaSettings(configure({}))).toMatchObject({ brokers: ["one:1"], ssl: null, sasl: null });
 });
 
-test("TLS trusts the certificates of a file beside the system's", () => {
+test("TLS trusts the authorities of a file in addition to the system's", () => {
   const directory = mkdtempSync(join(tmpdir(), "callgate-pem-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const write = (name: string, text: string): string => {
@@ -45,7 +45,7 @@ test("TLS trusts the certificates of a file beside the system's", () => {
   expect(ca.startsWith(rootCertificates[0] ?? "none")).toBe(true);
 });
 
-test("a file that is gone since the configuration was checked is named with its key", () => {
+test("an error names the key of a file that was deleted after the configuration was checked", () => {
   const directory = mkdtempSync(join(tmpdir(), "callgate-pem-"));
   const caFile = join(directory, "ca.pem");
   writeFileSync(caFile, "-----BEGIN CERTIFICATE-----\n");
@@ -54,7 +54,7 @@ test("a file that is gone since the configuration was checked is named with its 
   expect(() => kafkaSettings(config)).toThrow(/^kafka\.ssl\.caFile: cannot be read: ENOENT/);
 });
 
-test("a login is passed on, and topics may have names of their own", () => {
+test("credentials are passed on, and topics may have names of their own", () => {
   const sasl = { mechanism: "scram-sha-512", username: "me", password: "hidden" };
   const config = configure({ sasl, topicPrefix: "ours", topics: { decisions: "journal" } });
   expect(kafkaSettings(config).sasl).toEqual(sasl);

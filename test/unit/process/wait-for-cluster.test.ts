@@ -16,7 +16,7 @@ function waiting() {
   };
 }
 
-test("what is waited for is told before it has failed, and ends where it never answers", async () => {
+test("untilThere reports what it waits for before the first failure, and ends on its signal without an answer", async () => {
   const { reported, stop, context } = waiting();
   const pending = untilThere(() => new Promise(() => undefined), context);
   expect(reported).toEqual([expect.stringContaining("`kafka.brokers`")]);
@@ -24,7 +24,7 @@ test("what is waited for is told before it has failed, and ends where it never a
   await expect(pending).rejects.toThrow("asked to end");
 });
 
-test("a failure is told instead, and what comes next once that is there", async () => {
+test("untilThere reports a failure, and then what it waits for next", async () => {
   const { reported, context } = waiting();
   let tries = 0;
   const first = async (): Promise<number> => {
@@ -37,7 +37,7 @@ test("a failure is told instead, and what comes next once that is there", async 
   expect(reported).toEqual([REGISTRY, "refused", BROKERS]);
 });
 
-test("what no waiting mends is thrown", async () => {
+test("untilThere throws an error that waiting cannot fix", async () => {
   const { context } = waiting();
   await expect(untilThere(() => Promise.reject(new Error("a defect")), context)).rejects.toThrow(
     "a defect",

@@ -1,4 +1,5 @@
-// A gate whose host has another time than the brokers: nothing is decided by it, but ticks are sent by it.
+// A gate whose host's clock differs from the brokers': the host's clock decides nothing, but it
+// triggers ticks.
 import { afterEach, describe, expect, it } from "vitest";
 import type { Clock } from "../../../services/runtime/ports.ts";
 import { RuntimeKit } from "../../support/runtime-kit.ts";
@@ -6,7 +7,7 @@ import { RuntimeKit } from "../../support/runtime-kit.ts";
 let kit: RuntimeKit;
 afterEach(() => kit.close());
 
-/** What is told of the clock after some decisions of a gate whose clock is off by so much, ms. */
+/** Log lines about the clock after some decisions of a gate whose clock is off by so many ms. */
 async function collectClockLines(
   offMs: number,
   decisions = 3,
@@ -26,7 +27,7 @@ async function collectClockLines(
 }
 
 describe("the clock of a gate's host", () => {
-  it("is told once to be behind the brokers'", async () => {
+  it("is reported once where it is behind the brokers'", async () => {
     expect(await collectClockLines(-60_000)).toEqual([
       {
         level: "warn",
@@ -36,7 +37,7 @@ describe("the clock of a gate's host", () => {
     ]);
   });
 
-  it("is told once to be ahead of the brokers'", async () => {
+  it("is reported once where it is ahead of the brokers'", async () => {
     expect(await collectClockLines(60_000)).toEqual([
       {
         level: "warn",
@@ -46,11 +47,11 @@ describe("the clock of a gate's host", () => {
     ]);
   });
 
-  it("is told to be off where nobody listens to what is journaled, as in most gates", async () => {
+  it("is reported also where nobody listens to the journal, as in most gates", async () => {
     expect(await collectClockLines(-60_000, 3, true)).toHaveLength(1);
   });
 
-  it("is told again after a while, as long as it is off", async () => {
+  it("is reported again after a while, as long as it is wrong", async () => {
     await collectClockLines(-60_000, 1);
     kit.clock.advance(11 * 60_000);
     await kit.propose({ conversationId: "later", tool: "read_order" });
@@ -59,7 +60,7 @@ describe("the clock of a gate's host", () => {
       .toHaveLength(2);
   });
 
-  it.each([-4_000, 0, 4_000])("may be off by little: %d ms", async (offMs) => {
+  it.each([-4_000, 0, 4_000])("is not reported where it is off by only %d ms", async (offMs) => {
     expect(await collectClockLines(offMs)).toEqual([]);
   });
 });

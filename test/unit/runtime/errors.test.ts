@@ -12,7 +12,7 @@ import {
   StateCorruptError,
 } from "../../../services/runtime/errors.ts";
 
-/** What each code leads to, written down a second time: a changed disposition is a decision. */
+/** The disposition of each code, written a second time: changing one is a deliberate decision. */
 const EXPECTED: Readonly<Record<ErrorCode, Disposition>> = {
   log_unavailable: "retry",
   log_full: "retry",
@@ -41,7 +41,7 @@ const EXPECTED: Readonly<Record<ErrorCode, Disposition>> = {
 };
 
 describe("the errors of the pipeline", () => {
-  it("have one disposition a code", () => {
+  it("have one disposition for each code", () => {
     expect(ERROR_DISPOSITIONS).toEqual(EXPECTED);
   });
 
@@ -59,7 +59,7 @@ describe("the errors of the pipeline", () => {
   });
 
   it.each([new TypeError("x is not a function"), "text", null, 7, { code: "log_full" }])(
-    "what is not understood (%s) is fatal",
+    "an unknown error (%s) is fatal",
     (thrown) => {
       expect(classify(thrown)).toBe("fatal");
       const error = asPipelineError(thrown);

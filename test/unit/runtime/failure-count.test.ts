@@ -8,42 +8,42 @@ function input(offset: number): FetchedInput {
 }
 
 describe("commits that fail at one position", () => {
-  it("are tried once more as they were, then one input at a time", () => {
+  it("are retried once unchanged, then with one input at a time", () => {
     const failures = new FailureCount();
-    failures.failed(input(5), 3, false);
-    expect(failures.single).toBe(false);
-    failures.failed(input(5), 3, false);
-    expect(failures.single).toBe(true);
-    failures.succeeded(1);
-    failures.succeeded(1);
-    expect(failures.single).toBe(true);
-    failures.succeeded(1);
-    expect(failures.single).toBe(false);
+    failures.noteFailure(input(5), 3, false);
+    expect(failures.isSingle).toBe(false);
+    failures.noteFailure(input(5), 3, false);
+    expect(failures.isSingle).toBe(true);
+    failures.noteSuccess(1);
+    failures.noteSuccess(1);
+    expect(failures.isSingle).toBe(true);
+    failures.noteSuccess(1);
+    expect(failures.isSingle).toBe(false);
   });
 
-  it("count anew at another position", () => {
+  it("are counted from one again at another position", () => {
     const failures = new FailureCount();
-    failures.failed(input(5), 3, false);
-    failures.failed(input(6), 3, false);
-    expect(failures.single).toBe(false);
+    failures.noteFailure(input(5), 3, false);
+    failures.noteFailure(input(6), 3, false);
+    expect(failures.isSingle).toBe(false);
   });
 
-  it("put aside only the input that alone is too large", () => {
+  it("quarantine only the input that is too large by itself", () => {
     const failures = new FailureCount();
-    failures.failed(input(5), 3, true);
-    expect(failures.single).toBe(true);
+    failures.noteFailure(input(5), 3, true);
+    expect(failures.isSingle).toBe(true);
     expect(failures.quarantine(input(5))).toBeNull();
-    failures.failed(input(6), 1, true);
+    failures.noteFailure(input(6), 1, true);
     expect(failures.quarantine(input(5))).toBeNull();
     expect(failures.quarantine(input(6))).toBe("too_large");
-    failures.succeeded(1);
+    failures.noteSuccess(1);
     expect(failures.quarantine(input(6))).toBeNull();
   });
 
-  it("do not count for an idle record", () => {
+  it("are not counted for an idle record", () => {
     const failures = new FailureCount();
-    failures.failed(undefined, 0, false);
-    failures.failed(undefined, 0, false);
-    expect(failures.single).toBe(false);
+    failures.noteFailure(undefined, 0, false);
+    failures.noteFailure(undefined, 0, false);
+    expect(failures.isSingle).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-// The two indexes over conversations, against the plain thing they stand for.
+// Compares the two indexes over conversations with a plain map.
 import { describe, expect, it } from "vitest";
 import { DeadlineIndex } from "../../../services/runtime/deadline-index.ts";
 import { LapseIndex } from "../../../services/runtime/lapse-index.ts";
@@ -26,7 +26,7 @@ describe("the deadline index", () => {
 });
 
 describe("the deadline index of calls that end before their deadline", () => {
-  it("keeps no more entries than it has use for, and agrees with what is left", () => {
+  it("drops outdated entries, and agrees with a plain map of the others", () => {
     const index = new DeadlineIndex();
     const most = 1_000 + 2 * 5;
     for (let call = 0; call < 20_000; call += 1) {
@@ -44,7 +44,7 @@ describe("the lapse index", () => {
   const span = 10_000;
   const gone = () => undefined;
 
-  it("names what may have lapsed, and forgets the spans that are over", () => {
+  it("returns the keys that may have lapsed, and forgets the spans that are over", () => {
     const index = new LapseIndex();
     index.add("a", span / 2);
     index.add("b", 1.5 * span);
@@ -58,7 +58,7 @@ describe("the lapse index", () => {
     expect(index.candidates(10 * span)).toEqual(["c"]);
   });
 
-  it("moves what lives on to where it lapses, and keeps what only something else keeps", () => {
+  it("moves a key that lives longer to its new span, and keeps one that something else keeps alive", () => {
     const index = new LapseIndex();
     index.add("lives on", span);
     index.add("is held", span);
@@ -73,9 +73,9 @@ describe("the lapse index", () => {
     expect([...index.candidates(6 * span)].sort()).toEqual(["is held", "lives on"]);
   });
 
-  it("agrees with itself where the clock leaps over more spans than there are keys", () => {
+  it("returns the same keys where the clock jumps over more spans than there are keys", () => {
     const index = new LapseIndex();
-    // Spans one by one would be looked at for days.
+    // Looking at the spans one by one would take days.
     const today = 8_640_000_000_000_000 - 10 * span;
     index.add("from before the clock was set", 5);
     index.add("of today", today);
@@ -89,7 +89,7 @@ describe("the lapse index", () => {
     expect(index.candidates(today + 3 * span)).toEqual(["of today"]);
   });
 
-  it("names all that has lapsed through any changes, and little that has not", () => {
+  it("returns all lapsed keys through any changes, and few others", () => {
     const random = new Random(7);
     const index = new LapseIndex();
     const ends = new Map<string, number>();

@@ -22,7 +22,7 @@ describe("the inputs of a partition", () => {
     await log.append(new Array(count).fill(record));
   }
 
-  /** Takes all there is, reading on when the queue asks for it. */
+  /** Takes all inputs, and reads on when the queue needs it. */
   async function takeAll(): Promise<readonly string[]> {
     const taken: string[] = [];
     for (let reads = 0; reads < 20; reads += 1) {
@@ -51,7 +51,7 @@ describe("the inputs of a partition", () => {
     expect(queue.size).toBe(0);
   });
 
-  it("wait where a topic may still hold something older than what was read", async () => {
+  it("wait where a topic may still have an older record than the ones that were read", async () => {
     await append(1, "proposals", 3);
     await append(2, "proposals", 4);
     await append(3, "results", 2);
@@ -72,7 +72,7 @@ describe("the inputs of a partition", () => {
     ]);
   });
 
-  it("hold no more than they may, and know where new ones would be", async () => {
+  it("stay within the read limits, and have positions at which new ones will appear", async () => {
     await append(1, "proposals", 9);
     await queue.fill();
     await queue.fill();
@@ -80,7 +80,7 @@ describe("the inputs of a partition", () => {
     expect(queue.ends()).toContainEqual({ topic: "proposals", partition: 0, offset: 3 });
   });
 
-  it("start again where they are set to", async () => {
+  it("start again at the offsets of a reset", async () => {
     await append(1, "proposals", 4);
     await takeAll();
     queue.reset({ proposals: 2, results: 0, verdicts: 0 });

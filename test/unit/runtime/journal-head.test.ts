@@ -89,7 +89,7 @@ describe("the head of a journal", () => {
   it.each([
     ["that ends before it", { journalOffset: 9, seq: 9 }, "had come to 9"],
     ["that was made anew", { topicId: "another" }, "was made anew"],
-    ["of another history", { chainHead: "ab".repeat(32) }, "went another way"],
+    ["of another history", { chainHead: "ab".repeat(32) }, "another history"],
   ])("refuses a journal %s", async (_, change, text) => {
     await decide(3);
     if (heads.held !== null) heads.held = { ...heads.held, ...change };
@@ -99,7 +99,7 @@ describe("the head of a journal", () => {
     expect(failure).toContain("Bring it back");
   });
 
-  it("lets a journal run that is further, or whose beginning retention has deleted", async () => {
+  it("accepts a journal that is further, or whose beginning retention has deleted", async () => {
     await decide(2);
     const early = heads.held;
     await decide(2);
@@ -114,7 +114,7 @@ describe("the head of a journal", () => {
     await failsNot();
   });
 
-  it("that cannot be had keeps nothing from running, and is told of", async () => {
+  it("only causes a warning where its store does not answer", async () => {
     await decide(1);
     heads.fails = true;
     await failsNot();
@@ -161,17 +161,17 @@ describe("the anchor of a journal", () => {
   const ids = async () =>
     (await anchors()).map((anchor) => anchor?.secrets.map(({ keyId }) => keyId).join() ?? null);
 
-  it("stands on the first record, and on the first under another secret", async () => {
+  it("is on the first record, and on the first under another secret", async () => {
     await decide(2);
     await decide(2, secretsOf("b", "a"));
     expect(await ids()).toEqual(["a", null, "b,a", null]);
   });
 
-  it("is repeated before retention takes it, on records of a journal at rest too", async () => {
+  it("is repeated before retention deletes it, on records of an idle journal too", async () => {
     await decide(1);
     kit.clock.advance(3 * DAY_MS);
     await decide(1);
-    // Deadlines of the calls have passed by now: nothing is left to say but that the journal is there.
+    // The deadlines of the calls have passed by now: the only records left to write are idle ones.
     kit.clock.advance(3 * DAY_MS);
     const task = start();
     const idle = async () => (await kit.journal()).filter(({ input }) => input.type === "idle");
@@ -201,7 +201,7 @@ describe("the anchor of a journal", () => {
     expect(await failureOf(start(forged))).toMatch(/^secret_missing: /);
   });
 
-  it("lets a secret go once no call may need it any more", async () => {
+  it("drops a secret once no call can need it any more", async () => {
     await decide(1);
     await decide(1, secretsOf("b", "a"));
     kit.clock.advance(9 * DAY_MS);

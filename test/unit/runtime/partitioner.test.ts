@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { conversationKey, murmur2, partitionOf } from "../../../services/runtime/partitioner.ts";
 
 describe("murmur2", () => {
-  // The values of Kafka's own test of its Java client.
+  // The values of the test in Kafka's own Java client.
   it.each([
     ["21", -973_932_308],
     ["foobar", -790_332_482],
@@ -10,7 +10,7 @@ describe("murmur2", () => {
     ["a-little-bit-longer-string", -1_486_304_829],
     ["lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58_897_971],
     ["abc", 479_470_107],
-  ])("of %s is Kafka's", (text, expected) => {
+  ])("of %s has Kafka's value", (text, expected) => {
     expect(murmur2(Buffer.from(text))).toBe(expected);
   });
 });

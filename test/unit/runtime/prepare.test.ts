@@ -1,4 +1,5 @@
-// States that are made ready before a partition is taken over, and the checkpoints that follow them.
+// States that are prepared before a partition is taken over, and the checkpoints after such a
+// take-over.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
@@ -42,7 +43,7 @@ async function propose(count: number): Promise<void> {
 const restored = () =>
   kit.lines.filter(({ message }) => message === "a partition was restored").at(-1)?.fields;
 
-/** Counts how its saves begin, and can be looked at as a store that is shared can. */
+/** A store that counts full and incremental saves, and supports `look` as a shared store does. */
 function shared(): CheckpointStore & { readonly replaced: boolean[] } {
   const replaced: boolean[] = [];
   return {
@@ -64,8 +65,8 @@ async function savedSeq(): Promise<number | undefined> {
   return (await kit.checkpoints.load(0)).checkpoint?.header.seq;
 }
 
-describe("a state that was made ready while another owner went on", () => {
-  it("is read on from where it is once the partition is taken over", async () => {
+describe("a state that was prepared while another owner decided", () => {
+  it("is continued from its offset once the partition is taken over", async () => {
     kit.start({ checkpoints: null });
     await propose(3);
     await kit.journaled(3);
@@ -77,7 +78,7 @@ describe("a state that was made ready while another owner went on", () => {
     kit.start({ checkpoints: null, context: { prepared: async () => start } });
     await propose(1);
     await kit.journaled(6);
-    expect(restored()).toMatchObject({ source: "held", replayed: 2 });
+    expect(restored()).toMatchObject({ source: "inMemory", replayed: 2 });
   });
 
   it("follows what the owner writes", async () => {
@@ -89,7 +90,7 @@ describe("a state that was made ready while another owner went on", () => {
     expect((await readToTheEnd(preparation))?.state.progress.seq).toBe(2);
   });
 
-  it("is dropped where it is of another journal, and everything is read again", async () => {
+  it("is dropped where it belongs to another journal, and everything is read again", async () => {
     const other = new RuntimeKit();
     other.start({ checkpoints: null });
     for (let i = 0; i < 3; i += 1) await other.propose({ conversationId: "elsewhere" });
@@ -107,7 +108,7 @@ describe("a state that was made ready while another owner went on", () => {
     expect(restored()).toMatchObject({ source: "journal", replayed: 4 });
   });
 
-  it("builds on a checkpoint that its owner saved while it was begun", async () => {
+  it("builds on a checkpoint that the owner saved while the preparation began", async () => {
     kit.start({ options: { checkpointEvery: 1 } });
     await propose(1);
     await until(async () => (await savedSeq()) === 1);
@@ -121,7 +122,7 @@ describe("a state that was made ready while another owner went on", () => {
     expect((await readToTheEnd(preparation))?.state.progress.seq).toBe(3);
   });
 
-  it("is no part of the journal where the store may have all of it by then", async () => {
+  it("is not offered as a part of a journal that the store may have in full by then", async () => {
     kit.start({ checkpoints: null });
     await propose(3);
     await kit.journaled(3);
@@ -134,7 +135,7 @@ describe("a state that was made ready while another owner went on", () => {
     expect(alone.start?.state.progress.seq).toBe(3);
   });
 
-  it("is worth nothing where the journal's beginning is gone", async () => {
+  it("is not offered where the journal's beginning is gone", async () => {
     const first = kit.start({ checkpoints: null });
     for (let i = 0; i < 3; i += 1) {
       kit.clock.advance(9 * DAY_MS);
@@ -158,7 +159,7 @@ describe("the checkpoint after such a take-over", () => {
     await until(async () => (await savedSeq()) === 2);
     const start = await readToTheEnd(await Preparation.begin(contextOf(store)));
     expect(start?.stored?.header).toEqual({ seq: 2 });
-    // The owner goes on, and leaves a newer checkpoint behind.
+    // The owner decides more calls and leaves a newer checkpoint.
     await propose(3);
     await kit.journaled(5);
     await first.close();
@@ -166,7 +167,7 @@ describe("the checkpoint after such a take-over", () => {
     return start;
   }
 
-  it("builds on what the owner before has written meanwhile", async () => {
+  it("builds on what the previous owner has written meanwhile", async () => {
     const store = shared();
     const start = await preparedOnCheckpoint(store);
     const saves = store.replaced.length;
@@ -185,7 +186,7 @@ describe("the checkpoint after such a take-over", () => {
     expect(restored()).toMatchObject({ source: "checkpoint", replayed: 0 });
   });
 
-  it("replaces everything where the store cannot tell what it holds", async () => {
+  it("replaces everything where the store cannot say what it holds", async () => {
     const { look: _, ...store } = shared();
     const start = await preparedOnCheckpoint(store);
     const saves = store.replaced.length;
@@ -287,7 +288,7 @@ describe("a store that did not answer when the partition was restored", () => {
 });
 
 describe("a conversation of a checkpoint", () => {
-  it("that cannot be read makes the gate read the journal; its call is decided", async () => {
+  it("makes the gate read the journal where it cannot be parsed, and its call is decided", async () => {
     const first = kit.start({ options: { checkpointEvery: 1 } });
     await propose(2);
     await kit.journaled(2);
@@ -301,7 +302,7 @@ describe("a conversation of a checkpoint", () => {
     expect(await kit.values("deadLetters")).toEqual([]);
   });
 
-  it("is read when it is first needed, and written as it was until then", async () => {
+  it("is parsed when it is first needed, and written unchanged until then", async () => {
     const first = kit.start({ options: { checkpointEvery: 1 } });
     await propose(3);
     await kit.journaled(3);

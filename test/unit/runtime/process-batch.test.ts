@@ -78,7 +78,7 @@ function batchOf(inputs: readonly FetchedInput[], overrides?: Partial<BatchConte
 }
 
 describe("a batch", () => {
-  it("changes the state alike where nobody is told of its records, and keeps none of them then", async () => {
+  it("changes the state equally where nobody listens to its records, and keeps none of them then", async () => {
     const inputs = [fetched(kit.proposal(), { offset: 4 }), fetched(kit.proposal(), { offset: 5 })];
     const outcomes = [true, false].map(async (keepsRecords) => {
       const { batch, state } = batchOf(inputs, { keepsRecords });
@@ -108,7 +108,7 @@ describe("a batch", () => {
     expect(left).toEqual({ ...retained, recordCount: 0 });
   });
 
-  it("gives one journal record for each input, chained, with where to read on", () => {
+  it("gives one journal record for each input, chained, with the offsets to read next", () => {
     const { batch, journal, state } = batchOf([
       fetched(kit.proposal(), { offset: 4, atMs: 1_000 }),
       fetched(kit.proposal(), { offset: 5, atMs: 900 }),
@@ -148,7 +148,7 @@ describe("a batch", () => {
     expect(allowed?.headers).toEqual([headers[0], headers[2]]);
   });
 
-  it("says of a redelivery what was said, and writes nothing else", () => {
+  it("answers a redelivery with the first decision, and writes nothing else", () => {
     const proposal = kit.proposal();
     const { batch, journal } = batchOf([fetched(proposal), fetched(proposal, { offset: 1 })]);
     expect(journal[1]?.events).toEqual([
@@ -157,7 +157,7 @@ describe("a batch", () => {
     expect(batch.records.map(({ topic }) => topic)).toEqual(["decisions", "allowed", "decisions"]);
   });
 
-  it("is full at what one topic is given, whatever the others are", () => {
+  it("is full at the bytes of one topic, whatever the others have", () => {
     const calls = [fetched(kit.proposal()), fetched(kit.proposal())];
     const { batch, builder } = batchOf(calls);
     const bytesOf = (name: string) =>
@@ -171,7 +171,7 @@ describe("a batch", () => {
     expect(builder.isFull({ ...LIMITS, bytesMax: journal + 1 })).toBe(false);
   });
 
-  it("is full at what is passed on in headers, too", () => {
+  it("counts headers that are passed on toward the limit", () => {
     const headers = [{ name: "tracestate", value: "x".repeat(5_000) }];
     const withTrace = batchOf([fetched(kit.proposal(), { headers })]).builder;
     const without = batchOf([fetched(kit.proposal())]).builder;
@@ -179,7 +179,7 @@ describe("a batch", () => {
     expect(withTrace.isFull({ ...LIMITS, bytesMax: 5_010 })).toBe(true);
   });
 
-  it("is full at its inputs, at its bytes, and at a hash record", () => {
+  it("is full at its number of inputs, at its bytes, and at a hash record", () => {
     expect(batchOf([fetched(kit.proposal())]).builder.isFull(LIMITS)).toBe(false);
     expect(batchOf([fetched(kit.proposal())]).builder.isFull({ ...LIMITS, inputsMax: 1 })).toBe(
       true,
@@ -224,7 +224,7 @@ describe("an input that cannot be decided", () => {
     ]);
   });
 
-  it("as a check throws is refused, counted, and told with its place", () => {
+  it("is refused and counted where a check throws, and the log names its position", () => {
     const lines: LoggedLine[] = [];
     const counts: string[] = [];
     const killedBy = (): never => {
@@ -246,7 +246,7 @@ describe("an input that cannot be decided", () => {
     expect(lines).toMatchObject([{ level: "error", fields }]);
   });
 
-  it("leaves no trace of itself in the state", () => {
+  it("leaves no trace in the state", () => {
     const proposal = kit.proposal({ tool: UNWRITABLE, callId: "same" });
     const { journal } = batchOf([
       fetched(proposal),
@@ -255,14 +255,14 @@ describe("an input that cannot be decided", () => {
     expect(journal[1]?.events[0]).toMatchObject({ type: "allowed", conversation: { fresh: true } });
   });
 
-  it("as too large has no value in its dead letter", () => {
+  it("has no value in its dead letter where it is too large", () => {
     const builder = new BatchBuilder(contextWith(), new PartitionState(coreFold));
     builder.quarantine(fetched(kit.proposal()), "too_large", "why");
     const letter = builder.build().records.find(({ topic }) => topic === "deadLetters");
     expect(JSON.parse(String(letter?.value))).toMatchObject({ code: "too_large", value: null });
   });
 
-  it("for want of a secret is not put aside: the gate stops", () => {
+  it("stops the gate where a secret is missing, and does not become a dead letter", () => {
     const codec: Codec = {
       ...jsonCodec,
       encodeDecision: () => {
@@ -303,13 +303,13 @@ describe("where some tool has sensitive arguments", () => {
     },
   );
 
-  it("results and verdicts go to the dead letters as they came", () => {
+  it("results and verdicts go to the dead letters unchanged", () => {
     const { batch } = batchOf([fetched("{", { topic: "results" })], { engine: hiding });
     const letter = batch.records.find(({ topic }) => topic === "deadLetters");
     expect(JSON.parse(String(letter?.value)).value).not.toBeNull();
   });
 
-  it("the gate stops for want of the secret, in deciding as in sealing", () => {
+  it("the gate stops where the secret is missing, when it decides and when it seals", () => {
     const proposal = kit.proposal({ tool: "pay", arguments: `{"card":"${CARD}"}` });
     for (const run of [hiding.seal, hiding.decide]) {
       expect(() => run(undefined, proposal, 1_000)).toThrow(FatalError);
@@ -318,7 +318,7 @@ describe("where some tool has sensitive arguments", () => {
     expect(() => batchOf([fetched(proposal)], { engine: hiding })).toThrow(/key id `k1`/);
   });
 
-  it("other tools are decided and journaled as ever", () => {
+  it("calls of other tools are decided and journaled as before", () => {
     const proposal = kit.proposal({ tool: "other" });
     expect(hiding.seal(undefined, proposal, 1_000)).toBe(proposal);
     const { journal } = batchOf([fetched(proposal)], { engine: hiding });
@@ -330,7 +330,7 @@ describe("a misrouted proposal", () => {
   it.each<readonly [string, string | null, string, number]>([
     ["under a key that is not its own", "t/other", "c", 1],
     ["without a key", null, "c", 1],
-    ["in a partition that is not its key's", `t/${elsewhere()}`, elsewhere(), 2],
+    ["on another partition than its key's", `t/${elsewhere()}`, elsewhere(), 2],
   ])("%s is refused", (_what, key, conversationId, partitions) => {
     const { journal } = batchOf([fetched(kit.proposal({ conversationId }), { key })], {
       partitions,
@@ -343,7 +343,7 @@ describe("a misrouted proposal", () => {
 });
 
 describe("a tick", () => {
-  it("lets fall due what its own time has passed, earliest first, in one record", () => {
+  it("decides all deadlines before its own time, earliest first, in one record", () => {
     const held = (conversationId: string, atMs: number, offset: number) =>
       fetched(kit.proposal({ conversationId, tool: "delete_order" }), {
         key: `t/${conversationId}`,
@@ -362,7 +362,7 @@ describe("a tick", () => {
     ]);
     expect(journal[4]?.events).toEqual([]);
     const conversations = journal[5]?.events.map(({ conversationId }) => conversationId);
-    // The clock of proposals had not fallen for `z`: its time is that of the one before it.
+    // The clock of proposals had not gone back for `z`: its time is that of the input before it.
     expect(conversations).toEqual(["a", "b", "z"]);
     expect(journal[5]?.events.map(({ type }) => type)).toEqual(["refused", "refused", "refused"]);
   });

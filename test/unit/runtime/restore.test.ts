@@ -30,7 +30,7 @@ async function failureOf(task: StreamTask): Promise<string> {
 }
 
 describe("a journal whose start has moved", () => {
-  it("is taken where everything that is gone is too old to matter", async () => {
+  it("is accepted where everything that is gone is too old to matter", async () => {
     await decided(3, 9 * DAY_MS);
     await kit.log.applyRetention({ keepMs: 8 * DAY_MS });
     const start = await kit.log.startOffset("decisions", 0);
@@ -57,7 +57,7 @@ describe("a journal whose start has moved", () => {
     expect(await failureOf(kit.start({ checkpoints: null }))).toMatch(/^journal_out_of_reach/);
   });
 
-  it("does not matter to a checkpoint that lies behind it", async () => {
+  it("does not matter to a checkpoint after it", async () => {
     const first = kit.start();
     await kit.propose();
     await kit.propose();
@@ -70,7 +70,7 @@ describe("a journal whose start has moved", () => {
   });
 });
 
-/** The log as a plain object, so that a test can answer one question otherwise. */
+/** The log as a plain object, so that a test can replace one method. */
 function portOf(log: Log): Log {
   return {
     partitions: log.partitions,
@@ -95,8 +95,8 @@ describe("inputs that were deleted before they were decided", () => {
   });
 });
 
-describe("a journal that has consumed what its topic never had", () => {
-  it("is refused after a while, with what to do", async () => {
+describe("a journal that has consumed offsets that its topic never had", () => {
+  it("is refused after a while, with a remedy", async () => {
     await decided(2);
     const short: Log = {
       ...portOf(kit.log),
@@ -113,7 +113,7 @@ describe("a journal that has consumed what its topic never had", () => {
 });
 
 describe("recorded offsets ahead of the journal", () => {
-  it("stop the partition after a while, with what to do", async () => {
+  it("stop the partition after a while, with a remedy", async () => {
     const ownership: Ownership = {
       takeOver: async (partition) => ({
         ...(await kit.log.takeOver(partition)),
@@ -129,8 +129,8 @@ describe("recorded offsets ahead of the journal", () => {
   });
 });
 
-describe("a journal that does not fit together", () => {
-  it("is not decided upon", async () => {
+describe("an inconsistent journal", () => {
+  it("is refused", async () => {
     await decided(3);
     const read = kit.log.read.bind(kit.log);
     kit.log.read = async (topic, partition, from, limits) => {
@@ -141,11 +141,11 @@ describe("a journal that does not fit together", () => {
     const task = kit.start({ checkpoints: null });
     const failure = await failureOf(task);
     expect(failure).toMatch(/^journal_broken: .*journal record 3 follows 1/);
-    expect(failure).toMatch(/on a cluster find out who else writes it, and begin under another/);
-    expect(failure).toMatch(/an embedded log is restored from a backup/);
+    expect(failure).toMatch(/on a cluster find out who else writes it, and start with another/);
+    expect(failure).toMatch(/restore an embedded log from a backup/);
   });
 
-  it("is told with the place of a record that is none", async () => {
+  it("is refused with the position of a record that cannot be decoded", async () => {
     await decided(3);
     const avro = createAvroCodec({ secrets: new Map() });
     let left = 2;
@@ -157,10 +157,12 @@ describe("a journal that does not fit together", () => {
     };
     const codec = { ...jsonCodec, decodeJournal };
     const failure = await failureOf(kit.start({ checkpoints: null, context: { codec } }));
-    expect(failure).toMatch(/^journal_broken: .*record that is none.* \(partition 0, offset 1\)/);
+    expect(failure).toMatch(
+      /^journal_broken: .*record that cannot be decoded.* \(partition 0, offset 1\)/,
+    );
   });
 
-  it("is told with what is missing alone, where it is in the wire format and there is no registry", async () => {
+  it("is refused with only the missing registry where it is in the wire format", async () => {
     await decided(1);
     const avro = createAvroCodec({ secrets: new Map() });
     const decodeJournal = () => avro.decodeJournal(Buffer.from("0000000001ff", "hex"));
@@ -174,11 +176,11 @@ describe("a journal that does not fit together", () => {
 describe("a commit that was acknowledged and then taken back", () => {
   it.each([
     ["is read as the end", 1],
-    ["cannot be read, as it lies beyond the end", 5],
-  ])("is not held on to where its place %s: its inputs are decided again", async (_, offset) => {
+    ["cannot be read, because it is beyond the end", 5],
+  ])("is dropped where its position %s: its inputs are decided again", async (_, offset) => {
     const read = kit.log.read.bind(kit.log);
     kit.log.read = async (topic, partition, from, limits) => {
-      // As Kafka answers: out of range.
+      // Kafka answers that the offset is out of range.
       if (from <= (await kit.log.endOffset(topic, partition))) {
         return await read(topic, partition, from, limits);
       }
@@ -212,8 +214,11 @@ describe("a commit that was acknowledged and then taken back", () => {
     await until(() => commits === 2);
     await kit.propose();
     expect((await kit.journaled(3)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
-    expect(kit.lines.map(({ message }) => message)).toContain(
-      "the held state was dropped, it is read again from further back",
+    expect(kit.lines).toContainEqual(
+      expect.objectContaining({
+        message: "a state was dropped, it is read again from further back",
+        fields: expect.objectContaining({ source: "inMemory" }),
+      }),
     );
   });
 });
@@ -231,7 +236,7 @@ describe("a checkpoint store that does not answer", () => {
   });
 });
 
-/** Moves the journal's start as nobody may. */
+/** Moves the journal's start further than any retention may. */
 function deleteBefore(offset: number): void {
   kit.log.topics.deleteBefore("decisions", 0, offset);
 }

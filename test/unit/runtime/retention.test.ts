@@ -20,7 +20,9 @@ function spans(...times: readonly number[]): readonly LogSpan[] {
 
 const ALL = { proposals: 99, results: 99, verdicts: 99 };
 
-/** Where the start of a topic may move to that holds these spans, all of them consumed. */
+/**
+ * The offset to which the start of a topic with these spans may move, if all of them are consumed.
+ */
 function trimmed(
   topic: Topic,
   list: readonly LogSpan[],
@@ -32,30 +34,30 @@ function trimmed(
 }
 
 describe("what a log may delete", () => {
-  it("is nothing of an empty one", () => {
+  it("is nothing of an empty topic", () => {
     expect(trimmed("allowed", [], { keepMs: 1 }, 100)).toBeNull();
   });
 
-  it("is what is older than the time to keep", () => {
+  it("is everything older than the retention time", () => {
     expect(trimmed("allowed", spans(10, 20, 30), { keepMs: 50 }, 70)).toBe(2);
     expect(trimmed("allowed", spans(10, 20, 30), { keepMs: 500 }, 70)).toBeNull();
     expect(trimmed("allowed", spans(10, 20, 30), { keepMs: 1 }, 700)).toBe(3);
   });
 
-  it("is the oldest of what is too much", () => {
+  it("is the oldest records beyond the size limit", () => {
     const policy = { keepMs: 1_000, bytesMax: 150 };
     expect(trimmed("refused", spans(10, 20, 30), policy, 40)).toBe(2);
     expect(trimmed("refused", spans(10), policy, 40)).toBeNull();
   });
 
-  it("is never an input that has no journal record yet, however old or much", () => {
+  it("is never an input without a journal record, however old or large", () => {
     const consumed = { ...ALL, proposals: 1 };
     const policy = { keepMs: 1, bytesMax: 0 };
     expect(trimmed("proposals", spans(10, 20, 30), policy, 9_999, consumed)).toBe(1);
     expect(trimmed("results", spans(10, 20, 30), policy, 9_999, consumed)).toBe(3);
   });
 
-  it("leaves the journal its last record, and one older than the time to keep", () => {
+  it("leaves the journal its last record, and one older than the retention time", () => {
     const policy = { keepMs: 50, bytesMax: 0 };
     expect(trimmed("decisions", spans(10, 20, 30, 90), policy, 75)).toBe(1);
     expect(trimmed("decisions", spans(10, 20, 30, 90), policy, 9_999)).toBe(3);
@@ -63,12 +65,12 @@ describe("what a log may delete", () => {
   });
 });
 
-describe("how long a journal is kept", () => {
+describe("the retention of a journal", () => {
   it("is at least a conversation's life, the longest hold and a day", () => {
     expect(journalKeepMsMin({ maxAgeMs: 5, longestHoldMs: 7 })).toBe(86_400_012);
   });
 
-  it("asks for a record of an idle partition four times within it", () => {
+  it("includes a record of an idle partition four times", () => {
     expect(idleRecordAfterMs(1_001)).toBe(250);
   });
 });

@@ -3,7 +3,7 @@ import { initialState } from "../../../services/core/state/state.ts";
 import { addDigests, subtractDigests, ZERO_DIGEST } from "../../../services/runtime/digest-sum.ts";
 import {
   conversationHash,
-  exchanged,
+  exchangeHash,
   NO_SUM,
   sumText,
 } from "../../../services/runtime/state-hash.ts";
@@ -12,7 +12,7 @@ const ones = "f".repeat(64);
 const a = `${"0".repeat(62)}ab`;
 
 describe("a sum of digests", () => {
-  it("does not depend on order and can be taken apart again", () => {
+  it("does not depend on order, and its members can be subtracted again", () => {
     const sum = addDigests(addDigests(ZERO_DIGEST, ones), a);
     expect(sum).toBe(addDigests(addDigests(ZERO_DIGEST, a), ones));
     expect(sum).toBe(`${"0".repeat(62)}aa`);
@@ -27,13 +27,13 @@ describe("the hash of a partition's state", () => {
   const other = conversationHash("", "t/d", 1, state);
 
   it("does not depend on the order of its conversations", () => {
-    const sum = exchanged(exchanged(NO_SUM, "", one), "", other);
-    expect(sum).toEqual(exchanged(exchanged(NO_SUM, "", other), "", one));
+    const sum = exchangeHash(exchangeHash(NO_SUM, "", one), "", other);
+    expect(sum).toEqual(exchangeHash(exchangeHash(NO_SUM, "", other), "", one));
     expect(sumText(sum)).toMatch(/^[0-9a-f]{24}$/);
-    expect(exchanged(exchanged(sum, one, ""), other, "")).toEqual(NO_SUM);
+    expect(exchangeHash(exchangeHash(sum, one, ""), other, "")).toEqual(NO_SUM);
   });
 
-  it("is that of the turn at hand, whichever turns were hashed before", () => {
+  it("is that of the current turn, whichever turns were hashed before", () => {
     const hashes = ["1", "2", null, "1", "2", null, 'with "quotes"'].map((id) =>
       conversationHash("", "t/c", 1, { ...state, turn: { ...state.turn, id } }),
     );

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 afterEach(() => kit.close());
 
-/** Ownership whose commits end as the script says; after it, as they should. */
+/** Ownership whose commits end as scripted, and succeed after that. */
 function scripted(outcomes: ("done" | "unknown" | "lost" | "oversize")[]): Ownership {
   const error = new Error("scripted");
   return {
@@ -40,7 +40,7 @@ function scripted(outcomes: ("done" | "unknown" | "lost" | "oversize")[]): Owner
 }
 
 describe("a stream task", () => {
-  it("decides what is there and what comes, and tells of each record once", async () => {
+  it("decides waiting and new inputs, and reports each record once", async () => {
     await kit.propose();
     kit.start();
     await kit.journaled(1);
@@ -53,7 +53,7 @@ describe("a stream task", () => {
     expect(await kit.values("allowed")).toHaveLength(3);
   });
 
-  it("counts what was decided, what could not be read, what was idle, and checkpoints that do not fit", async () => {
+  it("counts decisions, dead letters, idle records, and checkpoints that do not fit", async () => {
     const counts: Partial<Record<MetricName, number>> = {};
     const count = (name: MetricName, amount = 1) => {
       counts[name] = (counts[name] ?? 0) + amount;
@@ -80,7 +80,7 @@ describe("a stream task", () => {
     expect(counts).toMatchObject({ decisions: 2, dead_letters: 1, checkpoints_ignored: 1 });
   });
 
-  it("goes on where its journal ends, after it was closed and without a checkpoint", async () => {
+  it("continues where its journal ends, after it was closed and without a checkpoint", async () => {
     const proposal = await kit.propose();
     const first = kit.start({ checkpoints: null });
     await kit.journaled(1);
@@ -93,7 +93,7 @@ describe("a stream task", () => {
     expect(await kit.values("allowed")).toHaveLength(1);
   });
 
-  it("leaves a checkpoint when it is closed, and starts from it", async () => {
+  it("writes a checkpoint when it is closed, and starts from it", async () => {
     await kit.propose();
     await kit.propose();
     const first = kit.start();
@@ -107,14 +107,14 @@ describe("a stream task", () => {
     expect(restored[1]?.fields["replayed"]).toBe(0);
   });
 
-  it("writes checkpoints as it goes", async () => {
+  it("writes checkpoints while it runs", async () => {
     kit.start({ options: { checkpointEvery: 2 } });
     for (let i = 0; i < 5; i += 1) await kit.propose();
     await kit.journaled(5);
     await until(async () => (await kit.checkpoints.load(0)).checkpoint !== null);
   });
 
-  it("decides nothing without a policy, and then what has waited", async () => {
+  it("decides nothing without a policy, and the waiting inputs once it has one", async () => {
     const task = kit.start({ engine: null });
     await kit.propose();
     await until(() => task.status.state === "suspended");
@@ -144,7 +144,7 @@ describe("a stream task", () => {
     });
   });
 
-  it("takes the partition over again after an outcome that is not known", async () => {
+  it("takes the partition over again after a commit with an unknown outcome", async () => {
     const states: TaskStatus["state"][] = [];
     const task = kit.start({ ownership: scripted(["unknown", "lost", "done"]) });
     task.onStatus(({ state }) => states.push(state));
@@ -170,7 +170,7 @@ describe("a stream task", () => {
     expect(await kit.journal()).toHaveLength(1);
   });
 
-  it("puts aside the one input of a batch that is too large to write", async () => {
+  it("quarantines the one input of a batch that is too large to write", async () => {
     for (let i = 0; i < 3; i += 1) await kit.propose({ callId: `c${i}` });
     kit.start({ ownership: scripted(["oversize", "done", "oversize", "done", "done"]) });
     const journal = await kit.journaled(3);
@@ -178,7 +178,7 @@ describe("a stream task", () => {
     expect(await kit.values("deadLetters")).toHaveLength(1);
   });
 
-  it("sends a tick when a deadline has passed, and the hold ends with it", async () => {
+  it("sends a tick when a deadline has passed, which ends the held call", async () => {
     kit.start();
     await kit.propose({ tool: "delete_order" });
     await kit.journaled(1);
@@ -205,7 +205,7 @@ describe("a stream task", () => {
     });
   });
 
-  it("goes on when a listener throws", async () => {
+  it("continues when a listener throws", async () => {
     const task = kit.start();
     task.onCommitted(() => {
       throw new Error("not mine");
@@ -216,7 +216,7 @@ describe("a stream task", () => {
     expect(kit.lines.some(({ message }) => message === "a listener threw")).toBe(true);
   });
 
-  it("tells who listens later what comes later, also where the journal is read again", async () => {
+  it("reports only later records to a later listener, also where the journal is read again", async () => {
     let breaks = false;
     const ownership: Ownership = {
       takeOver: async (partition) => {
@@ -234,7 +234,7 @@ describe("a stream task", () => {
     await kit.propose();
     await kit.propose();
     await kit.journaled(2);
-    // Its commits are known to it once it has begun another turn.
+    // The listener knows of its commits once the task has begun another turn.
     const { turns } = task;
     await until(() => task.turns > turns);
     task.onCommitted((records) => kit.committed.push(...records));
@@ -246,7 +246,7 @@ describe("a stream task", () => {
     expect(kit.committed.map(({ record }) => record.seq)).toEqual([3, 4]);
   });
 
-  it("can be closed before it has begun, and twice", async () => {
+  it("can be closed before it has started, and twice", async () => {
     const task = kit.start({ engine: null });
     await task.close();
     await task.close();

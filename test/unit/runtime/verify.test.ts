@@ -61,7 +61,7 @@ function at(record: JournalRecord, offset: number): JournalRecord["input"] {
 }
 
 describe("verifying a journal", () => {
-  it("finds nothing in a right one, and says what it looked at", async () => {
+  it("finds nothing in a correct journal, and reports what it checked", async () => {
     expect(await verify((records) => records)).toMatchObject({
       records: 9,
       firstSeq: 1,
@@ -77,7 +77,7 @@ describe("verifying a journal", () => {
   it.each<readonly [string, (records: LogRecord[]) => readonly LogRecord[], RegExp]>([
     ["a missing record", (r) => r.filter((_, i) => i !== 4), /seq 6 follows 4/],
     [
-      "a doubled record",
+      "a duplicated record",
       (r) => r.flatMap((one, i) => (i === 4 ? [one, one] : [one])),
       /seq 5 follows 5/,
     ],
@@ -93,7 +93,7 @@ describe("verifying a journal", () => {
       /do not give the state/,
     ],
     [
-      "a record that goes on elsewhere",
+      "a record with other offsets to read next",
       (r) => edited(r, 4, (j) => ({ ...j, next: { ...j.next, results: 3 } })),
       /goes on at results 3 instead of 0/,
     ],
@@ -120,7 +120,7 @@ describe("verifying a journal", () => {
     );
   });
 
-  it("finds an input that was passed by, though the journal goes on from there", async () => {
+  it("finds an input that was skipped, even if the journal goes on after it", async () => {
     const { problems } = await verify((records) =>
       edited(records, 4, (j) => ({ ...j, input: at(j, 5), next: { ...j.next, proposals: 6 } })),
     );
@@ -130,7 +130,7 @@ describe("verifying a journal", () => {
     });
   });
 
-  it("does not miss inputs that are gone, nor those of a topic that it may not read", async () => {
+  it("accepts inputs that are gone, and a topic without read permission", async () => {
     kit.log.topics.deleteBefore("proposals", 0, 4);
     const records = (all: LogRecord[]) => all;
     expect(await verify(records)).toMatchObject({ inputsCompared: 5, problems: [] });
@@ -142,7 +142,7 @@ describe("verifying a journal", () => {
     });
   });
 
-  it("finds a record that is none, and looks at those behind it", async () => {
+  it("finds a record that cannot be decoded, and checks those after it", async () => {
     const { problems, records } = await verify((all) =>
       all.flatMap((one, i) => (i === 4 ? [{ ...one, value: null }, one] : [one])),
     );
@@ -150,7 +150,7 @@ describe("verifying a journal", () => {
     expect(problems).toEqual([expect.objectContaining({ partition: 0, offset: 4, seq: null })]);
   });
 
-  it("takes a journal whose start has moved as it stands", async () => {
+  it("accepts a journal whose start has moved", async () => {
     kit.log.topics.deleteBefore("decisions", 0, 4);
     expect(await verify((records) => records)).toMatchObject({
       firstSeq: 5,
@@ -159,7 +159,7 @@ describe("verifying a journal", () => {
     });
   });
 
-  it("cannot see a missing end by itself: the head tells", async () => {
+  it("cannot find a missing end, which only the head shows", async () => {
     const { chainHead } = await verify((records) => records);
     const cut = await verify((records) => records.slice(0, -2));
     expect(cut.problems).toEqual([]);
@@ -167,7 +167,9 @@ describe("verifying a journal", () => {
   });
 });
 
-/** A journal of so many days whose first record is gone, and a conversation's beginning with it. */
+/**
+ * A journal over so many days whose first record is gone, and a conversation's beginning with it.
+ */
 async function aged(
   days: number,
   conversation: { readonly max_age_ms: number; readonly idle_ms: number },
@@ -200,18 +202,18 @@ async function aged(
   return verify(change);
 }
 
-describe("a journal whose start has moved, under a policy that lets conversations live for long", () => {
-  it("is not damaged where one that began before goes on", async () => {
+describe("a journal whose start has moved, under a policy with long conversations", () => {
+  it("is not damaged where an earlier conversation goes on", async () => {
     const conversation = { max_age_ms: 30 * DAY_MS, idle_ms: 7 * DAY_MS };
     expect((await aged(14, conversation, [5, 10])).problems).toEqual([]);
   });
 
-  it("is not damaged where one that began before is silent", async () => {
+  it("is not damaged where an earlier conversation is idle", async () => {
     const conversation = { max_age_ms: 30 * DAY_MS, idle_ms: 20 * DAY_MS };
     expect((await aged(14, conversation, [])).problems).toEqual([]);
   });
 
-  it("is compared once that one is forgotten", async () => {
+  it("is compared once the earlier conversation is forgotten", async () => {
     const conversation = { max_age_ms: 30 * DAY_MS, idle_ms: 7 * DAY_MS };
     const report = await aged(20, conversation, [5, 10]);
     expect(report.problems).toEqual([]);

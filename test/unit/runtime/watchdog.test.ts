@@ -14,7 +14,7 @@ describe("the watchdog", () => {
     vi.useRealTimers();
   });
 
-  it("tells once of a loop that stopped turning", () => {
+  it("reports a loop that stopped turning once", () => {
     watchdog.turn();
     vi.advanceTimersByTime(6_000);
     expect(reportedMs).toEqual([]);
@@ -22,7 +22,7 @@ describe("the watchdog", () => {
     expect(reportedMs).toEqual([7_000]);
   });
 
-  it("is content with a loop that turns", () => {
+  it("reports nothing while a loop turns", () => {
     for (let turn = 0; turn < 20; turn += 1) {
       watchdog.turn();
       vi.advanceTimersByTime(5_000);
@@ -41,9 +41,9 @@ describe("the watchdog", () => {
     expect(reportedMs).toHaveLength(1);
   });
 
-  it("does not take a process that was asleep for a stuck one", () => {
+  it("does not report a process that was suspended as stuck", () => {
     watchdog.turn();
-    // The clock went on, timers did not: what is due is run once.
+    // The clock went on and timers did not: overdue timers run once.
     vi.setSystemTime(Date.now() + 3_600_000);
     vi.advanceTimersByTime(1_000);
     expect(reportedMs).toEqual([]);

@@ -110,9 +110,9 @@ const skips = (): readonly { readonly reason: string }[] => {
     .map((line) => JSON.parse(line));
 };
 
-describe("a real part", () => {
+describe("a backend", () => {
   test.each(PARTS)(
-    "is the one at an address that is given, whatever else there is: %s",
+    "is the one at a configured address, whatever else there is: %s",
     async (part) => {
       const [variable, address] = ADDRESSES[part];
       vi.stubEnv(variable, address);
@@ -126,7 +126,7 @@ describe("a real part", () => {
     },
   );
 
-  test("is started here, once, before a container engine is asked, and ended with the run", async () => {
+  test("is started here once, before a container engine is tried, and ends with the run", async () => {
     vi.stubEnv("PATH", `${programs}${delimiter}${PATH}`);
     addProgram("redis-server", FAKE_REDIS);
     engine.answers = true;
@@ -141,7 +141,7 @@ describe("a real part", () => {
     await expect(askRedis(answer.address, ["PING"])).rejects.toThrow(/ECONN(REFUSED|RESET)/);
   });
 
-  test("is started in a container where nothing here can be started, and ended with the run", async () => {
+  test("is started in a container if it cannot be started here, and ends with the run", async () => {
     engine.answers = true;
     const parts = openParts();
     expect(await parts.ask("redis")).toEqual({
@@ -152,7 +152,7 @@ describe("a real part", () => {
     expect(engine).toMatchObject({ started: 1, stopped: 1 });
   });
 
-  test("that should be there and does not start is no reason to skip", async () => {
+  test("fails the run when it should start and does not", async () => {
     addProgram("redis-server", `#!/bin/sh\n[ "$1" = --version ] || exit 1\n`);
     engine.answers = true;
     await expect(askAsTest("redis")).rejects.toThrow(/^redis could not be started: .*it ended/);
@@ -161,7 +161,7 @@ describe("a real part", () => {
   });
 });
 
-describe("a real part that cannot be had", () => {
+describe("a backend that cannot be started", () => {
   const obstacles: Readonly<Record<PartName, string>> = {
     kafka:
       "`java` is not on the path: install it (Debian: apt-get install openjdk-17-jre-headless)",
@@ -172,7 +172,7 @@ describe("a real part that cannot be had", () => {
   const all = PARTS.map((part) => [part, ADDRESSES[part][0], obstacles[part]] as const);
 
   test.each(all)(
-    "is skipped, and all that was looked for is told: %s",
+    "is skipped, with everything that was tried as the reason: %s",
     async (part, variable, obstacle) => {
       const reason = `${variable} is not set; ${obstacle}; no container engine: nobody is at the socket`;
       expect(await askAsTest(part)).toEqual({ available: false, address: "", reason });
@@ -180,7 +180,7 @@ describe("a real part that cannot be had", () => {
     },
   );
 
-  test.each(all)("is a failure where it is required: %s", async (part, variable, obstacle) => {
+  test.each(all)("is a failure when it is required: %s", async (part, variable, obstacle) => {
     vi.stubEnv("CALLGATE_REQUIRE", "kafka,redis,registry");
     const asked = askAsTest(part);
     await expect(asked).rejects.toThrow(`${variable} is not set; ${obstacle}`);
@@ -190,7 +190,7 @@ describe("a real part that cannot be had", () => {
   });
 
   test.each(["kafka", "registry"] as const)(
-    "though there is Java: %s, whose files are not in the cache",
+    "is skipped with Java but without its files in the cache: %s",
     (part) => {
       addProgram("java", "#!/bin/sh\n");
       const reason = `${part} is not in the cache: run \`npm run infra:fetch\``;

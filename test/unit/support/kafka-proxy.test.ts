@@ -11,7 +11,7 @@ function compact(value: string): Buffer {
 }
 
 describe("the proxy", () => {
-  it("puts its ports into a Metadata answer of the compact encodings", () => {
+  it("writes its ports into a Metadata answer in compact encodings", () => {
     const answer = (ports: readonly number[], rack: string | null): Buffer =>
       Buffer.concat([
         ...[int32(7), int8(0), int32(0), int8(ports.length + 1)],

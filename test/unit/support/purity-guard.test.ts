@@ -21,7 +21,7 @@ describe("the purity guard", () => {
     },
   );
 
-  test("lets everybody else read the clock and draw numbers", () => {
+  test("lets all other code read the clock and draw numbers", () => {
     expect(Date.now()).toBeGreaterThan(0);
     expect(new Date().getUTCFullYear()).toBeGreaterThan(2000);
     expect(Math.random()).toBeLessThan(1);
@@ -31,7 +31,7 @@ describe("the purity guard", () => {
     expect(asCore("new Date(0).getTime()")()).toBe(0);
   });
 
-  test("is taken off again", () => {
+  test("can be removed", () => {
     unguard();
     expect(asCore("Math.random()")()).toBeLessThan(1);
   });

@@ -17,7 +17,7 @@ describe("shared data", () => {
     rmSync(scratch, { recursive: true, force: true });
   });
 
-  test("that is absent is skipped, and the reason is left for the test command", () => {
+  test("skips tests if it is absent, and leaves the reason for the test command", () => {
     vi.stubEnv("CALLGATE_REQUIRE", "");
     const data = sharedData(ABSENT);
     expect(data.available).toBe(false);
@@ -26,14 +26,14 @@ describe("shared data", () => {
   });
 
   test.each(["shared", "kafka, shared"])(
-    "that is absent but required by %j is an error",
+    "is an error if it is absent and required by %j",
     (required) => {
       vi.stubEnv("CALLGATE_REQUIRE", required);
       expect(() => sharedData(ABSENT)).toThrow("CALLGATE_REQUIRE asks for it");
     },
   );
 
-  test("that other words require may be absent", () => {
+  test("may be absent when other words are required", () => {
     vi.stubEnv("CALLGATE_REQUIRE", "kafka,shared-nothing");
     expect(sharedData(ABSENT).available).toBe(false);
   });

@@ -32,7 +32,7 @@ describe("holes in the lock", () => {
     expect(entry).toEqual({ version: "1.2.3", optional: true, ...platform });
   });
 
-  test("that name no platform, or no exact version, are left to a person", () => {
+  test("are left to a person without a platform or an exact version", () => {
     expect(() => fillHole({ name: "left-pad", version: "1.0.0", dev: false })).toThrow("by hand");
     expect(() => fillHole({ name: "a-linux-x64", version: "^1.0.0", dev: false })).toThrow(
       "by hand",

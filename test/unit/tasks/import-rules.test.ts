@@ -46,7 +46,7 @@ async function brokenRules(): Promise<readonly string[]> {
   return violations.map((line) => line.replace(/ -> .*/, "")).sort();
 }
 
-test("the imports of the table are allowed", async () => {
+test("every import of the table is allowed", async () => {
   plant({
     "services/commands/shell/s.ts": ["unbash"],
     "services/core/a.ts": ["./hash.ts", "../commands/shell/s.ts"],
@@ -108,7 +108,7 @@ test("no-circular: two files must not import each other", async () => {
   expect(await brokenRules()).toEqual(["no-circular: services/core/a.ts"]);
 });
 
-test("a type-only import counts", async () => {
+test("type-only imports count", async () => {
   plant({ "services/gate/e.ts": [] });
   write(
     "services/core/a.ts",
@@ -117,7 +117,7 @@ test("a type-only import counts", async () => {
   expect(await brokenRules()).toEqual(["core-imports-only-what-is-below: services/core/a.ts"]);
 });
 
-test("each rule of its own kind is tried above", () => {
+test("the cases above try each kind of rule", () => {
   const general = importRules.forbidden.filter(
     ({ name }) => !/^only-|-imports-only-what-is-below$/.test(name ?? ""),
   );

@@ -28,7 +28,7 @@ describe("a file of programs with a fault", () => {
     ],
     ["a:\n  does: read\n  needs: [-x]\n  examples: {}", /:1: program a: `needs` names -x/],
     ["a:\n  does: read\n  flags: [-x, -x]\n  examples: {}", /:1: program a: -x is there twice/],
-    ["a:\n  does: read\n  flags: [x]\n  examples: {}", /a > x: x is no spelling of an option/],
+    ["a:\n  does: read\n  flags: [x]\n  examples: {}", /a > x: x is not a valid option/],
     ["a:\n  does: read\n  uses: [b]\n  examples: {}", /:1: program a: there is no set b/],
     [
       "a:\n  does: read\n  operands: [a..., b]\n  examples: {}",
@@ -52,8 +52,8 @@ describe("a file of programs with a fault", () => {
   });
 });
 
-it("a directory without tables is no gate that knows no program", () => {
+it("a directory without tables is an error", () => {
   const directory = mkdtempSync(join(tmpdir(), "programs-"));
-  expect(() => readProgramFiles(directory)).toThrow("there is no file of programs in");
+  expect(() => readProgramFiles(directory)).toThrow("has no YAML file of programs");
   rmSync(directory, { recursive: true });
 });

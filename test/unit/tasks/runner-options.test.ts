@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { runnerOptions } from "../../../tasks/runner-options.js";
 
-test("options are read by their kinds", () => {
+test("options are parsed by their types", () => {
   const options = { short: { type: "boolean" }, row: { type: "string", multiple: true } } as const;
   const args = ["--row", "a", "--short", "--row", "b"];
   expect(runnerOptions("x", options, args)).toEqual({ short: true, row: ["a", "b"] });
@@ -30,7 +30,7 @@ test.each([
   ["test/eval/run.ts", "--check", "eval: Unknown option '--check'; it has no options"],
   ["tasks/test-nodes.js", "x", "test:nodes: Unexpected argument 'x'"],
   ["tasks/test-kafka-matrix.js", "--shrt", "test:kafka-matrix: Unknown option '--shrt'"],
-])("%s %s ends with code 2 and says what there is", (program, option, message) => {
+])("%s %s ends with code 2 and lists the options", (program, option, message) => {
   const loader = program.endsWith(".ts") ? ["--import", "tsx"] : [];
   const { status, stderr } = spawnSync(process.execPath, [...loader, program, option], {
     encoding: "utf8",

@@ -12,7 +12,7 @@ test("each level runs in one lane, once, and has a minimum", () => {
   expect(Object.keys(minimumCounts.tests).sort()).toEqual(levels.sort());
 });
 
-test("two outcomes are one: what failed in either has failed", () => {
+test("a failure in one of two lanes fails the run", () => {
   const counts = { passed: 2, failed: 1, skipped: 1 };
   const reason = { file: "test/a.test.ts", reason: "no data" };
   const skip = { file: "test/a.test.ts", test: "x", note: "" };

@@ -13,14 +13,14 @@ describe("the summary of a test run", () => {
     expect(formatCounts(total)).toBe("10 passed, 0 failed, 0 skipped");
   });
 
-  test("fails for a level that ran too few tests, or none", () => {
+  test("fails for a level that ran too few tests or none", () => {
     const minimums = { unit: 3, golden: 1 };
     const { lines, total } = summarize(report, { ...context, minimums });
     expect(lines).toContain("FAILED golden: 0 tests, at least 1 expected");
     expect(total.failed).toBe(1);
   });
 
-  test("counts skipped tests as there", () => {
+  test("counts skipped tests towards the minimum", () => {
     const skipped = {
       projects: { unit: { passed: 0, failed: 0, skipped: 3 } },
       skips: [],
@@ -51,7 +51,7 @@ describe("the summary of a test run", () => {
     expect(total.failed).toBe(1);
   });
 
-  test("fails for errors outside of tests", () => {
+  test("fails on errors outside tests", () => {
     expect(summarize({ ...report, unhandled: 2 }, context).total.failed).toBe(1);
   });
 
@@ -62,7 +62,7 @@ describe("the summary of a test run", () => {
     expect(summarize(failing, broken).total.failed).toBe(1);
   });
 
-  test("keeps a failed check", () => {
+  test("reports a failed check", () => {
     const failed = { ...context, checks: { passed: 6, failed: 1, skipped: 0 } };
     expect(formatCounts(summarize(report, failed).total)).toBe("9 passed, 1 failed, 0 skipped");
   });

@@ -45,14 +45,14 @@ function samples() {
   return [...ofTexts, ...counts];
 }
 
-describe("what is written", () => {
-  it("is byte for byte what the library writes", () => {
+describe("the encoded form", () => {
+  it("is byte for byte the library's", () => {
     for (const value of samples()) {
       expect(ours.toBuffer(value).toString("hex")).toBe(library.toBuffer(value).toString("hex"));
     }
   });
 
-  it("tells how many bytes a buffer lacks, as the library does", () => {
+  it("reports how many bytes a buffer lacks, as the library does", () => {
     for (const value of samples()) {
       const { length } = library.toBuffer(value);
       for (const room of [0, 1, 2, length - 2, length - 1, length]) {
@@ -73,7 +73,7 @@ describe("what is written", () => {
     ["maybeList", "yes"],
     ["maybePart", []],
     ["maybePart", true],
-  ])("is never `%s` with a value of another type", (field, value) => {
+  ])("never has a value of another type in `%s`", (field, value) => {
     expect(() => ours.toBuffer({ ...NOTHING, text: "a", [field]: value })).toThrow();
   });
 });

@@ -5,7 +5,7 @@ import { incompatibility, withField, withRecord } from "../../support/wire/schem
 const files = readSchemaFiles();
 const journal = files.current["decision-event"];
 
-describe("a reader with the present schema reads what a released one wrote", () => {
+describe("a reader with the current schema reads what a released one wrote", () => {
   test.each(files.released)("$name of $version", ({ name, schema }) => {
     expect(incompatibility(files.current[name], schema)).toBeUndefined();
   });
@@ -16,7 +16,7 @@ describe("a reader with the present schema reads what a released one wrote", () 
   });
 });
 
-describe("an incompatible change is noticed", () => {
+describe("rejects an incompatible change", () => {
   test("a new field without a default", () => {
     const field = { name: "added", type: "string" };
     const next = withRecord(journal, "CallHeld", (record) => ({
@@ -34,7 +34,7 @@ describe("an incompatible change is noticed", () => {
     expect(incompatibility(next, journal)).toBeDefined();
   });
 
-  test("a nullable field that has become required", () => {
+  test("a nullable field that becomes required", () => {
     const next = withField(journal, ["DecidedPolicy", "tier"], (field) => ({
       name: field.name,
       type: "string",
@@ -47,7 +47,7 @@ describe("an incompatible change is noticed", () => {
     expect(incompatibility(next, journal)).toBeDefined();
   });
 
-  test("a field that has another name now", () => {
+  test("a renamed field", () => {
     const next = withField(journal, ["DecisionEvent", "seq"], (field) => ({
       ...field,
       name: "sequence",
@@ -56,7 +56,7 @@ describe("an incompatible change is noticed", () => {
   });
 });
 
-describe("a compatible change is not", () => {
+describe("accepts a compatible change", () => {
   test("a new nullable field with default null", () => {
     const next = withRecord(journal, "CallHeld", (record) => ({
       ...record,
@@ -65,12 +65,12 @@ describe("a compatible change is not", () => {
     expect(incompatibility(next, journal)).toBeUndefined();
   });
 
-  test("a field that is gone", () => {
+  test("a removed field", () => {
     const next = withField(journal, ["DecidedPolicy", "tier"], () => undefined);
     expect(incompatibility(next, journal)).toBeUndefined();
   });
 
-  test("an int that has become a long", () => {
+  test("an int that becomes a long", () => {
     const next = withField(journal, ["CallFacts", "recentCallsMax"], (field) => ({
       ...field,
       type: "long",

@@ -3,8 +3,7 @@ import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts
 import { LIMITS } from "../../../services/core/limits.ts";
 import type { DecodedInput } from "../../../services/runtime/ports.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
-import type { Envelope } from "../../../services/wire/envelope.ts";
-import { proposalProblem } from "../../../services/wire/proposal.ts";
+import { type Envelope, proposalProblem } from "../../../services/wire/proposal.ts";
 import { compileRecordTypes } from "../../../services/wire/record-types.ts";
 import { readSchemaFiles } from "../../../services/wire/schema-files.ts";
 import { verdictToRaw } from "../../../services/wire/verdict.ts";
@@ -36,13 +35,13 @@ describe("a proposal", () => {
     ["conversationId", "gespräch"],
     ["callId", ""],
     ["callId", "a\nb"],
-  ])("whose %s is %j names no call: it cannot be answered", (field, text) => {
+  ])("is undecodable where its %s is %j, because that names no call to answer", (field, text) => {
     const decoded = propose({ [field]: text });
     expect(decoded).toMatchObject({ ok: false });
     expect(decoded).toHaveProperty("message", expect.stringContaining(field));
   });
 
-  test("may have a slash in its conversation", () => {
+  test("may have a slash in its conversation id", () => {
     expect(propose({ conversationId: "a/b" })).toMatchObject({ ok: true });
   });
 
@@ -51,7 +50,7 @@ describe("a proposal", () => {
     ["turn", long],
     ["step", ""],
     ["confirmation", "a\u0000"],
-  ])("whose %s is %j is rejected, without it", (field, text) => {
+  ])("is rejected where its %s is %j, and loses that field", (field, text) => {
     expect(propose({ [field]: text })).toMatchObject({
       ok: true,
       input: {
@@ -62,7 +61,7 @@ describe("a proposal", () => {
     });
   });
 
-  test("with a tool that no tool is called is rejected under a printable name", () => {
+  test("is rejected under a printable name where its tool name is invalid", () => {
     expect(propose({ tool: "löschen\n" })).toMatchObject({
       ok: true,
       input: { tool: "l?schen?", rejected: { reason: "malformed" } },
@@ -74,11 +73,11 @@ describe("a proposal", () => {
   test.each([
     { microUnits: -1, currency: "EUR" },
     { microUnits: 1, currency: "eur" },
-  ])("with an estimated cost of %j is rejected", (estimatedCost) => {
+  ])("is rejected where its estimated cost is %j", (estimatedCost) => {
     expect(propose({ estimatedCost })).toHaveProperty("input.rejected.reason", "malformed");
   });
 
-  test("keeps the beginning of what the model said, never half a character", () => {
+  test("keeps the beginning of the model's text, never half a character", () => {
     const text = `${"a".repeat(LIMITS.assistantTextLength - 1)}😀 and more`;
     expect(propose({ assistantText: text })).toHaveProperty(
       "input.assistantText",
@@ -91,18 +90,18 @@ describe("a proposal", () => {
     );
   });
 
-  test("hands on arguments that are not UTF-8 as bytes, for the strict parser to refuse", () => {
+  test("passes on arguments that are not UTF-8 as bytes, for the strict parser to refuse", () => {
     const bytes = Uint8Array.of(0x7b, 0xff, 0x7d);
     expect(propose({ arguments: bytes })).toHaveProperty("input.arguments", bytes);
   });
 
-  test("hands on arguments that are UTF-8 as text, however they were given", () => {
+  test("passes on arguments that are UTF-8 as text, also where they were sent as bytes", () => {
     const text = '{"name":"Zoë 😀"}';
     expect(propose({ arguments: Buffer.from(text) })).toHaveProperty("input.arguments", text);
     expect(propose({ arguments: text })).toHaveProperty("input.arguments", text);
   });
 
-  test("never turns half a surrogate pair in its arguments into another character", () => {
+  test("never has half a surrogate pair of its arguments replaced by another character", () => {
     const text = `{"a":"${"x".repeat(100)}\ud83d"}`;
     const read = propose({ arguments: text });
     expect(read).toHaveProperty("input.arguments", text.replace("\ud83d", "\\ud83d"));
@@ -112,14 +111,14 @@ describe("a proposal", () => {
     );
   });
 
-  test("can be asked about before it is sent", () => {
+  test("can be checked before it is sent", () => {
     expect(proposalProblem(SAMPLE_PROPOSAL)).toBeUndefined();
     expect(proposalProblem({ ...SAMPLE_PROPOSAL, callId: "" })).toMatch(/callId/);
     expect(proposalProblem({ ...SAMPLE_PROPOSAL, step: "" })).toMatch(/step/);
     const untyped = (change: object) => proposalProblem({ ...SAMPLE_PROPOSAL, ...change });
     expect(untyped({ conversationId: undefined })).toMatch(/conversationId/);
     expect(untyped({ tenantId: 7 })).toMatch(/tenantId/);
-    // The model names the tool: the gate tells it what is wrong.
+    // The model chooses the tool name, and the gate tells it what is wrong.
     expect(proposalProblem({ ...SAMPLE_PROPOSAL, tool: "" })).toBeUndefined();
     expect(untyped({ estimatedCost: { microUnits: 2 ** 52, currency: "EUR" } })).toMatch(/micro/);
     expect(untyped({ estimatedCost: { microUnits: 0.5, currency: "EUR" } })).toMatch(/micro/);
@@ -134,7 +133,7 @@ describe("a result", () => {
     expect(structuredClone(report({}))).toStrictEqual({ ok: true, input: SAMPLE_RESULT });
   });
 
-  test("tells its duration in whole milliseconds", () => {
+  test("has its duration in whole milliseconds", () => {
     expect(report({ durationMs: 12.6 })).toHaveProperty("input.durationMs", 13);
   });
 
@@ -147,7 +146,7 @@ describe("a result", () => {
     expect(decoded).toHaveProperty("input.error.message", "\ufffd");
   });
 
-  test("with a status that is not on the list is refused", () => {
+  test("is refused where its status is not on the list", () => {
     const decoded = report({ status: "finished" as ResultInput["status"] });
     expect(decoded).toEqual({
       ok: false,
@@ -177,14 +176,14 @@ describe("a verdict", () => {
     expect(give({})).toStrictEqual({ ok: true, input: SAMPLE_VERDICT });
   });
 
-  test("says what it is about, or nothing of it", () => {
+  test("keeps its subject, and drops an empty one", () => {
     const about = { callId: null, actionKey: "a1", ruleDigest: null };
     expect(give({ about })).toStrictEqual({ ok: true, input: { ...SAMPLE_VERDICT, about } });
     const nothing = { callId: null, actionKey: null, ruleDigest: null };
     expect(give({ about: nothing })).toStrictEqual({ ok: true, input: SAMPLE_VERDICT });
   });
 
-  test("of this call alone is not of its tool, whatever else it says", () => {
+  test("does not name a tool where its scope is this call", () => {
     const types = compileRecordTypes(readSchemaFiles());
     const rawVerdict = { ...verdictToRaw({ ...SAMPLE_VERDICT, tool: "send_mail" }) };
     const toolOf = (scope: string | null) => {
@@ -200,7 +199,7 @@ describe("a verdict", () => {
     expect(toolOf("everything")).toMatchObject({ ok: false });
   });
 
-  test("that approves is of the tool's further calls where it says how many, or that it means the tool", () => {
+  test("that approves applies to further calls of the tool only with their number, or with the scope of the tool", () => {
     const types = compileRecordTypes(readSchemaFiles());
     const approve = { ...SAMPLE_VERDICT, kind: "approve" as const, tool: "send_mail" };
     const toolOf = (calls: number | null, scope: string | null) => {
@@ -220,7 +219,7 @@ describe("a verdict", () => {
     });
   });
 
-  test.each(["", " ", "\t"])("is nobody's word where its name is %j", (by) => {
+  test.each(["", " ", "\t"])("is refused where its `by` is %j", (by) => {
     expect(give({ by })).toEqual({
       ok: false,
       message: "a verdict needs `by`, the name of the person who gives it",
@@ -228,7 +227,7 @@ describe("a verdict", () => {
   });
 
   test.each(["an\u200bn", "ann\n", "\u3164", "ann\u2800"])(
-    "of the name %j cannot be read",
+    "is refused where its `by` is %j, which cannot be displayed",
     (by) => {
       expect(give({ by })).toMatchObject({ ok: false, message: expect.stringContaining("`by`") });
     },
@@ -238,7 +237,7 @@ describe("a verdict", () => {
     expect(give(change)).toMatchObject({ ok: false });
   });
 
-  test("must say whom it is about and who says it", () => {
+  test("must name its conversation and its speaker", () => {
     for (const field of ["tenantId", "conversationId", "by"]) {
       expect(give({ [field]: null })).toEqual({
         ok: false,
@@ -256,7 +255,7 @@ describe("a verdict", () => {
 });
 
 test.each(["proposals", "results", "verdicts"] as const)(
-  "a record of %s without a value is said to be one",
+  "the message for a record of %s without a value says so",
   (topic) => {
     for (const value of [null, new Uint8Array()]) {
       expect(codec.decodeInput(topic, value)).toEqual({
@@ -266,3 +265,23 @@ test.each(["proposals", "results", "verdicts"] as const)(
     }
   },
 );
+
+const decode = (topic: "proposals" | "results" | "verdicts", text: string | null) =>
+  codec.decodeInput(topic, text === null ? null : new TextEncoder().encode(text));
+
+describe("the message for an input that cannot be decoded", () => {
+  test.each([
+    ["proposals", "the record has no value: send an Avro or JSON record"],
+    ["results", "the record has no value: send an Avro record"],
+    ["verdicts", "the record has no value: send an Avro record"],
+  ] as const)("names the accepted forms where a record of %s is empty", (topic, problem) => {
+    expect(decode(topic, null)).toEqual({ ok: false, message: problem });
+  });
+
+  test.each(["\ufeff{}", " {}"])("says how JSON must begin only for the proposal %j", (text) => {
+    const json = expect.stringMatching(/nor JSON \(first byte `\{`\)$/);
+    expect(decode("proposals", text)).toEqual({ ok: false, message: json });
+    expect(decode("results", text)).not.toEqual({ ok: false, message: json });
+    expect(decode("proposals", "\u0000\u0000")).not.toEqual({ ok: false, message: json });
+  });
+});

@@ -35,13 +35,16 @@ function timesIn(bytes: Buffer, text: string): number {
 }
 
 describe("a journal record", () => {
-  test.each(Object.values(SAMPLE_EVENTS))("of $type comes back as it was written", (event) => {
-    const record = journalOf(SAMPLE_PROPOSAL, [event]);
-    expect(structuredClone(roundTrip(record))).toStrictEqual(record);
-  });
+  test.each(Object.values(SAMPLE_EVENTS))(
+    "with an event of type $type comes back as it was written",
+    (event) => {
+      const record = journalOf(SAMPLE_PROPOSAL, [event]);
+      expect(structuredClone(roundTrip(record))).toStrictEqual(record);
+    },
+  );
 
   test.each<GateInput>([SAMPLE_PROPOSAL, SAMPLE_RESULT, SAMPLE_VERDICT, { type: "tick" }])(
-    "of a $type comes back as it was written",
+    "of the input $type comes back as it was written",
     (input) => {
       const record = { ...journalOf(input, []), stateHash: "77".repeat(32) };
       expect(structuredClone(roundTrip(record))).toStrictEqual(record);
@@ -60,7 +63,7 @@ describe("a journal record", () => {
   });
 });
 
-describe("what the input and its decision both say is written once", () => {
+describe("a value that an input and its decision share is written once", () => {
   const once = bytesOf(journalOf(PLAIN_PROPOSAL, [PLAIN_ALLOWED]));
 
   test.each([
@@ -71,12 +74,12 @@ describe("what the input and its decision both say is written once", () => {
     expect(timesIn(once, text)).toBe(1);
   });
 
-  test("for a repeated decision too", () => {
+  test("also for a repeated decision", () => {
     const bytes = bytesOf(journalOf(PLAIN_PROPOSAL, [{ ...SAMPLE_EVENTS.repeated }]));
     expect(timesIn(bytes, PLAIN_ALLOWED.arguments.text)).toBe(1);
   });
 
-  test("but not where they differ", () => {
+  test("only where both are equal", () => {
     const spaced = `${PLAIN_ALLOWED.arguments.text} `;
     const record = journalOf({ ...PLAIN_PROPOSAL, arguments: spaced, agentId: null }, [
       PLAIN_ALLOWED,
@@ -85,7 +88,7 @@ describe("what the input and its decision both say is written once", () => {
     expect(structuredClone(roundTrip(record))).toStrictEqual(record);
   });
 
-  test("and arguments of bytes are not taken for text", () => {
+  test("except arguments in bytes, which are not taken for text", () => {
     const bytes = new Uint8Array(Buffer.from(PLAIN_ALLOWED.arguments.text));
     const record = journalOf({ ...PLAIN_PROPOSAL, arguments: bytes }, [PLAIN_ALLOWED]);
     expect(structuredClone(roundTrip(record))).toStrictEqual(record);
@@ -94,18 +97,18 @@ describe("what the input and its decision both say is written once", () => {
 
 const UNKNOWN_NOTICE = { reason: "x", message: "", rule: "" };
 
-test("an event that says it is of another type than its record is not read", () => {
+test("an event whose type contradicts its record is not decoded", () => {
   const hex = Buffer.from(bytesOf(journalOf(SAMPLE_PROPOSAL, [ALLOWED]))).toString("hex");
   const [allowed, refused] = ["allowed", "refused"].map((type) =>
     Buffer.from(type).toString("hex"),
   );
   const forged = Buffer.from(hex.replace(`0e${allowed}`, `0e${refused}`), "hex");
-  expect(() => codec.decodeJournal(forged)).toThrow(/type of a record is not that of its place/);
+  expect(() => codec.decodeJournal(forged)).toThrow(/type of a record is not that of its position/);
   const unknown = Buffer.from(hex.replace(`000e${allowed}`, `320e${allowed}`), "hex");
   expect(() => codec.decodeJournal(unknown)).toThrow(/no record has the number 25/);
 });
 
-describe("a word that is on no list is not read", () => {
+describe("a word that is on no closed list is not decoded", () => {
   const refusal = REFUSED.refusal;
   const refused = (change: object): CallRefused => ({
     ...REFUSED,
@@ -185,13 +188,13 @@ describe("an allowed call", () => {
     expect(() => codec.encodeDecision(event, SAMPLE_POSITION)).toThrow(/k9/);
   });
 
-  test("is not read from a refused one", () => {
+  test("is not decoded from a refused one", () => {
     const refused = codec.encodeDecision(REFUSED, SAMPLE_POSITION).value;
     expect(() => codec.decodeAllowed(refused)).toThrow(PoisonRecordError);
   });
 });
 
-test("a dead letter keeps key and value as they were", () => {
+test("a dead letter keeps key and value unchanged", () => {
   const letter = {
     at: SAMPLE_POSITION,
     code: "undecodable" as const,
@@ -222,7 +225,7 @@ describe("sensitive arguments", () => {
     },
   };
 
-  test("are clear in the allowed record alone", () => {
+  test("are in clear text in the allowed record only", () => {
     const { value } = codec.encodeDecision(event, SAMPLE_POSITION);
     expect(codec.decodeAllowed(value).arguments).toMatchObject({ text: clear, sealed: [] });
     const record = journalOf(SAMPLE_PROPOSAL, [event]);
@@ -230,7 +233,7 @@ describe("sensitive arguments", () => {
     expect(timesIn(bytesOf(record), "4111222233334444")).toBe(0);
   });
 
-  test("need the secret that they were sealed with, beside that of the key", () => {
+  test("need the secret that sealed them, in addition to that of the key", () => {
     const other = createAvroCodec({ secrets: new Map([["next", secret]]) });
     const later = { ...event, keyId: "next" };
     expect(() => other.encodeDecision(later, SAMPLE_POSITION)).toThrow(`key id \`${keyId}\``);

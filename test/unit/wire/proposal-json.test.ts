@@ -8,7 +8,7 @@ const NAMES = '"conversationId":"c","callId":"d","tool":"t"';
 
 const decode = (text: string) => codec.decodeInput("proposals", Buffer.from(text));
 
-/** What the gate refuses, with its message. */
+/** Why the gate refuses a text, with its message. */
 function rejection(text: string): string {
   const decoded = decode(text);
   const input = decoded.ok ? (decoded.input as ProposalInput) : undefined;
@@ -37,7 +37,7 @@ describe("a JSON proposal", () => {
     });
   });
 
-  test("may say everything", () => {
+  test("may have every field", () => {
     const text = `{${NAMES},"tenantId":"acme","agentId":"a","turn":"1","step":"s","arguments":"{}",
       "assistantText":"I will.","estimatedCost":{"microUnits":5,"currency":"EUR"},"confirmation":"k",
       "traceparent":"00-a-b-01","tracestate":"x=y","ceId":"1","ceSource":"s","ceType":"t","ceTime":"z"}`;
@@ -56,14 +56,14 @@ describe("a JSON proposal", () => {
     });
   });
 
-  test("gives its arguments as an object or as JSON text", () => {
+  test("has its arguments as an object or as JSON text", () => {
     const asObject = decode(`{${NAMES},"arguments":{"b": [1.0, {"a": null}], "a": 1e1}}`);
     expect(asObject).toHaveProperty("input.arguments", '{"a":10,"b":[1,{"a":null}]}');
     const asText = decode(`{${NAMES},"arguments":"{\\"b\\": 1.0}"}`);
     expect(asText).toHaveProperty("input.arguments", '{"b": 1.0}');
   });
 
-  test("may number its turns and steps", () => {
+  test("may have numbers as turns and steps", () => {
     const decoded = decode(`{${NAMES},"arguments":{},"turn":3,"step":0}`);
     expect(decoded).toHaveProperty("input.turn", "3");
     expect(decoded).toHaveProperty("input.step", "0");
@@ -71,20 +71,20 @@ describe("a JSON proposal", () => {
     expect(rejection(`{${NAMES},"arguments":{},"turn":1.5}`)).toMatch(/`turn` must be text or a/);
   });
 
-  test("takes null for what it leaves out", () => {
+  test("may have null instead of a missing field", () => {
     const decoded = decode(`{${NAMES},"arguments":{},"turn":null,"estimatedCost":null}`);
     expect(decoded).toHaveProperty("input.rejected", null);
   });
 });
 
 describe("a JSON proposal that names its call is answered", () => {
-  test("where it has a field that is not known", () => {
+  test("where it has an unknown field", () => {
     expect(rejection(`{${NAMES},"arguments":{},"approved":true}`)).toBe(
       "malformed: unknown field `approved`",
     );
   });
 
-  test("and a long field is shown without half a character", () => {
+  test("and the message shows a long field without half a character", () => {
     const field = `${"x".repeat(39)}😀`;
     expect(rejection(`{${NAMES},"arguments":{},"${field}":true}`)).toBe(
       `malformed: unknown field \`${"x".repeat(39)}\``,
@@ -119,14 +119,14 @@ describe("a JSON proposal that names its call is answered", () => {
     expect(rejection(`{${NAMES},"arguments":{"a":${deep}}}`)).toMatch(/^too_large: /);
   });
 
-  test("and a call of the same content is the same call", () => {
+  test("and the same content is the same call", () => {
     const text = `{${NAMES},"arguments":{"a":1,"a":2}}`;
     expect(decode(text)).toStrictEqual(decode(text));
     expect(decode(text)).toHaveProperty("input.arguments", text);
   });
 });
 
-describe("JSON that names no call is no proposal", () => {
+describe("JSON that names no call is not a proposal", () => {
   test.each([
     ["{", /JSON/],
     ["{}", /`conversationId`, `callId`, `tool` must be given/],
@@ -140,7 +140,7 @@ describe("JSON that names no call is no proposal", () => {
     expect(decoded).toHaveProperty("message", expect.stringMatching(message));
   });
 
-  test("is not read on the other topics", () => {
+  test("is not decoded on the other topics", () => {
     expect(codec.decodeInput("results", Buffer.from("{}"))).toMatchObject({ ok: false });
     expect(codec.decodeInput("verdicts", Buffer.from("{}"))).toMatchObject({ ok: false });
   });

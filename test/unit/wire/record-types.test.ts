@@ -32,18 +32,18 @@ describe("framing", () => {
     expect(bytes.toString("hex", 0, 2)).toBe("c301");
   });
 
-  test("of another schema is not taken for this one", () => {
+  test("with the fingerprint of another schema is refused", () => {
     const decoded = codec.decodeInput("verdicts", codec.encodeResult(SAMPLE_RESULT));
     expect(decoded).toMatchObject({ ok: false });
     expect(decoded).toHaveProperty("message", expect.stringContaining("no version of verdict"));
   });
 
-  test("that is none says what was expected", () => {
+  test("is named in the message where it is missing", () => {
     const decoded = codec.decodeInput("results", Buffer.from("00000000070a0b", "hex"));
     expect(decoded).toHaveProperty("message", expect.stringContaining("c3 01"));
   });
 
-  test("followed by more than one record is refused", () => {
+  test("is refused where bytes follow the record", () => {
     const bytes = Buffer.concat([codec.encodeResult(SAMPLE_RESULT), Buffer.from([0])]);
     const decoded = codec.decodeInput("results", bytes);
     expect(decoded).toHaveProperty("message", expect.stringContaining("1 bytes follow"));
@@ -51,7 +51,7 @@ describe("framing", () => {
 });
 
 describe("memory", () => {
-  test("that was handed out is not written again", () => {
+  test("of a returned record is not written again", () => {
     const first = codec.encodeProposal({ ...PLAIN_PROPOSAL, callId: "first" });
     const before = Buffer.from(first).toString("hex");
     for (let at = 0; at < 2_000; at += 1) {
@@ -68,14 +68,14 @@ describe("memory", () => {
     }
   });
 
-  test("may be any bytes, not only the platform's buffers", () => {
+  test("of a record to decode may be any bytes, not only the platform's buffers", () => {
     const bytes = new Uint8Array(codec.encodeResult(SAMPLE_RESULT));
     expect(codec.decodeInput("results", bytes)).toEqual({ ok: true, input: SAMPLE_RESULT });
   });
 });
 
-describe("a value that is not what the schema says", () => {
-  test("is refused when written, and the field is named", () => {
+describe("a value that does not fit the schema", () => {
+  test("is refused with the name of its field", () => {
     const record = journalOf(PLAIN_PROPOSAL, [
       { ...ALLOWED, times: { ...ALLOWED.times, atMs: 1.5 } },
     ]);
@@ -83,7 +83,7 @@ describe("a value that is not what the schema says", () => {
     expect(() => codec.encodeJournal(record)).toThrow(/events\.0\.times\.atMs/);
   });
 
-  test("is refused where a number would be read as another", () => {
+  test("is refused where a number would be decoded as another", () => {
     for (const seq of [2 ** 52, -(2 ** 52) - 1, Number.MAX_SAFE_INTEGER, Number.NaN]) {
       const record = { ...journalOf(PLAIN_PROPOSAL, [ALLOWED]), seq };
       expect(() => codec.encodeJournal(record)).toThrow(/seq/);
@@ -100,11 +100,13 @@ describe("a value that is not what the schema says", () => {
 describe("a count in damaged bytes", () => {
   const journal = codec.encodeJournal(journalOf({ type: "tick" }, []));
 
-  /** The events of that record are its only list: one zero before state hash and four attributes. */
+  /**
+   * The only list of that record is its events: one zero before the state hash and four attributes.
+   */
   const eventsAt = journal.length - 1 - 1 - 4;
 
   test.each(["feffffff0f", "feffffffffffffff7f", "ffffffff0f"])(
-    "of %s items is not believed",
+    "of %s items is refused",
     (count) => {
       const damaged = Buffer.concat([
         journal.subarray(0, eventsAt),
@@ -116,7 +118,7 @@ describe("a count in damaged bytes", () => {
   );
 });
 
-test("a record of an earlier version is read with what it has, the rest is null", () => {
+test("a record of an earlier version is decoded with null for new fields", () => {
   const earlier = withField(schemas.current.result, ["CallResult", "cost"], () => undefined);
   const released = [{ version: "v0", name: "result" as const, schema: earlier }];
   const reader = createAvroCodec({ secrets: SAMPLE_SECRETS, schemas: { ...schemas, released } });
@@ -133,6 +135,6 @@ test("a record of an earlier version is read with what it has, the rest is null"
   expect(codec.decodeInput("results", bytes)).toMatchObject({ ok: false });
 });
 
-test("schemas that are not there are said to be missing, with the path", () => {
+test("the error for missing schemas names the path", () => {
   expect(() => readSchemaFiles("no-such-directory")).toThrow(/no-such-directory.*proposed-call/);
 });

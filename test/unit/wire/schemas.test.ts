@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileAvro } from "../../../services/wire/avro-types.ts";
-import { parsingCanonicalForm } from "../../../services/wire/fingerprint.ts";
+import { parsingCanonicalForm, schemaFingerprint } from "../../../services/wire/fingerprint.ts";
 import { readSchemaFiles } from "../../../services/wire/schema-files.ts";
 import { SAMPLE_EVENTS } from "../../support/wire/samples.ts";
 import { recordsOf } from "../../support/wire/schema-walk.ts";
@@ -13,7 +13,7 @@ const fields = schemas.flatMap(([file, schema]) =>
   ),
 );
 
-/** A union without null: its records say by `type` which of them they are. */
+/** Whether this is a union without null, whose records name their own type. */
 function isTagged(type: readonly unknown[]): boolean {
   return !type.includes("null");
 }
@@ -27,7 +27,7 @@ test.each(schemas)("%s is a record of callgate.v1", (_file, schema) => {
 });
 
 describe("every field", () => {
-  test("says what it is", () => {
+  test("has a description", () => {
     const undocumented = fields.filter(({ field }) => !/^\S.*[.…]$/.test(field.doc ?? ""));
     expect(undocumented.map(({ location }) => location)).toEqual([]);
   });
@@ -40,7 +40,7 @@ describe("every field", () => {
     expect(wrong.map(({ location }) => location)).toEqual([]);
   });
 
-  test("that names the type of an event has it as its default", () => {
+  test("that names the type of an event has that type as its default", () => {
     const events = fields.filter(({ location }) => /^decision-event: \w+\.type$/.test(location));
     const types = events.map(({ field }) => field.default).filter((each) => each !== undefined);
     expect(new Set(types)).toEqual(new Set(Object.keys(SAMPLE_EVENTS)));
@@ -69,7 +69,7 @@ test("a record of one name is the same in every file", () => {
   expect(differing).toEqual([]);
 });
 
-/** A nested definition counts by its name: it stands in full only where it comes first. */
+/** A nested definition counts by its name, because only its first occurrence is complete. */
 function withoutDocs(type: unknown): unknown {
   return JSON.parse(
     JSON.stringify(type, (key, value) => {
@@ -79,13 +79,13 @@ function withoutDocs(type: unknown): unknown {
   );
 }
 
-test("what proposals, results and the journal hold has no lists that a stranger could make endless", () => {
+test("proposals, results and the journal have no lists that a stranger could make endless", () => {
   for (const name of ["proposed-call", "result", "verdict"] as const) {
     expect(JSON.stringify(current[name])).not.toContain('"array"');
   }
 });
 
-test("the parsing canonical form has full names and only what the bytes depend on", () => {
+test("the parsing canonical form has full names and only attributes that the bytes depend on", () => {
   const form = parsingCanonicalForm(
     compileAvro({
       type: "record",
@@ -109,7 +109,7 @@ test("the parsing canonical form has full names and only what the bytes depend o
   );
 });
 
-test("a release is a copy: schemas that were not changed since have the released form", () => {
+test("a release is a copy: unchanged schemas equal their released form", () => {
   const latest = new Map(released.map(({ name, schema }) => [name, schema]));
   for (const [name, schema] of latest) {
     const same = JSON.stringify(schema) === JSON.stringify(current[name]);
@@ -118,4 +118,19 @@ test("a release is a copy: schemas that were not changed since have the released
       parsingCanonicalForm(compileAvro(current[name]));
     expect({ name, same: same || !sameBytes }).toEqual({ name, same: true });
   }
+});
+
+// From the schema tests of the Avro specification, as signed 64-bit numbers.
+test.each([
+  ["null", 7195948357588979594n],
+  ["boolean", -6970731678124411036n],
+  ["int", 8247732601305521295n],
+  ["long", -3434872931120570953n],
+  ["float", 5583340709985441680n],
+  ["double", -8181574048448539266n],
+  ["bytes", 5746618253357095269n],
+  ["string", -8142146995180207161n],
+])("the fingerprint of %s is the published one", (schema, expected) => {
+  const bytes = Buffer.from(schemaFingerprint(compileAvro(schema)));
+  expect(bytes.readBigInt64LE()).toBe(expected);
 });

@@ -20,7 +20,7 @@ function idOf(name: SchemaName): number {
   return FIRST_ID + SCHEMA_NAMES.indexOf(name);
 }
 
-/** Everything is known from the start. */
+/** A registry whose schemas are all loaded. */
 function knowing(others: Readonly<Record<number, SchemaLookup>>): WriterSchemas {
   const own = SCHEMA_NAMES.map((name): [number, SchemaLookup] => [
     idOf(name),
@@ -51,7 +51,7 @@ const codecKnowing = (others: Readonly<Record<number, SchemaLookup>> = {}) =>
 const wired = codecKnowing();
 const plain = createAvroCodec({ secrets: SAMPLE_SECRETS, schemas: files });
 
-/** A result of a writer whose schema has one field more than ours, in front. */
+/** A result of a writer whose schema has one more field than ours, at the start. */
 function resultWith(
   type: AvroSchema,
   body: string,
@@ -65,7 +65,7 @@ function resultWith(
 }
 
 describe("the wire format of a registry", () => {
-  test("is a zero and the id, high byte first", () => {
+  test("is a zero byte and the id, high byte first", () => {
     const bytes = Buffer.from(wired.encodeResult(SAMPLE_RESULT));
     expect(bytes.toString("hex", 0, 5)).toBe("0001020305");
     expect(wireId(bytes)).toBe(idOf("result"));
@@ -80,7 +80,7 @@ describe("the wire format of a registry", () => {
     expect(wireId(wirePrefix(id))).toBe(id);
   });
 
-  test("is told from anything else", () => {
+  test("is distinguished from anything else", () => {
     expect(wireId(Buffer.from("0000000001", "hex"))).toBe(1);
     expect(wireId(Buffer.from("00ffffffff", "hex"))).toBe(2 ** 32 - 1);
     expect(wireId(Buffer.from("00000000", "hex"))).toBeUndefined();
@@ -88,14 +88,14 @@ describe("the wire format of a registry", () => {
     expect(wireId(Buffer.alloc(0))).toBeUndefined();
   });
 
-  test.each(GOLDEN_RECORDS)("takes $file and gives it back", ({ write, read, value }) => {
+  test.each(GOLDEN_RECORDS)("encodes and decodes $file", ({ write, read, value }) => {
     const bytes = Buffer.from(write(wired));
     expect(bytes[0]).toBe(0);
     expect(read(wired, bytes)).toMatchObject(value);
     expect(read(wired, write(plain))).toMatchObject(value);
   });
 
-  test("is nothing that a codec without a registry can read", () => {
+  test("is refused by a codec without a registry", () => {
     expect(plain.decodeInput("results", wired.encodeResult(SAMPLE_RESULT))).toEqual({
       ok: false,
       message: expect.stringContaining("seems to need a schema registry"),
@@ -103,14 +103,14 @@ describe("the wire format of a registry", () => {
     expect(plain.pending?.(wired.encodeResult(SAMPLE_RESULT))).toBeNull();
   });
 
-  test("cut anywhere is a message, not a crash", () => {
+  test("gives a message, not a crash, where a record is cut anywhere", () => {
     const bytes = wired.encodeResult(SAMPLE_RESULT);
     for (let end = 1; end < bytes.length; end += 1) {
       expect(wired.decodeInput("results", bytes.subarray(0, end))).toMatchObject({ ok: false });
     }
   });
 
-  test("waits for an id that is not known, and for nothing else", () => {
+  test("waits only for an id that is not loaded", () => {
     const unknown = Buffer.concat([wirePrefix(99), Buffer.alloc(4)]);
     expect(wired.pending?.(unknown)).toBeInstanceOf(Promise);
     for (const value of [
@@ -139,7 +139,7 @@ describe("a field that only the writer has", () => {
     ["no list", array, "00"],
     ["a map", map, "0202610200"],
     ["a map in a block of known size", map, "010602610200"],
-  ])("is stepped over: %s", (_, type, body) => {
+  ])("is skipped: %s", (_, type, body) => {
     expect(read(resultWith(type, body))).toEqual({ ok: true, input: SAMPLE_RESULT });
   });
 
@@ -149,7 +149,7 @@ describe("a field that only the writer has", () => {
     ["a list in a block of less than nothing", array, "030300"],
     ["a map", map, "feffffffffffff07"],
     ["a map in a block of less than nothing", map, "030300"],
-  ])("whose length is not believed: %s", (_, type, body) => {
+  ])("is refused for its length: %s", (_, type, body) => {
     expect(read(resultWith(type, body))).toMatchObject({
       ok: false,
       message: expect.stringContaining("damaged"),

@@ -1,14 +1,14 @@
 /**
- * Our place in the consumer group of the gates: who is there, and which partitions are ours.
- * kafkajs' consumer is used for this alone; the inputs are read by the group-less reader, so every
- * partition is paused before the first fetch (docs/adr/0007).
+ * Membership in the consumer group of the gates: who is there, and which partitions are ours.
+ * kafkajs' consumer serves for this alone. Inputs are read without the group, so every partition is
+ * paused before the first fetch (docs/adr/0007).
  *
- * MEMBER-1 nothing throws in a listener of the consumer: it would end the consumer for good (KAFKA-18).
- * MEMBER-2 `assignment` changes only in GROUP_JOIN, and becomes empty only when the group is left or lost.
- *    While the group rebalances what was ours stays ours: tasks go on, and whoever gets a number
- *    instead of us fences us.
- * MEMBER-3 a grant ends when its number goes, and never comes back: the same number again is another grant
- *    (KAFKA-13).
+ * MEMBER-1 No listener of the consumer throws: that would end the consumer for good (KAFKA-18).
+ * MEMBER-2 `assignment` changes only in GROUP_JOIN, and becomes empty only when the group is left
+ *    or lost. While the group rebalances, our partitions stay ours: tasks go on, and the next owner
+ *    of a partition fences us.
+ * MEMBER-3 A grant ends when its partition goes, and never comes back: the same partition, assigned
+ *    again, has another grant (KAFKA-13).
  */
 import type {
   Consumer,
@@ -34,30 +34,33 @@ import {
 
 export type GroupSettings = {
   readonly group: string;
-  /** A member that was silent for so long has lost its partitions. */
+  /** A member that sends no heartbeat for this time loses its partitions. */
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
 };
 
 export type GroupContext = {
-  /** A client of its own: kafkajs keeps marks in it. Its requests must time out within the session. */
+  /**
+   * Creates a client for this group alone, since kafkajs stores offsets in it. Its request time-out
+   * must be shorter than the session.
+   */
   readonly newKafka: () => Kafka;
   readonly names: TopicNames;
   readonly settings: GroupSettings;
   readonly logger: Logger;
 };
 
-/** The right to one number, from an assignment until the number goes. */
+/** The ownership of one partition, from the assignment that brings it to the one that takes it. */
 export type Grant = { readonly partition: number; readonly epoch: number };
 
-/** How long the fetch loop sleeps where everything is paused: heartbeats are looked at so often. */
+/** How long the fetch loop sleeps while all is paused; it sends due heartbeats this often. */
 const LOOP_MS = 100;
-/** Partitions that were added are seen after this time at the latest (KAFKA-9). */
+/** Added partitions are noticed after this time at the latest (KAFKA-9). */
 const METADATA_MAX_AGE_MS = 10_000;
 /**
- * The loop heartbeats by itself, so that one that stands still loses its partitions within a session. What
- * is left to do is to end a process that would never come back; a cluster that is away for long, which
- * also stops the loop, must not be taken for that (KAFKA-19).
+ * The fetch loop sends the heartbeats, so a member whose loop hangs loses its partitions within a
+ * session. The watchdog ends a process whose loop would never come back. An unreachable cluster
+ * also stops the loop and must not be mistaken for that, so the limit is long (KAFKA-19).
  */
 const LOOP_IDLE_MS_MAX = 120_000;
 const PAUSE_MS_MIN = 250;
@@ -94,7 +97,7 @@ export class GroupMembership implements Membership {
     this.#watchdog = new Watchdog({
       limitMs: Math.max(context.settings.sessionTimeoutMs, LOOP_IDLE_MS_MAX),
       onStuck: (idleMs) => {
-        this.#fail(new FatalError("unexpected", `the group's loop did not turn for ${idleMs} ms`));
+        this.#fail(new FatalError("unexpected", `the group's loop hung for ${idleMs} ms`));
       },
     });
   }
@@ -107,7 +110,7 @@ export class GroupMembership implements Membership {
     return this.#joined && !this.#pulse.isIdle(Date.now());
   }
 
-  /** The grant of a number that is ours. */
+  /** The grant of a partition that is ours. */
   grantOf(partition: number): Grant | undefined {
     return this.#grants.get(partition);
   }
@@ -117,8 +120,8 @@ export class GroupMembership implements Membership {
   }
 
   /**
-   * Whether the group says, by a heartbeat that was sent after `sinceMs`, that the grant is still ours
-   * (KAFKA-5). False where it does not say so within two session times.
+   * True once the group has answered a heartbeat that was sent after `sinceMs`: the grant is still
+   * ours (KAFKA-5). False where no such answer comes within two session time-outs.
    */
   async confirm(grant: Grant, sinceMs: number): Promise<boolean> {
     const untilMs = Date.now() + 2 * this.#context.settings.sessionTimeoutMs;
@@ -159,7 +162,10 @@ export class GroupMembership implements Membership {
     }
   }
 
-  /** One consumer after the other: what kafkajs itself does after a crash ends where a cluster is away. */
+  /**
+   * Runs one consumer after the other. kafkajs' own restart after a crash gives up while the
+   * cluster is unreachable.
+   */
   async #stayIn(): Promise<void> {
     for (let pauseMs = PAUSE_MS_MIN; this.#left === null; ) {
       const { epoch } = this.#assignment;
@@ -180,7 +186,7 @@ export class GroupMembership implements Membership {
     }
   }
 
-  /** Resolves with what ended the consumer. */
+  /** Resolves with the error that ended the consumer. */
   async #consume(): Promise<Error> {
     const consumer = this.#createConsumer();
     this.#consumer = consumer;
@@ -192,7 +198,8 @@ export class GroupMembership implements Membership {
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
-        // Nothing comes here but what another broker's fetch had on its way when we paused (KAFKA-12, KAFKA-18).
+        // All partitions are paused; only a fetch in flight from another broker can arrive here
+        // (KAFKA-12, KAFKA-18).
         eachBatch: () => Promise.resolve(),
       });
     } catch (error) {
@@ -214,7 +221,7 @@ export class GroupMembership implements Membership {
     try {
       await this.#consumer?.disconnect();
     } catch (error) {
-      // The group notices our absence after the session time-out instead of now.
+      // The group then notices our absence only after the session time-out.
       this.#context.logger.warn("the group could not be left", { message: messageOf(error) });
     }
   }
@@ -222,7 +229,7 @@ export class GroupMembership implements Membership {
   #createConsumer(): Consumer {
     const { newKafka, settings } = this.#context;
     const claim = (): { readonly partitions: readonly number[]; readonly generation: number } => {
-      // The only sure sign of a rebalance, whatever started it: no event comes before it (KAFKA-13).
+      // The only sure sign of a rebalance: no event of the consumer comes before it (KAFKA-13).
       this.#watchdog.disarm();
       this.#pulse.joining();
       return { partitions: this.#assignment.partitions, generation: this.#generation };
@@ -240,7 +247,7 @@ export class GroupMembership implements Membership {
     });
   }
 
-  /** Resolves when the consumer has ended; it does not come back (KAFKA-18). */
+  /** Resolves when the consumer has ended; kafkajs does not revive it (KAFKA-18). */
   #listen(consumer: Consumer): Promise<Error> {
     const { events } = consumer;
     const guarded =
@@ -285,17 +292,20 @@ export class GroupMembership implements Membership {
       topic,
       partitions: [...partitions],
     }));
-    // Before the first fetch of this assignment: listeners run within the join (KAFKA-2, KAFKA-12).
+    // Listeners run within the join, so this comes before the assignment's first fetch
+    // (KAFKA-2, KAFKA-12).
     if (topics.length > 0) consumer.pause(topics);
     if (this.#left !== null) return;
-    this.#become(this.#whole(memberAssignment));
+    this.#become(this.#completePartitions(memberAssignment));
     this.#joined = true;
     this.#pulse.joined(Date.now());
     this.#wake();
   }
 
-  /** Partitions that we have of every input topic; part of a number is not run (KAFKA-17). */
-  #whole(memberAssignment: ConsumerGroupJoinEvent["payload"]["memberAssignment"]): number[] {
+  /** The partitions that were assigned in every input topic; others are not run (KAFKA-17). */
+  #completePartitions(
+    memberAssignment: ConsumerGroupJoinEvent["payload"]["memberAssignment"],
+  ): number[] {
     const { names, logger } = this.#context;
     const inputs = INPUT_TOPICS.map((topic) => names[topic]);
     const all = new Set(Object.values(memberAssignment).flat());
@@ -304,7 +314,7 @@ export class GroupMembership implements Membership {
       const has = inputs.filter((name) => memberAssignment[name]?.includes(partition));
       if (has.length === inputs.length) partitions.push(partition);
       else
-        logger.error("a partition of some topics only was assigned; it is not run", { partition });
+        logger.error("a partition was assigned in some topics only; it is not run", { partition });
     }
     return partitions.sort((a, b) => a - b);
   }
@@ -339,7 +349,7 @@ export class GroupMembership implements Membership {
   }
 }
 
-/** What trying again cannot patch, and so ends the process; null: it is joined again. */
+/** The error that must end the process, since joining again cannot help; null: join again. */
 function asEnd(error: unknown): FatalError | null {
   for (let at = error, depth = 0; at instanceof Error && depth < CAUSES_MAX; depth += 1) {
     if (PROGRAMMING_ERRORS.includes(at.name)) {
@@ -351,7 +361,7 @@ function asEnd(error: unknown): FatalError | null {
   }
   if (protocolCode(error) === INCONSISTENT_GROUP_PROTOCOL) {
     const text =
-      "somebody else is in the gates' consumer group: give each program a group of its own";
+      "another program is in the gates' consumer group: give each program a group of its own";
     return new FatalError("log_mismatch", text, { cause: error });
   }
   const mapped = mapKafkaError(error, "joining the group");

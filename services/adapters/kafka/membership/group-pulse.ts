@@ -1,11 +1,12 @@
-/** When a consumer group last said that our place in it is ours. */
+/** Tells whether a member of a consumer group still hears from the group. */
 
-/** How long a group waits at most for its members while it gives partitions out anew. */
+/** How long a group waits for its members during a rebalance. */
 export const REBALANCE_TIMEOUT_MS = 10_000;
 
 /**
- * Told what the group's client sends and is answered. A broker that is gone answers nothing, and the client takes its
- * time to find out: whoever has heard nothing for a session may have lost its place, whatever it still thinks.
+ * Follows the heartbeats of the group's client. The client takes long to notice a broker that is
+ * gone; a member that got no answer for a session may have lost its partitions, whatever the client
+ * still reports.
  */
 export class GroupPulse {
   readonly #sessionTimeoutMs: number;
@@ -27,7 +28,7 @@ export class GroupPulse {
     this.#heardAtMs = Math.max(this.#heardAtMs, this.#answeredSentAtMs);
   }
 
-  /** No heartbeat is sent before the partitions are given out. */
+  /** During a join no heartbeat is sent until the partitions are assigned. */
   joining(): void {
     this.#isJoining = true;
   }
@@ -37,17 +38,17 @@ export class GroupPulse {
     this.#heardAtMs = atMs;
   }
 
-  /** The client has given up. */
+  /** The client has ended. */
   ended(): void {
     this.#isJoining = false;
   }
 
-  /** When the heartbeat was sent that was answered last. */
+  /** When the latest answered heartbeat was sent. */
   get answeredSentAtMs(): number {
     return this.#answeredSentAtMs;
   }
 
-  /** Nothing was heard for longer than a session, and while the group waits for its members for as long as it may. */
+  /** True where no answer came for a session; during a join, for the rebalance time-out as well. */
   isIdle(nowMs: number): boolean {
     const waitMs = this.#isJoining ? REBALANCE_TIMEOUT_MS : 0;
     return nowMs - this.#heardAtMs > this.#sessionTimeoutMs + waitMs;

@@ -1,24 +1,24 @@
 /**
- * Assigns partitions (KAFKA-17): a member gets a partition of every input topic at once, since proposals,
- * results and verdicts of one partition have one owner. Balanced, and sticky to the last owner, which has
- * the state.
+ * Assigns partitions (KAFKA-17). A member gets a partition in every input topic at once, since
+ * proposals, results and verdicts of one partition have one owner. The assignment is balanced, and
+ * sticky to the last owner, which has the state.
  */
 import type { PartitionAssigner } from "kafkajs";
 import { loadKafkajs } from "../patches/load-kafkajs.ts";
 
-/** What a member says of itself when it joins. */
+/** What a member reports when it joins. */
 export type MemberClaim = {
   readonly memberId: string;
-  /** Partitions it has state of. */
+  /** Partitions whose state the member has. */
   readonly partitions: readonly number[];
-  /** Generation it had them in: of two that claim one partition, the later owner has it. */
+  /** The generation in which it owned them; of two claims to a partition, the later one wins. */
   readonly generation: number;
 };
 
 /**
- * Each partition from 0 to `partitionCount` - 1 to exactly one member; no member has two more than another.
- * A member keeps what it claims rightly, as far as its share goes. Depends on nothing but its
- * arguments, in whatever order the members come.
+ * Assigns each partition from 0 to `partitionCount` - 1 to exactly one member; the members' counts
+ * differ by one at most. A member retains the partitions that it rightly claims, up to its share.
+ * The result depends on the arguments alone, and not on the order of the members.
  */
 export function assignPartitions(
   claims: readonly MemberClaim[],
@@ -28,7 +28,7 @@ export function assignPartitions(
   const retained = listRetained(members, partitionCount);
   const count = (memberId: string): number => retained.get(memberId)?.length ?? 0;
   const share = Math.floor(partitionCount / Math.max(1, members.length));
-  // The larger shares go to those who have most: every partition taken away is a restore elsewhere.
+  // The larger shares go to the members with most partitions, since every move costs a restore.
   let larger = partitionCount - share * members.length;
   for (const { memberId } of [...members].sort((a, b) => count(b.memberId) - count(a.memberId))) {
     const most = share + (larger > 0 ? 1 : 0);
@@ -47,9 +47,9 @@ export function assignPartitions(
 }
 
 /**
- * The partitions that one more member may get, the likeliest first: what it would get among the members
- * there are, then others, since one of these may be gone and nobody has noticed. No more than each has
- * to bear without it.
+ * The partitions that one more member may get, likeliest first: its assignment among the present
+ * members, then others, since a present member may be gone without the group having noticed. The
+ * list is no longer than the largest share without the new member.
  */
 export function partitionsForOneMore(
   members: readonly (readonly number[])[],
@@ -69,7 +69,7 @@ export function partitionsForOneMore(
   return [...new Set([...likely, ...others])].slice(0, most);
 }
 
-/** What a member has been assigned, of what the group tells; of several topics the same partitions. */
+/** Decodes the partitions of a member's assignment; all topics have the same ones. */
 export function assignedPartitions(memberAssignment: Buffer): readonly number[] {
   const decoded = loadKafkajs().AssignerProtocol.MemberAssignment.decode(memberAssignment);
   return [...new Set(Object.values(decoded?.assignment ?? {}).flat())].sort((a, b) => a - b);
@@ -102,15 +102,15 @@ function leastOf(
   return least;
 }
 
-/** What a member carries into a join. */
+/** What a member sends with a join. */
 export type Claim = Pick<MemberClaim, "partitions" | "generation">;
 
 const NAME = "callgate-partitions";
 const VERSION = 1;
 
 /**
- * @param claim what this member has; asked for right before each join, which is also the only sure
- *   sign that everything may be lost.
+ * @param claim returns what this member owns. It is called right before each join; the call is the
+ *   only sure sign that the member may lose everything.
  */
 export function createPartitionAssigner(claim: () => Claim): PartitionAssigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol;
@@ -123,13 +123,13 @@ export function createPartitionAssigner(claim: () => Claim): PartitionAssigner {
       return { name: NAME, metadata };
     },
     assign: async ({ members, topics }) => {
-      // Partitions that not every topic has cannot be run; the start checks and the watch say so.
+      // A partition that a topic lacks cannot be run; the checks at start and the watch report it.
       const partitionCount = Math.min(
         ...topics.map((topic) => cluster.findTopicPartitionMetadata(topic).length),
       );
       const claims = members.flatMap(({ memberId, memberMetadata }): MemberClaim[] => {
         const metadata = MemberMetadata.decode(memberMetadata);
-        // A member of another installation in our group: it must not decide on our topics.
+        // A member with other topics is of another installation and must not decide on ours.
         if (metadata === null || !isSame(metadata.topics, topics)) return [];
         return [{ memberId, ...readClaim(metadata.userData) }];
       });
@@ -152,7 +152,7 @@ function isSame(left: readonly string[], right: readonly string[]): boolean {
   return [...left].sort().join() === [...right].sort().join();
 }
 
-/** What another version of a gate wrote is no claim. */
+/** Data in another form, written by another version of the gate, counts as no claim. */
 function readClaim(userData: Buffer): Claim {
   try {
     const { partitions, generation } = JSON.parse(userData.toString("utf8")) as Partial<Claim>;

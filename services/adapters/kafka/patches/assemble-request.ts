@@ -1,8 +1,8 @@
 /**
- * Defect: kafkajs copies each request twice to put its header and its size in front, each time into
- * zeros up to the next power of two: 2 MiB for 600 KiB of records.
+ * Defect: kafkajs copies each request twice to write its header and its size in front. Each copy
+ * goes into a zeroed buffer of the next power of two: 2 MiB for 600 KiB of records.
  * Upstream: not reported.
- * Patch: The header is written into the room that the body leaves in front of it, or in front of one copy.
+ * Patch: The header is written into the free bytes in front of the body, or in front of one copy.
  */
 const SIZE_BYTES = 4;
 /** Key and version of the API, correlation id, and length of the client id. */
@@ -12,7 +12,7 @@ const ABSENT = -1;
 
 type Body = {
   readonly buffer: Buffer;
-  /** The buffer that `buffer` is the end of, where it has room in front of it. */
+  /** A larger buffer that ends with `buffer` and has free bytes in front of it. */
   readonly whole?: Buffer;
 };
 
@@ -26,7 +26,7 @@ type RequestToSend = {
   };
 };
 
-/** For what stands in front of a body, client ids of up to 242 bytes included. */
+/** Room for the header in front of a body, with a client id of up to 242 bytes. */
 export const FRONT_BYTES = 256;
 
 export async function assembleRequest(toSend: RequestToSend): Promise<{ readonly buffer: Buffer }> {
@@ -43,7 +43,7 @@ export async function assembleRequest(toSend: RequestToSend): Promise<{ readonly
   return { buffer };
 }
 
-/** The body, with so many bytes in front of it that are still to be written. */
+/** Returns the body with `frontBytes` unwritten bytes in front of it. */
 function withFront({ buffer: body, whole }: Body, frontBytes: number): Buffer {
   const room = whole === undefined ? 0 : whole.length - body.length;
   if (whole !== undefined && room >= frontBytes) return whole.subarray(room - frontBytes);

@@ -1,8 +1,9 @@
 /**
- * Defect: kafkajs throws out of a socket's event, and so ends the process, where a server answers with
- * something that is no response: the port of a broker that is gone may be another server's by then.
+ * Defect: kafkajs throws in a socket's event listener, and so ends the process, where a server
+ * answers with bytes that are no Kafka response. Another server may use the port of a broker that
+ * is gone.
  * Upstream: not reported.
- * Patch: The connection ends as one that was lost.
+ * Patch: The connection ends like a lost one.
  */
 type Connection = {
   readonly broker: string;

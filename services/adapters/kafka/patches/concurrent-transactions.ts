@@ -1,11 +1,14 @@
 /**
- * Defect: While the coordinator writes the end of the transaction before, it answers
- * CONCURRENT_TRANSACTIONS: nothing happened. kafkajs asks again for partitions after a back-off that
- * doubles and with all metadata fetched anew, and does not ask again for offsets or for the end.
- * Upstream: https://github.com/tulios/kafkajs/issues/1315 and https://github.com/tulios/kafkajs/issues/1068
- * Patch: The first request of a transaction asks again until it is let in, and the other one waits for it.
- * Nobody waits for a producer that was thrown away. The end of a transaction gets that answer while its
- * id is taken over; it asks again and learns whether it was fenced.
+ * Defect: While a coordinator still writes the end of the previous transaction, it answers
+ * CONCURRENT_TRANSACTIONS and does nothing. kafkajs repeats a request to add partitions only after
+ * a doubling back-off and a refresh of all metadata. It does not repeat a request to add offsets or
+ * to end a transaction.
+ * Upstream: https://github.com/tulios/kafkajs/issues/1315 and
+ * https://github.com/tulios/kafkajs/issues/1068
+ * Patch: The first request of a transaction is repeated until the coordinator accepts it; the
+ * second waits for the first. The wait is for one producer id and epoch, so no request waits for a
+ * producer that was discarded. A request to end a transaction gets this answer while its id is
+ * taken over; it is repeated, and then learns whether the producer was fenced.
  */
 type Request = {
   readonly transactionalId: string;
@@ -18,7 +21,7 @@ type Broker = { addPartitionsToTxn: Add; addOffsetsToTxn: Add; endTxn: Add };
 const CONCURRENT = "CONCURRENT_TRANSACTIONS";
 const PAUSE_MS_MIN = 1;
 const PAUSE_MS_MAX = 4;
-/** The coordinator finishes what a transaction left in milliseconds; who waits longer must begin anew. */
+/** A coordinator needs milliseconds to end a transaction; a longer wait must begin anew. */
 const WAIT_MS_MAX = 5_000;
 
 export function waitForTransactionBefore(broker: { readonly prototype: Broker }): void {
@@ -36,7 +39,7 @@ function letIn(asking: Map<string, Promise<unknown>>, add: Add): Add {
   return async function addWhenLetIn(this: object, request: Request) {
     const { transactionalId, producerId, producerEpoch } = request;
     const id = `${producerId} ${producerEpoch} ${transactionalId}`;
-    // The other's failure is told to the other; ours may go well.
+    // The other request reports its own failure; this one may still succeed.
     await asking.get(id)?.catch(() => undefined);
     const mine = askUntilLetIn(() => add.call(this, request));
     asking.set(id, mine);

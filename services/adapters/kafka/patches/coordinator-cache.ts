@@ -1,8 +1,8 @@
 /**
- * Defect: kafkajs looks up its coordinators anew for each request, four times in a transaction: four of
- * about nine round trips.
+ * Defect: kafkajs looks up the coordinator for each request, four times in a transaction. That is
+ * four of about nine round trips.
  * Upstream: not reported.
- * Patch: A coordinator is retained until it answers with an error or its connection is lost.
+ * Patch: A coordinator is cached until it answers with an error or its connection is lost.
  */
 type Pool = { send(request: unknown): Promise<unknown> };
 type Broker = { readonly connectionPool: object; isConnected(): boolean };
@@ -10,7 +10,7 @@ type Look = { readonly groupId: string; readonly coordinatorType?: number };
 type Cluster = { findGroupCoordinator(look: Look): Promise<Broker> };
 type CachedCoordinator = { readonly broker: Broker; readonly faults: number };
 
-/** Says nothing against the coordinator: it answered as one. */
+/** An error that does not discredit the coordinator: only a coordinator answers so. */
 const HARMLESS = "CONCURRENT_TRANSACTIONS";
 
 export function cacheCoordinators(

@@ -1,8 +1,8 @@
 /**
- * Defect: Where no broker names a coordinator, kafkajs says that none was found, whatever the brokers
- * answered: a client without the right to its group or transactional id looks for it for ever.
+ * Defect: Where no broker names a coordinator, kafkajs reports that none was found, whatever the
+ * brokers answered. A client without the right to its group or transactional id searches for ever.
  * Upstream: not reported.
- * Patch: The patch asks once more and throws the refusal.
+ * Patch: The search is repeated once, and a refusal is thrown.
  */
 type Look = { readonly groupId: string; readonly coordinatorType?: number };
 type Broker = { findGroupCoordinator(look: Look): Promise<unknown> };
@@ -15,9 +15,9 @@ const COORDINATOR_MISSING = "KafkaJSGroupCoordinatorNotFound";
 /** GROUP_ and TRANSACTIONAL_ID_AUTHORIZATION_FAILED. */
 const REFUSALS: ReadonlySet<unknown> = new Set([30, 53]);
 
-export function tellCoordinatorRefusals(cluster: { readonly prototype: Cluster }): void {
+export function throwCoordinatorRefusals(cluster: { readonly prototype: Cluster }): void {
   const look = cluster.prototype.findGroupCoordinatorMetadata;
-  cluster.prototype.findGroupCoordinatorMetadata = async function lookAndTell(
+  cluster.prototype.findGroupCoordinatorMetadata = async function findOrThrow(
     this: Cluster,
     wanted: Look,
   ) {
@@ -25,12 +25,12 @@ export function tellCoordinatorRefusals(cluster: { readonly prototype: Cluster }
       return await look.call(this, wanted);
     } catch (error) {
       if (!(error instanceof Error) || error.name !== COORDINATOR_MISSING) throw error;
-      throw (await refusalOf(this, wanted)) ?? error;
+      throw (await findBrokerError(this, wanted)) ?? error;
     }
   };
 }
 
-async function refusalOf({ brokerPool }: Cluster, wanted: Look): Promise<unknown> {
+async function findBrokerError({ brokerPool }: Cluster, wanted: Look): Promise<unknown> {
   try {
     const broker = await brokerPool.findConnectedBroker();
     await broker.findGroupCoordinator(wanted);

@@ -1,9 +1,9 @@
 /**
- * Defect: kafkajs ends the socket of a connection each time that it looks for its brokers, also of a broker
- * that is gone. Node holds the request of a closed socket until the socket connects again, which it
- * never does: each time leaves a listener, and ten of them a warning on stderr.
+ * Defect: Each time kafkajs refreshes its brokers, it disconnects the socket of a broker that is
+ * gone. Node defers `unref` on a closed socket until it connects again, which it never does: each
+ * refresh leaves a listener, and from the eleventh on Node prints a warning.
  * Upstream: not reported.
- * Patch: A closed socket is not asked.
+ * Patch: `unref` of a closed socket does nothing.
  */
 type Connection = {
   readonly socket: { readonly destroyed: boolean; unref(): unknown } | null;
@@ -15,7 +15,7 @@ export function leaveDeadSockets(connection: { readonly prototype: Connection })
   const disconnect = prototype.disconnect;
   prototype.disconnect = function disconnectIfOpen(this: Connection): Promise<boolean> {
     const { socket } = this;
-    // It stays where it is: what was to be sent still writes to it, and fails.
+    // The socket stays in the connection: requests still write to it, and fail.
     if (socket?.destroyed === true) socket.unref = () => socket;
     return disconnect.call(this);
   };

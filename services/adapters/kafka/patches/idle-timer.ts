@@ -1,7 +1,8 @@
 /**
- * Defect: After its first answer each connection wakes up every millisecond for good: it looks for pending
- * requests where there are none, with a time-out below zero.
- * Upstream: https://github.com/tulios/kafkajs/issues/1751 (pull requests #1755 and #1768 are not merged).
+ * Defect: After its first answer each connection wakes up every millisecond for ever. It sets a
+ * timer to check its pending requests although there are none, and the time-out is negative.
+ * Upstream: https://github.com/tulios/kafkajs/issues/1751 (pull requests #1755 and #1768 are not
+ * merged).
  * Patch: The timer starts only while requests are pending.
  */
 type RequestQueue = {

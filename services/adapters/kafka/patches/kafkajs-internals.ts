@@ -1,31 +1,32 @@
 /**
- * What we use of kafkajs below its public interface, beside what the patches change; nothing else does.
+ * The private modules of kafkajs that we use, in one place.
  *
- * | module of kafkajs | what for |
+ * | module of kafkajs | use |
  * |---|---|
  * | `cluster` | connections and leaders for our reader: `createCluster` |
- * | `loggers` | the logger that a cluster wants |
- * | `network/socketFactory` | the sockets that we retain, to end them all: `defaultSockets` |
+ * | `loggers` | the logger that a cluster requires |
+ * | `network/socketFactory` | sockets that we can end at once: `defaultSockets` |
  *
- * The patches change `broker`, `cluster`, `cluster/brokerPool`, `network/connection`,
- * `network/connectionPool`, `network/requestQueue` and a response in place, and take the place of
+ * In addition the patches (load-kafkajs.ts) change `broker`, `cluster`, `cluster/brokerPool`,
+ * `network/connection`, `network/connectionPool`, `network/requestQueue` and
+ * `protocol/requests/addPartitionsToTxn/v0/response` in place, and replace `cluster`,
  * `producer/sendMessages`, `producer/groupMessagesPerPartition`, `protocol/request` and
- * `protocol/requests/produce/v3/request` (load-kafkajs.ts), in a copy of the package that nobody else
- * in the process has (private-package.ts).
+ * `protocol/requests/produce/v3/request`. They do so in a copy of the package that only this module
+ * has (private-package.ts).
  */
 import type { ISocketFactory, KafkaConfig } from "kafkajs";
 import { loadInternal } from "./load-kafkajs.ts";
 
-/** A request in the form that a connection of kafkajs sends. */
+/** A request that kafkajs can send over its connections. */
 export type WireRequest<T> = {
   readonly apiKey: number;
   readonly apiVersion: number;
   readonly apiName: string;
-  /** The body, from after the client id. */
+  /** The bytes after the client id. */
   readonly body: Buffer;
-  /** @param payload from after the correlation id. */
+  /** @param payload the bytes after the correlation id. */
   readonly decode: (payload: Buffer) => T;
-  /** How long the broker may hold the answer back, beside the usual time-out. */
+  /** How long the broker may delay the answer, in addition to the usual time-out. */
   readonly waitMs: number;
 };
 
@@ -64,7 +65,7 @@ export type Broker = {
   }>;
 };
 
-/** A producer as the coordinator of its transactional id knows it. */
+/** The ids by which a coordinator recognizes a producer. */
 export type ProducerIdentity = {
   readonly transactionalId: string;
   readonly producerId: number | string;
@@ -106,7 +107,7 @@ export type Cluster = {
   ): readonly { readonly partitionId: number; readonly leader: number }[];
 };
 
-/** The two connections that kafkajs keeps to each broker: the second carries long polls only. */
+/** The two connections that kafkajs has to each broker; the second carries long polls only. */
 export const CONTROL = 0;
 export const POLL = 1;
 
@@ -115,7 +116,7 @@ type Loggers = {
   createLogger(options: { level: unknown; logCreator: unknown }): object;
 };
 
-/** A cluster object as producers and consumers have one: connections, addresses, leaders. */
+/** Creates kafkajs' object for the connections, addresses and leaders of a cluster. */
 export function createCluster({ logLevel, logCreator, ...config }: KafkaConfig): Cluster {
   const Cluster = loadInternal<ClusterClass>("cluster");
   const { createLogger } = loadInternal<Loggers>("loggers");
@@ -127,12 +128,12 @@ export function createCluster({ logLevel, logCreator, ...config }: KafkaConfig):
   });
 }
 
-/** What kafkajs connects with, unless it is told otherwise. */
+/** The socket factory that kafkajs uses by default. */
 export function defaultSockets(): ISocketFactory {
   return loadInternal<() => ISocketFactory>("network/socketFactory")();
 }
 
-/** As kafkajs' client has them for its own clusters, but for topics that nobody asked for. */
+/** The values that kafkajs' client passes, except that reading a topic never creates it. */
 const CLUSTER_DEFAULTS = {
   enforceRequestTimeout: true,
   metadataMaxAge: 300_000,
@@ -141,7 +142,7 @@ const CLUSTER_DEFAULTS = {
   maxInFlightRequests: null,
 } as const;
 
-/** Sends one of our own requests over a connection of kafkajs: its TLS, its login, its time-outs. */
+/** Sends one of our own requests over a connection of kafkajs, with its TLS, SASL and time-outs. */
 export async function sendRequest<T>(
   broker: Broker,
   connection: number,
@@ -153,7 +154,7 @@ export async function sendRequest<T>(
   const answer = await link.send({
     request: { apiKey, apiVersion, apiName, encode: async () => ({ buf: body, buffer: body }) },
     response: {
-      // What kafkajs looks for in an answer is a field for throttling.
+      // kafkajs reads one field of an answer itself: how long the client shall throttle.
       decode: async (payload) => ({ clientSideThrottleTime: 0, payload }),
       parse: async (decoded) => request.decode((decoded as { payload: Buffer }).payload),
     },

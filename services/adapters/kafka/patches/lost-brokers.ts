@@ -1,11 +1,11 @@
 /**
- * Defect: What kafkajs remembers of the brokers can go while it refreshes its metadata: its user disconnects
- * it, or a failed request removes the broker that it asks. It then reads properties of undefined, and
- * the TypeError ends it for good; and where a refresh finds brokers after the last one was removed,
- * each later refresh ends so.
+ * Defect: kafkajs can lose its brokers while it refreshes its metadata: its user disconnects it, or
+ * a failed request removes the broker in use. It then reads properties of undefined, and the
+ * TypeError ends it for good. Where a refresh finds brokers after the last one was removed, each
+ * later refresh ends like that.
  * Upstream: not reported.
- * Patch: The error says that the metadata is not there now, which is tried again; and a broker that was
- * found takes the place of the removed one.
+ * Patch: The error becomes "metadata not loaded", which kafkajs retries, and a known broker
+ * replaces the removed one.
  */
 type Refresh = (this: BrokerPool, topics: readonly string[]) => Promise<unknown>;
 type Remove = (this: BrokerPool, address: { host: string; port: number }) => void;
@@ -29,7 +29,9 @@ export function surviveLostBrokers(
       return await refreshMetadata.call(this, topics);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      throw new KafkaJSMetadataNotLoaded(`the brokers were lost meanwhile (${error.message})`);
+      throw new KafkaJSMetadataNotLoaded(
+        `the brokers were lost during a refresh (${error.message})`,
+      );
     }
   };
   prototype.removeBroker = function remove(this: BrokerPool, address): void {

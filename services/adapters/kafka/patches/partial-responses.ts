@@ -1,8 +1,9 @@
 /**
- * Defect: kafkajs puts what a new socket reads behind the part of a response at which the socket before was
- * cut off: it understands nothing more, and each request waits for its time-out.
+ * Defect: Where a connection ends in the middle of a response, kafkajs appends the bytes of the
+ * next connection to that part. It then understands no response, and each request waits for its
+ * time-out.
  * Upstream: not reported.
- * Patch: A new connection forgets that part.
+ * Patch: A new connection drops that part.
  */
 type Connection = {
   isConnected(): boolean;
@@ -12,7 +13,7 @@ type Connection = {
   bytesNeeded: number;
 };
 
-/** Of the size that each response begins with. */
+/** Length of the size that each response begins with. */
 const SIZE_BYTES = 4;
 
 export function forgetPartialResponses(connection: { readonly prototype: Connection }): void {

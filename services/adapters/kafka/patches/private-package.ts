@@ -9,29 +9,32 @@ const require = createRequire(import.meta.url);
 const PARAMETERS = ["exports", "require", "module", "__filename", "__dirname"];
 
 /**
- * A CommonJS package of which we have a copy of our own. What is changed in it reaches nobody else in the process, and
- * whoever else has loaded the package, before or after, has another copy. What it requires of other packages is
- * everybody's.
+ * A private copy of a CommonJS package. Changes to the copy reach nobody else in the process: other
+ * code that loads the package, before or after, has another copy. Modules of other packages that
+ * the package requires are shared.
  */
 export class PrivatePackage {
   readonly #name: string;
-  /** With a separator behind it. */
+  /** Ends with a path separator. */
   readonly #folder: string;
-  /** By file; in it from before it runs, as modules may require each other. */
+  /** By file. A module is added before it runs, since modules may require each other. */
   readonly #modules = new Map<string, Loaded>();
 
-  /** @throws where the package is not installed. */
+  /** @throws Error where the package is not installed. */
   constructor(name: string) {
     this.#name = name;
     this.#folder = dirname(require.resolve(`${name}/package.json`)) + sep;
   }
 
-  /** @param path in the package, without extension; none: what the package exports. */
+  /** @param path the module's path in the package without extension; absent: the main module. */
   load(path?: string): unknown {
     return this.#module(this.#fileOf(path)).exports;
   }
 
-  /** Only modules that are loaded afterwards get the replacement. @throws where there is no such module. */
+  /**
+   * Only modules that load afterwards get the replacement. @throws Error where no module is at
+   * `path`.
+   */
   replace(path: string, exports: unknown): void {
     this.#module(this.#fileOf(path)).exports = exports;
   }
@@ -54,7 +57,7 @@ export class PrivatePackage {
     return module;
   }
 
-  /** As node runs a module. */
+  /** Runs a module as Node does. */
   #run(file: string, module: Loaded): void {
     const body = compileFunction(readFileSync(file, "utf8"), PARAMETERS, { filename: file });
     const { exports } = module;
@@ -62,7 +65,7 @@ export class PrivatePackage {
     Reflect.apply(body, exports, [exports, requireFrom, module, file, dirname(file)]);
   }
 
-  /** Modules require each other again and again while they work: what was found is remembered. */
+  /** Modules of kafkajs call `require` in hot functions, so resolved modules are cached. */
   #requireFrom(file: string): (id: string) => unknown {
     const theirs = createRequire(file);
     const modulesById = new Map<string, Loaded>();

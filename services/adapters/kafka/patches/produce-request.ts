@@ -1,9 +1,10 @@
 /**
- * Defect: kafkajs makes an encoder with a buffer for each record, each header and each level above them, and
- * copies all of it several times: 26 to 39 µs a record, the ceiling of what a process can write.
+ * Defect: kafkajs allocates an encoder with a buffer for each record, each header and each level
+ * above them, and copies everything several times. A record costs 26 to 39 µs, which limits how
+ * much a process can write.
  * Upstream: not reported.
- * Patch: The same request in one buffer (records/encode-batch.ts). Records carry no time of their own and are
- * not compressed: the adapter writes so.
+ * Patch: The same request is encoded into one buffer (records/encode-batch.ts). It supports what
+ * the adapter uses: uncompressed records without times of their own.
  */
 import { FatalError } from "../../../runtime/errors.ts";
 import {
@@ -27,7 +28,7 @@ type ProduceInput = {
   readonly acks: number;
   readonly timeout: number;
   readonly transactionalId?: string | null;
-  /** A number, a decimal, or kafkajs's own 64-bit number. */
+  /** A number, a decimal string, or kafkajs' own 64-bit number. */
   readonly producerId?: { toString(): string };
   readonly producerEpoch?: number;
   readonly compression?: number;
@@ -48,7 +49,7 @@ export function createProduceRequest(input: ProduceInput): unknown {
     encode: async () => {
       const whole = encode(input);
       const buffer = whole.subarray(FRONT_BYTES);
-      // What an encoder of kafkajs looks like from outside, with room for what comes in front.
+      // The fields of a kafkajs encoder, and the larger buffer with room for the header.
       return { buf: buffer, buffer, whole };
     },
   };

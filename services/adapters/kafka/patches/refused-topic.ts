@@ -1,8 +1,8 @@
 /**
- * Defect: Where a broker refuses one topic of a transaction, it says of all others that they were not tried.
- * kafkajs throws the first error that it reads, which may be OPERATION_NOT_ATTEMPTED.
+ * Defect: Where a broker refuses one topic of a transaction, it answers OPERATION_NOT_ATTEMPTED for
+ * all others. kafkajs throws the first error that it reads, which may be that one.
  * Upstream: not reported.
- * Patch: The refusal itself is thrown, and names its topic.
+ * Patch: The refusal is thrown, with the name of its topic.
  */
 type TopicErrors = {
   readonly topic: string;
@@ -13,7 +13,7 @@ type Response = { parse(answer: Answer): Promise<unknown> };
 
 const OPERATION_NOT_ATTEMPTED = 55;
 
-export function tellRefusedTopic(response: Response): void {
+export function throwRefusedTopic(response: Response): void {
   const { parse } = response;
   response.parse = async (answer) => {
     const refused = answer.errors.find(({ partitionErrors }) => partitionErrors.some(isRefusal));

@@ -1,13 +1,20 @@
 /**
- * Defect: Where one of several brokers refuses its part of a send, kafkajs sends again whatever has no answer
- * yet, also what another broker is writing, with new sequences: it is written twice. It remembers
- * answers by broker: a partition whose leader moves meanwhile is dropped or written twice. It connects
- * again to send for a producer that was disconnected. After a send that failed for good it reuses
- * sequences that brokers may have seen, and they drop the next send as a repetition.
+ * Defect: Four faults of one function.
+ * 1. Where one of several brokers refuses its part of a send, kafkajs repeats all parts without an
+ *    answer, also those that other brokers are still writing, with new sequence numbers. Their
+ *    records are written twice.
+ * 2. It stores answers by broker: a partition whose leader moves during the send is dropped or
+ *    written twice.
+ * 3. It reconnects a producer that its user has disconnected, to go on with a send.
+ * 4. After a send that failed for good it reuses sequence numbers that brokers may have seen; they
+ *    drop the next send as a repetition.
  * Upstream: https://github.com/tulios/kafkajs/issues/1303; background in #598, #1050 and #1172.
- * Patch: An attempt is over when each broker has answered or failed; answers are remembered by partition;
- * what is sent again has the sequence that it had; a partition without an answer is an error. A send
- * of a disconnected producer ends. After a send that failed for good the producer sends nothing more.
+ * Patch:
+ * 1. An attempt ends when each broker has answered or failed; repeated parts have the same
+ *    sequence.
+ * 2. Answers are stored by partition, and a partition without an answer is an error.
+ * 3. A send of a disconnected producer ends.
+ * 4. After a send that failed for good the producer sends nothing more.
  */
 import { groupByPartition } from "./group-by-partition.ts";
 
@@ -78,8 +85,8 @@ type Batch = {
 type Errors = { readonly KafkaJSMetadataNotLoaded: new (message: string) => Error };
 type ProtocolErrors = { readonly staleMetadata: (error: unknown) => boolean };
 
-/** After these kafkajs looks anew who leads what. */
-const LOOK_AGAIN: readonly unknown[] = [
+/** Errors after which kafkajs refreshes its metadata. */
+const REFRESH_AFTER: readonly unknown[] = [
   "KafkaJSMetadataNotLoaded",
   "KafkaJSConnectionError",
   "KafkaJSConnectionClosedError",
@@ -94,7 +101,9 @@ export function sendOnceEach(
   return (parts: SenderParts) =>
     async (batch: Batch): Promise<unknown> => {
       const { cluster, eosManager, logger } = parts;
-      if (failed.has(eosManager)) throw new Error("a send of this producer failed: make a new one");
+      if (failed.has(eosManager)) {
+        throw new Error("an earlier send of this producer failed: create a new producer");
+      }
       const sending = new Sending(parts, batch, errors);
       const attempt = (): Promise<unknown> => {
         if (isEnded(cluster)) throw new Error("the producer was disconnected");
@@ -124,10 +133,10 @@ class Sending {
   readonly #parts: SenderParts;
   readonly #batch: Batch;
   readonly #errors: Errors;
-  /** By topic and partition; once: asked again, a partitioner may choose another. */
+  /** Messages by topic and partition. Grouped once: a second call of the partitioner may differ. */
   #groups: ReadonlyMap<string, Record<string, Message[]>> | undefined;
   readonly #answers = new Map<string, Metadata>();
-  /** What was sent was not answered as it should be, at least once. */
+  /** True where at least one produce request failed. */
   hasFailed = false;
 
   constructor(parts: SenderParts, batch: Batch, errors: Errors) {
@@ -136,7 +145,9 @@ class Sending {
     this.#errors = errors;
   }
 
-  /** Sends what has no answer yet; all answers, once there is one from every partition. */
+  /**
+   * Sends to all partitions without an answer. Returns the answers once every partition has one.
+   */
   async attempt(): Promise<readonly Metadata[]> {
     const { cluster } = this.#parts;
     await cluster.addMultipleTargetTopics(this.#batch.topicMessages.map(({ topic }) => topic));
@@ -149,7 +160,7 @@ class Sending {
     for (const error of failures) forgetClosed(cluster, error);
     if (failures.length > 0) throw failures.find((error) => !isRetriable(error)) ?? failures[0];
     if (this.#answers.size < this.#countPartitions())
-      throw this.#notLoaded("a partition has not answered");
+      throw this.#notLoaded("a partition did not answer");
     return [...this.#answers.values()];
   }
 
@@ -162,7 +173,7 @@ class Sending {
         .filter((partition) => !this.#answers.has(`${partition} ${topic}`));
       const leaders = this.#parts.cluster.findLeaderForPartitions(topic, left);
       const led = Object.values(leaders).reduce((sum, { length }) => sum + length, 0);
-      if (led < left.length) throw this.#notLoaded(`a partition of ${topic} is not known`);
+      if (led < left.length) throw this.#notLoaded(`a partition of ${topic} has no known leader`);
       for (const [nodeId, partitions] of Object.entries(leaders)) {
         const entries = partitions.map((partition) => {
           return { partition, messages: groups[partition] ?? [], firstSequence: 0 };
@@ -184,7 +195,7 @@ class Sending {
     const groups = new Map<string, Record<string, Message[]>>();
     for (const { topic, messages } of this.#batch.topicMessages) {
       const partitionMetadata = cluster.findTopicPartitionMetadata(topic);
-      if (partitionMetadata.length === 0) throw this.#notLoaded(`${topic} is not known`);
+      if (partitionMetadata.length === 0) throw this.#notLoaded(`the topic ${topic} is not known`);
       groups.set(topic, groupByPartition({ topic, partitionMetadata, messages, partitioner }));
     }
     return groups;
@@ -225,7 +236,7 @@ class Sending {
       });
     } catch (error) {
       this.hasFailed = true;
-      // Sent again it has the same sequence: what was written after all is not written twice.
+      // A repetition then has the same sequence numbers, and a broker does not write it twice.
       for (const { topic, partitions } of topicData) {
         for (const { partition, messages } of partitions) {
           eosManager.updateSequence(topic, partition, -messages.length);
@@ -245,29 +256,29 @@ function forgetClosed(cluster: Cluster, error: unknown): void {
   cluster.removeBroker({ host: Reflect.get(error, "host"), port: Reflect.get(error, "port") });
 }
 
-/** The attempt may have connected to somebody since. */
+/** Disconnects again, since the attempt may have opened connections. */
 async function endAgain(cluster: Cluster): Promise<false> {
   await cluster.disconnect();
   return false;
 }
 
-/** False where another attempt is of no use. */
+/** Reconnects and refreshes as the error requires; false where another attempt cannot help. */
 async function prepareAnother(
   cluster: Cluster,
   error: unknown,
   protocol: ProtocolErrors,
 ): Promise<boolean> {
-  const looksAgain = lookAgain(error, protocol);
-  if (!looksAgain && !isRetriable(error)) return false;
+  const needsRefresh = requiresRefresh(error, protocol);
+  if (!needsRefresh && !isRetriable(error)) return false;
   const isConnected = cluster.isConnected();
   if (!isConnected) await cluster.connect();
-  if (!isConnected || looksAgain) await cluster.refreshMetadata();
+  if (!isConnected || needsRefresh) await cluster.refreshMetadata();
   return true;
 }
 
-function lookAgain(error: unknown, { staleMetadata }: ProtocolErrors): boolean {
+function requiresRefresh(error: unknown, { staleMetadata }: ProtocolErrors): boolean {
   if (!(error instanceof Error)) return false;
-  if (staleMetadata(error) || LOOK_AGAIN.includes(error.name)) return true;
+  if (staleMetadata(error) || REFRESH_AFTER.includes(error.name)) return true;
   return error.name === "KafkaJSProtocolError" && isRetriable(error);
 }
 
@@ -281,7 +292,9 @@ function textOf(error: unknown): string {
 
 type Ends = Pick<Cluster, "connect" | "disconnect">;
 
-/** Tells whether a client was disconnected by its user, and not connected since. */
+/**
+ * Returns a function that tells whether a client's user disconnected it and has not reconnected.
+ */
 export function rememberEnded(cluster: { readonly prototype: Ends }): (one: object) => boolean {
   const ended = new WeakSet<object>();
   const { prototype } = cluster;

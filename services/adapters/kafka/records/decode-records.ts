@@ -1,4 +1,4 @@
-/** The records of a batch, one after the other, without copying keys and values. */
+/** Decodes the records of a batch one by one, without copying keys and values. */
 import { FatalError } from "../../../runtime/errors.ts";
 import type { LogRecord, RecordHeader } from "../../../runtime/ports.ts";
 import { decompress } from "./decompress.ts";
@@ -8,7 +8,7 @@ const NO_HEADERS: readonly RecordHeader[] = [];
 const VARINT_BYTES_MAX = 5;
 const VARLONG_BYTES_MAX = 10;
 
-/** Reads a batch forwards. What is cut off or contradicts itself is a FatalError `log_corrupt`. */
+/** Reads a batch forwards. Truncated or inconsistent bytes are a FatalError `log_corrupt`. */
 export class RecordCursor {
   readonly #batch: RecordBatch;
   readonly #bytes: Buffer;
@@ -74,7 +74,7 @@ export class RecordCursor {
     return size;
   }
 
-  /** A zigzag number of 32 bits. */
+  /** A zigzag varint of 32 bits. */
   #varint(): number {
     const bytes = this.#bytes;
     let at = this.#at;
@@ -91,7 +91,7 @@ export class RecordCursor {
     return (value >>> 1) ^ -(value & 1);
   }
 
-  /** The sender's time, which nothing here goes by. */
+  /** Skips the record's timestamp: the time of the batch counts. */
   #skipVarlong(): void {
     const last = this.#at + VARLONG_BYTES_MAX;
     while ((this.#bytes[this.#at] ?? 0) >= 0x80) {
@@ -103,7 +103,7 @@ export class RecordCursor {
 
   #corrupt(): FatalError {
     const { baseOffset, count } = this.#batch;
-    const text = `the record batch at ${baseOffset} holds less than it says`;
+    const text = `the record batch at ${baseOffset} is shorter than its lengths say`;
     return new FatalError("log_corrupt", text, { context: { offset: baseOffset, count } });
   }
 }

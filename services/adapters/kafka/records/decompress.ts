@@ -1,4 +1,4 @@
-/** The codecs of record batches: the numbers are the protocol's. */
+/** Decompresses record batches. The codec numbers are the protocol's. */
 import * as zlib from "node:zlib";
 import { FatalError } from "../../../runtime/errors.ts";
 import { unpackLz4 } from "./unpack-lz4.ts";
@@ -9,7 +9,7 @@ type Zstd = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Bu
 
 const NAMES: readonly string[] = ["none", "gzip", "snappy", "lz4", "zstd"];
 
-/** What a batch may hold: a bomb must not fill the memory. */
+/** Size limit of a decompressed batch, against decompression bombs. */
 const BYTES_MAX = 256 * 1024 * 1024;
 
 const gzip: Unpack = (bytes, bytesMax) =>
@@ -18,7 +18,7 @@ const gzip: Unpack = (bytes, bytesMax) =>
     maxOutputLength: bytesMax,
   });
 
-/** Node has it from 22.15 on. */
+/** Node has zstd since 22.15. */
 const zstdOfNode: unknown = Reflect.get(zlib, "zstdDecompressSync");
 const zstd: Unpack | undefined =
   typeof zstdOfNode === "function"
@@ -27,7 +27,9 @@ const zstd: Unpack | undefined =
 
 const UNPACK: readonly (Unpack | undefined)[] = [undefined, gzip, unpackSnappy, unpackLz4, zstd];
 
-/** @throws FatalError `log_unreadable` where the codec is not known here, or the bytes are not its. */
+/**
+ * @throws FatalError `log_unreadable` for an unsupported codec; `log_corrupt` for invalid bytes.
+ */
 export function decompress(codec: number, bytes: Buffer): Buffer {
   const name = NAMES[codec] ?? `codec ${codec}`;
   const unpack = UNPACK[codec];
@@ -41,7 +43,7 @@ export function decompress(codec: number, bytes: Buffer): Buffer {
   try {
     return unpack(bytes, BYTES_MAX);
   } catch (cause) {
-    const text = `a record batch that is compressed with ${name} cannot be unpacked`;
+    const text = `a record batch with ${name} compression cannot be decompressed`;
     throw new FatalError("log_corrupt", text, { cause });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A record batch (magic 2) in one buffer: sizes first, then every byte is written once, in place.
- * https://kafka.apache.org/documentation/#recordbatch
+ * Encodes a record batch (magic 2) into one buffer. The sizes are measured first, then every byte
+ * is written once, in place. https://kafka.apache.org/documentation/#recordbatch
  */
 import { crc32c } from "@node-rs/crc32";
 
@@ -9,13 +9,12 @@ type Bytes = string | Uint8Array | null;
 export type BatchRecord = {
   readonly key?: Bytes | undefined;
   readonly value: Bytes;
-  /** A name with several values stands several times. */
+  /** A header with several values is written once for each value. */
   readonly headers?: Readonly<Record<string, Bytes | readonly Bytes[]>> | undefined;
 };
 
 export type BatchSettings = {
   readonly transactional: boolean;
-  /** Decimal: a 64-bit number. */
   readonly producerId: bigint;
   readonly producerEpoch: number;
   readonly firstSequence: number;
@@ -31,10 +30,11 @@ const TRANSACTIONAL = 16;
 const SHORT_BYTES = 48;
 const NO_HEADERS: readonly Header[] = [];
 
-/** Sizes and headers of records, measured before the buffer is made. */
+/** Sizes and headers of records, measured before the buffer is allocated. */
 export type MeasuredBatch = {
   readonly records: readonly BatchRecord[];
   readonly bytes: number;
+  /** Length of each record without its own length field. */
   readonly bodies: Int32Array;
   readonly headers: readonly (readonly Header[])[];
 };
@@ -54,7 +54,7 @@ export function measureBatch(records: readonly BatchRecord[]): MeasuredBatch {
   return { records, bytes, bodies, headers };
 }
 
-/** Writes the batch at `at`; returns where it ends. */
+/** Writes the batch at `at`; returns the position behind it. */
 export function writeBatch(
   into: Buffer,
   at: number,
@@ -88,7 +88,7 @@ function writeBody(into: Buffer, at: number, batch: MeasuredBatch, index: number
   const { key, value } = batch.records[index] as BatchRecord;
   const headers = batch.headers[index] as readonly Header[];
   into[at] = 0;
-  // The time of each record is the batch's: the topics of the gate take the broker's anyway.
+  // The delta to the batch's time is 0: the gate's topics take the broker's time anyway.
   into[at + 1] = 0;
   let end = writeVarint(into, at + 2, index);
   end = writeBytes(into, end, key ?? null);
@@ -140,14 +140,14 @@ function writeBytes(into: Buffer, at: number, bytes: Bytes): number {
   if (bytes.length > SHORT_BYTES) {
     into.set(bytes, from);
   } else {
-    // Keys are short: a call costs more than their bytes.
+    // For short bytes, such as keys, a loop is faster than a call of `set`.
     for (let index = 0; index < bytes.length; index += 1)
       into[from + index] = bytes[index] as number;
   }
   return from + bytes.length;
 }
 
-/** Bytes of a zigzag varint of 32 bits. */
+/** Number of bytes of a zigzag varint of 32 bits. */
 function varintSize(value: number): number {
   const bits = 32 - Math.clz32((value << 1) ^ (value >> 31));
   return bits === 0 ? 1 : Math.ceil(bits / 7);

@@ -1,4 +1,4 @@
-/** Fetch, version 11: https://kafka.apache.org/protocol#The_Messages_Fetch */
+/** Fetch request, version 11: https://kafka.apache.org/protocol#The_Messages_Fetch */
 import type { WireRequest } from "../patches/kafkajs-internals.ts";
 
 const FETCH = 1;
@@ -17,12 +17,12 @@ export type FetchPosition = {
 
 export type AbortedTransaction = { readonly producerId: number; readonly firstOffset: number };
 
-/** What a broker answered for one topic-partition. The batches lie in `payload`. */
+/** A broker's answer for one topic-partition. The batches are `payload` from `from` to `to`. */
 export type FetchedPartition = {
   readonly topic: string;
   readonly partition: number;
   readonly errorCode: number;
-  /** Everything below it is decided: committed or aborted. */
+  /** The last stable offset: every transaction below it was committed or aborted. */
   readonly stableOffset: number;
   readonly aborted: readonly AbortedTransaction[];
   readonly payload: Buffer;
@@ -32,10 +32,10 @@ export type FetchedPartition = {
 
 export type FetchSettings = {
   readonly positions: readonly FetchPosition[];
-  /** How long the broker may wait for a first byte. */
+  /** How long the broker may wait for new records. */
   readonly waitMs: number;
   readonly bytesMax: number;
-  /** False: up to the end, whatever is decided of it. Default true. */
+  /** False: also records of open and aborted transactions. Default true. */
   readonly committed?: boolean;
 };
 
@@ -135,7 +135,7 @@ function readPartition(payload: Buffer, start: number, topic: string): FetchedPa
   return { topic, partition, errorCode, stableOffset, aborted, payload, from, to };
 }
 
-/** A 64-bit number as a double: exact up to 2^53, which no offset reaches. */
+/** Reads a 64-bit integer as a double, which is exact up to 2^53; no offset reaches that. */
 export function readOffset(bytes: Buffer, at: number): number {
   return bytes.readInt32BE(at) * TWO_TO_32 + bytes.readUInt32BE(at + 4);
 }

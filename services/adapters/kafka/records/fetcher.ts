@@ -1,14 +1,15 @@
 /**
- * Fetches ahead for all tracks: one long poll for each broker, sent again as soon as it is answered.
+ * Fetches ahead for all tracks, by one long poll for each broker, which is sent again as soon as it
+ * is answered.
  *
- * FETCH-1 a track that is followed and has room is in a poll. A broker answers the requests of a connection
- *    one by one, so what comes up while the poll is out goes out on a second connection, and need not
- *    wait for data of others.
- * FETCH-2 a failure is tried again with a growing pause, for as long as somebody follows.
- * FETCH-3 a request names a topic-partition once: a broker answers for one of two offsets, and the other's
- *    reader would miss what lies between.
- * FETCH-4 what one learns of a partition's end all of its readers know, also those that come later: nobody is
- *    told of an end that another has seen beyond, or was given.
+ * FETCH-1 Each track that is followed and has room is in a poll. A broker answers the requests of a
+ *    connection in order, so a track that needs records while the poll is in flight goes into a
+ *    second poll, on a second connection, and does not wait for records of others.
+ * FETCH-2 A failed poll is retried with growing pauses, for as long as a track is followed.
+ * FETCH-3 A request names a topic-partition once. For two offsets of a partition a broker answers
+ *    only one, and the reader at the other would miss records.
+ * FETCH-4 All readers of a partition, present and later, share the highest end that an answer gave:
+ *    no reader is shown an end before a record that another reader has got.
  */
 import type { ClusterLink } from "../cluster-link.ts";
 import { POLL } from "../patches/kafkajs-internals.ts";
@@ -16,14 +17,14 @@ import { type FetchedPartition, type FetchPosition, fetchRequest } from "./fetch
 import type { Track, Tracks } from "./tracks.ts";
 
 export const POLL_MS = 100;
-/** A second poll for less than this is not worth it. */
+/** A second poll that would end sooner is not sent. */
 const SECOND_POLL_MS_MIN = 5;
 export const PARTITION_BYTES_MAX = 1024 * 1024;
 const FETCH_BYTES_MAX = 16 * 1024 * 1024;
 const PAUSE_MS_MIN = 3;
 const PAUSE_MS_MAX = 250;
 
-/** The leader moved, or is not ready: look again, and ask again. */
+/** Error codes of a leader that moved or is not ready: refresh the metadata and retry. */
 const STALE_LEADER = new Set([3, 5, 6, 7, 9, 56, 74, 75, 76, 78]);
 
 export function isStaleLeader(code: number): boolean {
@@ -43,7 +44,7 @@ export class Fetcher {
   #turn = 0;
   #closed = false;
 
-  /** @param links the first is the one whose view of the leaders counts. */
+  /** @param links the first decides which broker leads a partition. */
   constructor(links: readonly [ClusterLink, ClusterLink], tracks: Tracks, nowMs: () => number) {
     this.#links = links;
     this.#link = links[0];
@@ -51,7 +52,7 @@ export class Fetcher {
     this.#nowMs = nowMs;
   }
 
-  /** Puts every track that is followed, has room and is in no poll into one. */
+  /** Sends polls for all tracks that are followed, have room and are in no poll (FETCH-1). */
   poke(): void {
     if (this.#closed || this.#paused !== undefined) return;
     const byNode = new Map<number, Track[]>();
@@ -93,7 +94,7 @@ export class Fetcher {
       waiting = waiting.filter((track) => !asked.includes(track));
       void this.#poll(node, main, asked, POLL_MS);
     }
-    // Ends with the first poll, so that all tracks meet in one again.
+    // The second poll ends with the first, so that one poll then carries all tracks again.
     const leftMs = main.untilMs - this.#nowMs();
     if (waiting.length > 0 && !second.isBusy && leftMs >= SECOND_POLL_MS_MIN) {
       void this.#poll(node, second, pickOnePerPartition(waiting), leftMs);
@@ -116,7 +117,7 @@ export class Fetcher {
       isStale = this.#feed(fetched, asked, offsets);
       if (!isStale) this.#pauseMs = 0;
     } catch {
-      // Who reads meets the same failure and tells it; here it is only tried again.
+      // A reader encounters the same failure and reports it; here the poll is only retried.
       isStale = true;
     }
     lane.isBusy = false;
@@ -125,7 +126,7 @@ export class Fetcher {
     else this.poke();
   }
 
-  /** True where a leader has moved. */
+  /** Passes the answers to the tracks; true where a leader has moved. */
   #feed(
     fetched: readonly FetchedPartition[],
     asked: readonly Track[],
@@ -141,7 +142,7 @@ export class Fetcher {
       } else if (answer.errorCode === 0) {
         track.feed(answer, offsets[index] ?? 0, nowMs);
       } else {
-        // The read that follows asks by itself, and tells what is wrong.
+        // The read that follows fetches by itself, and reports the error.
         track.following = false;
         track.wake();
       }
@@ -149,7 +150,7 @@ export class Fetcher {
     return isStale;
   }
 
-  /** A broker fills its answer in the order of the request: each is the first one once. */
+  /** A broker fills its answer in the order of the request, so each track comes first in turn. */
   #rotate(tracks: readonly Track[]): readonly Track[] {
     this.#turn += 1;
     const from = this.#turn % tracks.length;

@@ -1,9 +1,9 @@
 /**
- * The record batches (magic 2) of a fetch: which of them a reader of committed records gets.
- * Records are decoded only when they are read.
+ * Finds the record batches (magic 2) of a fetch, and selects those that a reader of committed
+ * records gets. Records are decoded only when they are read.
  *
- * WALK-1 every offset from the one asked for is accounted for: by a batch with data, by one that was
- *    aborted, by a control batch, or by a batch that was emptied. A hole means lost records.
+ * WALK-1 Every offset from the requested one on belongs to a batch with data, an aborted batch, a
+ *    control batch, or a batch that compaction emptied. A gap between batches means lost records.
  */
 import { crc32c } from "@node-rs/crc32";
 import { FatalError } from "../../../runtime/errors.ts";
@@ -14,11 +14,11 @@ export type RecordBatch = {
   readonly lastOffset: number;
   /** Number of records. */
   readonly count: number;
-  /** Given to the whole batch by the broker. */
+  /** The broker's time, one for the whole batch. */
   readonly appendTimeMs: number;
-  /** See decompress.ts. */
+  /** The compression (decompress.ts). */
   readonly codec: number;
-  /** Where the records are. */
+  /** The records are `payload` from `from` to `to`. */
   readonly payload: Buffer;
   readonly from: number;
   readonly to: number;
@@ -26,9 +26,9 @@ export type RecordBatch = {
 
 export type WalkedBatches = {
   readonly batches: readonly RecordBatch[];
-  /** Where to fetch on. */
+  /** Where the next fetch begins. */
   readonly nextOffset: number;
-  /** Why nothing after `batches` can be read; they themselves can. */
+  /** Why no record after `batches` can be read; `batches` themselves can. */
   readonly failure: FatalError | null;
 };
 
@@ -37,7 +37,7 @@ const LENGTH_FROM = 12;
 const MAGIC_AT = 16;
 const CRC_AT = 17;
 const CRC_FROM = 21;
-/** Of the largest time in it; the broker's own where it stamps batches. */
+/** The batch's largest timestamp, which is the broker's time where the topic uses append time. */
 const TIME_AT = 35;
 const PRODUCER_AT = 43;
 const HEADER_BYTES = 61;
@@ -49,8 +49,8 @@ const TRANSACTIONAL = 16;
 const CONTROL = 32;
 
 /**
- * @param fromOffset what was asked for: a batch may begin before it.
- * @param committed false: records of aborted transactions, too.
+ * @param fromOffset the requested offset; the first batch may begin before it.
+ * @param committed false: also records of aborted transactions.
  */
 export function walkBatches(
   fetched: FetchedPartition,
@@ -63,7 +63,7 @@ export function walkBatches(
   let nextOffset = fromOffset;
   for (let at = fetched.from; at + HEADER_BYTES <= to; ) {
     const end = at + LENGTH_FROM + payload.readInt32BE(at + LENGTH_AT);
-    // What the limit of the fetch cut off comes whole the next time.
+    // The size limit of the fetch cut this batch off; the next fetch brings it whole.
     if (end > to) break;
     const failure = checkBatch(payload, at, end, fetched);
     if (failure !== null) return { batches, nextOffset, failure };
@@ -83,7 +83,7 @@ export function producerOf({ payload, from }: RecordBatch): number {
   return readOffset(payload, from - HEADER_BYTES + PRODUCER_AT);
 }
 
-/** What a broker writes into a batch at the start of `payload` that it appends: its place, its time, the checksum. */
+/** Sets the offset, time and checksum of the batch at the start of `payload`, as a broker does. */
 export function stampBatch(payload: Buffer, baseOffset: number, appendTimeMs: number): void {
   payload.writeBigInt64BE(BigInt(baseOffset), 0);
   payload.writeInt16BE(payload.readInt16BE(CRC_FROM) | APPEND_TIME, CRC_FROM);
@@ -126,7 +126,7 @@ function checkBatch(
   }
   const checksum = crc32c(payload.subarray(at + CRC_FROM, end));
   if (checksum === payload.readUInt32BE(at + CRC_AT)) return null;
-  const text = `${where(fetched)}: a record batch does not fit its checksum`;
+  const text = `${where(fetched)}: the checksum of a record batch is wrong`;
   return new FatalError("log_corrupt", text, { context: context(fetched, payload, at) });
 }
 
@@ -140,33 +140,33 @@ function findProblem(
   if (baseOffset > expected || lost) {
     return new FatalError(
       "input_out_of_reach",
-      `${where(fetched)}: records from ${expected} on are gone and nothing tells what became of ` +
-        `them: the topic must not be compacted, nor cut off`,
+      `${where(fetched)}: the records from ${expected} to ${baseOffset} are missing: ` +
+        "the topic must be neither compacted nor truncated",
       { context: { offset: expected, actual: baseOffset } },
     );
   }
   if ((attributes & (APPEND_TIME | CONTROL)) !== 0 || count === 0) return null;
   return new FatalError(
     "log_mismatch",
-    `${where(fetched)}: the record at ${baseOffset} has the time of its sender: set ` +
-      "message.timestamp.type=LogAppendTime on the topic and write to it again from its start",
+    `${where(fetched)}: the record at ${baseOffset} has its sender's time: set ` +
+      "message.timestamp.type=LogAppendTime on the topic and write it anew from its start",
     { context: { offset: baseOffset } },
   );
 }
 
-/** The producers whose open transaction was aborted, as of the batch that was taken last. */
+/** The producers whose current transaction was aborted, at the position of the latest batch. */
 class AbortedProducers {
   readonly #waiting: readonly AbortedTransaction[];
   readonly #open = new Set<number>();
   #at = 0;
 
-  /** @param listed in the order of their ends, as a broker gives them. */
+  /** @param listed in the order in which they ended, as a broker lists them. */
   constructor(listed: readonly AbortedTransaction[]) {
     this.#waiting =
       listed.length < 2 ? listed : [...listed].sort((a, b) => a.firstOffset - b.firstOffset);
   }
 
-  /** True where the batch holds records that were committed. */
+  /** True where the batch holds committed records. */
   take({ batch, attributes, producerId }: ReadBatch): boolean {
     for (let next = this.#waiting[this.#at]; next !== undefined; next = this.#waiting[this.#at]) {
       if (next.firstOffset > batch.lastOffset) break;
@@ -174,7 +174,7 @@ class AbortedProducers {
       this.#at += 1;
     }
     if ((attributes & CONTROL) !== 0) {
-      // A producer has one transaction at a time: whatever ends it, it is over.
+      // A producer has one transaction at a time, and a control batch ends it.
       this.#open.delete(producerId);
       return false;
     }

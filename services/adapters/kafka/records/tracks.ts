@@ -1,9 +1,9 @@
 /**
- * What was fetched ahead for one reader of one topic-partition.
+ * Buffers what was fetched ahead for one reader of one topic-partition.
  *
- * TRACK-1 the reader gets every committed record from where it began, once and in order.
- * TRACK-2 an answer that was asked for at another offset than the next one is dropped.
- * TRACK-3 what ends a track (`failure`) is told when everything before it has been read.
+ * TRACK-1 The reader gets every committed record from its first offset on, once and in order.
+ * TRACK-2 An answer to a fetch from another offset than the next one is dropped.
+ * TRACK-3 A failure that ends a track is thrown when everything before it has been read.
  */
 import { FatalError } from "../../../runtime/errors.ts";
 import type { LogRecord, ReadLimits } from "../../../runtime/ports.ts";
@@ -11,10 +11,10 @@ import { RecordCursor } from "./decode-records.ts";
 import type { FetchedPartition } from "./fetch-request.ts";
 import { type RecordBatch, walkBatches } from "./record-batches.ts";
 
-/** Fetching ahead stops here and goes on below half of it. */
+/** Fetching ahead pauses at this size and resumes below half of it. */
 const BUFFERED_BYTES_MAX = 2 * 1024 * 1024;
 
-/** How far a topic-partition goes: what one of its readers learns of it all of them know (FETCH-4). */
+/** The end of a topic-partition as far as known, shared by all of its readers (FETCH-4). */
 export class PartitionEnd {
   #offset = 0;
 
@@ -22,14 +22,15 @@ export class PartitionEnd {
     return this.#offset;
   }
 
-  /** It never falls by what is fetched: a new leader may not know yet what was committed. */
+  /** A fetch never lowers the end: a new leader may not know yet all that was committed. */
   raise(offset: number): void {
     this.#offset = Math.max(this.#offset, offset);
   }
 
   /**
-   * Of an answer that a leader gives only when it knows all of it.
-   * @param before what was known when it was asked for: less than that, and it was cut off.
+   * Sets the end from an answer that a leader gives only when it knows all that was committed.
+   * @param before the end when the request was sent. An answer below it means a truncated
+   *   partition.
    */
   settle(offset: number, before: number): void {
     if (this.#offset === before) this.#offset = offset;
@@ -42,11 +43,11 @@ export type Taken = { readonly records: readonly LogRecord[]; readonly nextOffse
 export class Track {
   readonly name: string;
   readonly partition: number;
-  /** Fetched on and on, not only when it is read. */
+  /** True where the fetcher fetches ahead for it, and not only on a read. */
   following = false;
-  /** When the fetch that this is part of was sent; null: it is part of none. */
+  /** When the poll that includes this track was sent; null: no poll includes it. */
   inFlightSinceMs: number | null = null;
-  /** When a broker last said that there is nothing more. */
+  /** When a broker last answered that no more records are there. */
   atEndMs = Number.NEGATIVE_INFINITY;
   usedMs: number;
   readonly #end: PartitionEnd;
@@ -77,7 +78,7 @@ export class Track {
     this.#fetchFrom = fromOffset;
   }
 
-  /** Where its reader goes on. */
+  /** Where the reader goes on. */
   get readFrom(): number {
     return this.#readFrom;
   }
@@ -87,12 +88,12 @@ export class Track {
     return this.#fetchFrom;
   }
 
-  /** The partition's end, as far as is known. */
+  /** The partition's end, as far as known. */
   get end(): number {
     return Math.max(this.#end.offset, this.#fetchFrom);
   }
 
-  /** Something to read, or a reason why there never will be. */
+  /** True where a read returns records or fails for good. */
   get isReady(): boolean {
     return this.#failure !== null || this.#hasRecords;
   }
@@ -107,7 +108,7 @@ export class Track {
     return this.#waiting.size > 0;
   }
 
-  /** Takes in what was fetched at `offset`. */
+  /** Adds the answer to a fetch from `offset`. */
   feed(fetched: FetchedPartition, offset: number, nowMs: number): void {
     this.#end.raise(fetched.stableOffset);
     if (offset !== this.#fetchFrom || this.#failure !== null) return;
@@ -123,7 +124,7 @@ export class Track {
     if (this.isReady) this.wake();
   }
 
-  /** @throws FatalError where the reader has come to something that cannot be read. */
+  /** @throws FatalError where the next record cannot be read. */
   take(limits: ReadLimits): Taken {
     const records: LogRecord[] = [];
     try {
@@ -144,7 +145,9 @@ export class Track {
     return { records, nextOffset: this.#readFrom };
   }
 
-  /** Calls back once something is ready, or fetching has failed. Returns what stops it. */
+  /**
+   * Calls back when the track is ready, or a fetch failed. Returns a function that unsubscribes.
+   */
   onReady(callback: () => void): () => void {
     this.#waiting.add(callback);
     return () => this.#waiting.delete(callback);
@@ -175,14 +178,14 @@ export class Track {
       if (cursor === undefined) return undefined;
       const record = cursor.next();
       if (cursor.isDone) this.#cursor = undefined;
-      // A batch may begin before what was asked for.
+      // A batch may begin before the requested offset.
       if (record.offset >= this.#readFrom) this.#head = record;
     }
     return this.#head;
   }
 
   #open(): RecordCursor | undefined {
-    // Let go at once: behind a backlog there is always a next one, and each holds what it was fetched with.
+    // Removed from the list at once, since a batch retains the whole answer that it came with.
     const batch = this.#batches.shift();
     if (batch === undefined) return undefined;
     this.#bytes -= batch.to - batch.from;
@@ -191,16 +194,16 @@ export class Track {
   }
 }
 
-/** A track that nobody has read from for so long is let go, with what it holds. */
+/** A track without a read for this time is dropped with its buffer. */
 const IDLE_MS_MAX = 5_000;
 const SWEEP_MS = 1_000;
-/** Readers of one topic-partition at different offsets. */
+/** Most readers of one topic-partition at different offsets. */
 const TRACKS_MAX = 16;
 
-/** The tracks of a log by topic-partition and by where their readers go on. */
+/** The tracks of a log, by topic-partition and by the next offset of their readers. */
 export class Tracks {
   readonly #byPartition = new Map<string, Track[]>();
-  /** Kept when the tracks are let go: one for each topic-partition. */
+  /** One for each topic-partition; they outlive the tracks. */
   readonly #ends = new Map<string, PartitionEnd>();
   readonly #nowMs: () => number;
   readonly #sweep: NodeJS.Timeout;
@@ -214,7 +217,7 @@ export class Tracks {
     for (const group of this.#byPartition.values()) yield* group;
   }
 
-  /** The track of the reader who is at this offset; a new one where there is none. */
+  /** Returns the track whose reader is at the offset, or a new one. */
   at(name: string, partition: number, offset: number): { track: Track; isNew: boolean } {
     const partitionKey = `${partition} ${name}`;
     const group = this.#byPartition.get(partitionKey) ?? [];
@@ -232,7 +235,7 @@ export class Tracks {
     return { track, isNew: true };
   }
 
-  /** Shared by all readers of a topic-partition, now and later. */
+  /** The end that all present and later readers of a topic-partition share. */
   endOf(name: string, partition: number): PartitionEnd {
     const partitionKey = `${partition} ${name}`;
     let end = this.#ends.get(partitionKey);
@@ -243,7 +246,7 @@ export class Tracks {
     return end;
   }
 
-  /** Lets all go, and wakes who waits. */
+  /** Drops all tracks, and wakes their readers. */
   close(): void {
     clearInterval(this.#sweep);
     const tracks = [...this.all()];

@@ -1,4 +1,4 @@
-/** LZ4 frames: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md */
+/** Decompresses LZ4 frames: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md */
 import { UnpackedBytes } from "./unpacked-bytes.ts";
 
 const MAGIC = 0x184d2204;
@@ -9,7 +9,7 @@ const STORED = 0x80000000;
 const LENGTH_MORE = 15;
 const MATCH_MIN = 4;
 
-/** @throws RangeError where the bytes are no frame, or unpack to more than `bytesMax`. */
+/** @throws RangeError where the bytes are no LZ4 frame, or the output exceeds `bytesMax`. */
 export function unpackLz4(bytes: Buffer, bytesMax: number): Buffer {
   if (bytes.readUInt32LE(0) !== MAGIC) throw new RangeError("no LZ4 frame");
   const flags = bytes.readUInt8(4);

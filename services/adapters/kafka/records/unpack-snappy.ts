@@ -1,15 +1,15 @@
 /**
- * Snappy, bare or in the blocks of the Java client.
+ * Decompresses Snappy, plain or in the blocks of the Java client.
  * https://github.com/google/snappy/blob/main/format_description.txt
  */
 import { UnpackedBytes } from "./unpacked-bytes.ts";
 
 const BLOCKS_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0]);
 const BLOCKS_HEADER_BYTES = 16;
-/** Longer literals keep their length in this many bytes after the tag. */
+/** Tag values from here on: the length of the literal follows the tag, in 1 to 4 bytes. */
 const LITERAL_SHORT_MAX = 60;
 
-/** @throws RangeError where the bytes are no Snappy, or unpack to more than `bytesMax`. */
+/** @throws RangeError where the bytes are not Snappy, or the output exceeds `bytesMax`. */
 export function unpackSnappy(bytes: Buffer, bytesMax: number): Buffer {
   const output = new UnpackedBytes(bytes.length * 3, bytesMax);
   if (!bytes.subarray(0, BLOCKS_MAGIC.length).equals(BLOCKS_MAGIC)) {
@@ -27,7 +27,7 @@ export function unpackSnappy(bytes: Buffer, bytesMax: number): Buffer {
 
 function unpackBlock(bytes: Buffer, output: UnpackedBytes): void {
   let at = 0;
-  // The length that it unpacks to is not relied upon.
+  // The block begins with its decompressed length, which is not needed.
   while (bytes.readUInt8(at) >= 0x80) at += 1;
   at += 1;
   output.beginBlock();

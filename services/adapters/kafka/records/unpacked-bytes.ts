@@ -1,4 +1,4 @@
-/** What comes out while something is unpacked: it grows, and repeats parts of itself. */
+/** The output of a decompressor: a buffer that grows, and to which parts of itself are appended. */
 export class UnpackedBytes {
   readonly #bytesMax: number;
   #bytes: Buffer;
@@ -10,7 +10,7 @@ export class UnpackedBytes {
     this.#bytes = Buffer.allocUnsafe(Math.min(expectedBytes, bytesMax));
   }
 
-  /** What came before is out of reach of `repeat`. */
+  /** Starts a block: `repeat` cannot reach bytes before it. */
   beginBlock(): void {
     this.#from = this.#length;
   }
@@ -21,7 +21,7 @@ export class UnpackedBytes {
     this.#length += to - from;
   }
 
-  /** Again what lies `distance` back; it may run into what it writes. */
+  /** Appends `length` bytes from `distance` bytes back. The two areas may overlap. */
   repeat(distance: number, length: number): void {
     const from = this.#length - distance;
     if (distance === 0 || from < this.#from) throw new RangeError("a match before the beginning");

@@ -1,5 +1,5 @@
 /**
- * Metadata, version 10: the first that names a topic's life by an id. kafkajs stops at 6.
+ * Metadata request, version 10, the first that returns topic ids; kafkajs stops at version 6.
  * https://kafka.apache.org/protocol#The_Messages_Metadata
  */
 import type { WireRequest } from "../patches/kafkajs-internals.ts";
@@ -11,7 +11,7 @@ const UUID_BYTES = 16;
 export type DescribedTopic = {
   readonly name: string;
   readonly errorCode: number;
-  /** Another after the topic was deleted and made again; hex. */
+  /** Hex; a topic that is deleted and created again gets another id. */
   readonly topicId: string;
   readonly partitions: number;
 };
@@ -39,7 +39,7 @@ function encode(names: readonly string[]): Buffer {
     const bytes = Buffer.from(name);
     parts.push(Buffer.alloc(UUID_BYTES), unsignedVarint(bytes.length + 1), bytes, NO_TAGS);
   }
-  // No topic is made by asking for it; no list of permitted operations.
+  // The request neither creates missing topics nor asks for the permitted operations.
   parts.push(Buffer.from([0, 0, 0]), NO_TAGS);
   return Buffer.concat(parts);
 }
@@ -92,7 +92,7 @@ function readTopic(reader: CompactReader): DescribedTopic {
   return { name, errorCode, topicId, partitions: partitions.length };
 }
 
-/** Reads the compact encodings of the newer requests. */
+/** Reads the compact encodings of newer responses. */
 class CompactReader {
   readonly #bytes: Buffer;
   #at = 0;

@@ -1,54 +1,54 @@
 /**
- * One admin client for all who ask of the cluster at once: the partitions of a gate that starts do.
+ * Shares one admin client among concurrent requests, such as those of all partitions at a start.
  *
- * ADMIN-1 a client is let go only when nobody asks it any more: kafkajs forgets everything as soon as it is
- *    disconnected, and questions under way would end with errors of its own making.
- * ADMIN-2 after a failure the next question gets another client.
+ * ADMIN-1 A client is disconnected only when no request uses it any more: after a disconnect
+ *    kafkajs has no metadata, and requests in flight would end with misleading errors.
+ * ADMIN-2 After a failure the next request gets another client.
  */
 import type { Admin, Kafka } from "kafkajs";
 
-type Shared = { readonly admin: Promise<Admin>; askers: number };
+type Shared = { readonly admin: Promise<Admin>; users: number };
 
 export class SharedAdmin {
   readonly #newKafka: () => Kafka;
-  /** Who asks next asks this one. */
+  /** The client for the next request; null: that request opens one. */
   #current: Shared | null = null;
 
   constructor(newKafka: () => Kafka) {
     this.#newKafka = newKafka;
   }
 
-  /** Rejects as the question does, or as the connection. */
-  async ask<T>(question: (admin: Admin) => Promise<T>): Promise<T> {
-    this.#current ??= { admin: connected(this.#newKafka().admin()), askers: 0 };
+  /** Rejects where the request or the connection fails. */
+  async ask<T>(request: (admin: Admin) => Promise<T>): Promise<T> {
+    this.#current ??= { admin: connect(this.#newKafka().admin()), users: 0 };
     const shared = this.#current;
-    shared.askers += 1;
+    shared.users += 1;
     try {
-      return await question(await shared.admin);
+      return await request(await shared.admin);
     } catch (error) {
       if (this.#current === shared) this.#current = null;
       throw error;
     } finally {
-      shared.askers -= 1;
-      await this.#letGo(shared);
+      shared.users -= 1;
+      await this.#disconnectUnused(shared);
     }
   }
 
-  /** What is being asked is answered; a question after it opens a client anew. */
+  /** Requests in flight still get their answers; a later request opens a new client. */
   async close(): Promise<void> {
     const shared = this.#current;
     this.#current = null;
-    if (shared !== null) await this.#letGo(shared);
+    if (shared !== null) await this.#disconnectUnused(shared);
   }
 
-  async #letGo(shared: Shared): Promise<void> {
-    if (shared === this.#current || shared.askers > 0) return;
+  async #disconnectUnused(shared: Shared): Promise<void> {
+    if (shared === this.#current || shared.users > 0) return;
     const admin = await shared.admin.catch(() => null);
     await admin?.disconnect().catch(() => undefined);
   }
 }
 
-async function connected(admin: Admin): Promise<Admin> {
+async function connect(admin: Admin): Promise<Admin> {
   try {
     await admin.connect();
     return admin;

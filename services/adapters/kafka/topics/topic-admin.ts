@@ -1,4 +1,4 @@
-/** Makes topics and sets what is configured for them. */
+/** Creates topics and changes their settings. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin, Kafka } from "kafkajs";
 import { addressesOf } from "../client.ts";
@@ -14,10 +14,10 @@ export type NewTopic = {
 };
 
 const TOPIC_RESOURCE = 2;
-/** What was set for the topic itself, in `configSource` of a described entry. */
+/** Value of `configSource` for a setting of the topic itself. */
 const SET_FOR_TOPIC = 1;
 const TIMEOUT_MS = 30_000;
-/** Codes of a broker that was not told of a topic yet, or of who leads it: 3, 5 and 6. */
+/** Error codes of a broker that does not know a new topic, or its leader, yet. */
 const STALE_METADATA_CODES: ReadonlySet<number> = new Set([3, 5, 6]);
 const LOOK_EVERY_MS = 100;
 
@@ -28,16 +28,16 @@ export class KafkaTopicAdmin {
     this.#newKafka = newKafka;
   }
 
-  /** How many brokers there are to spread replicas over. */
+  /** Counts the brokers, which limit the number of replicas. */
   async countBrokers(): Promise<number> {
     return await this.#with(async (admin) => (await admin.describeCluster()).brokers.length);
   }
 
   /**
-   * Resolves when brokers know them and who leads them. kafkajs waits for that where one broker made all of them, and
-   * fails with code 3 where it asks one of several that was not told yet, although the topics are made.
+   * Creates topics and waits until the brokers know them and their leaders. kafkajs' own wait fails
+   * with code 3, although the topics exist, where it asks a broker that does not know them yet.
    *
-   * @throws RetryableError, FatalError where one of them cannot be made.
+   * @throws RetryableError, FatalError where a topic cannot be created.
    */
   async create(topics: readonly NewTopic[]): Promise<void> {
     if (topics.length === 0) return;
@@ -58,15 +58,15 @@ export class KafkaTopicAdmin {
 
   async #untilLed(topics: string[]): Promise<void> {
     const untilMs = performance.now() + TIMEOUT_MS;
-    // A client of its own each time: one that was told of another leader does not look again.
+    // Each look uses a new client: a client that got another leader does not ask again.
     while (!(await this.#with((admin) => areLed(admin, topics, performance.now() >= untilMs)))) {
       await sleep(LOOK_EVERY_MS);
     }
   }
 
   /**
-   * Sets the given keys and leaves the others. The request that kafkajs knows replaces all that is set for
-   * a topic, so what is set already is read first and sent along.
+   * Sets the given keys and leaves the others unchanged. The request of kafkajs replaces all
+   * settings of a topic, so the present settings are read first and sent along.
    */
   async configure(topics: readonly Pick<NewTopic, "name" | "settings">[]): Promise<void> {
     if (topics.length === 0) return;
@@ -114,7 +114,7 @@ function entriesOf(settings: TopicSettings): { name: string; value: string }[] {
   return Object.entries(settings).map(([name, value]) => ({ name, value }));
 }
 
-/** @param isLast what is not known now is an error. */
+/** @param isLast true: a topic that is still unknown is an error. */
 async function areLed(admin: Admin, topics: string[], isLast: boolean): Promise<boolean> {
   try {
     await admin.fetchTopicMetadata({ topics });

@@ -3,18 +3,18 @@ import { TOPICS, type Topic } from "../../../runtime/topics.ts";
 import type { DescribedCluster } from "./metadata-request.ts";
 import type { TopicNames } from "./topic-names.ts";
 
-/** What must stay as it is for as long as a process runs. */
+/** What must not change while a process runs. */
 export type TopicFacts = {
   readonly clusterId: string;
   readonly partitions: number;
-  /** Of the topics that are used. */
+  /** Ids of the used topics. */
   readonly ids: ReadonlyMap<Topic, string>;
 };
 
 const NO_ID = /^0*$/;
 
 /**
- * @param used topics that need not be there are left out.
+ * @param used the topics that must exist.
  * @throws FatalError `log_mismatch` where topics are missing or differ in their partitions.
  */
 export function topicFacts(
@@ -29,7 +29,7 @@ export function topicFacts(
   );
   if (missing.length > 0) {
     const list = missing.map(({ topic }) => `\`${names[topic]}\``).join(", ");
-    throw new FatalError("log_mismatch", `the cluster has no topic ${list} that can be read`);
+    throw new FatalError("log_mismatch", `the cluster has no topic ${list}, or it cannot be read`);
   }
   const counts = descriptions.map(({ topic, described }) => ({
     topic,
@@ -40,21 +40,22 @@ export function topicFacts(
     const list = counts.map(({ topic, count }) => `\`${names[topic]}\` ${count}`).join(", ");
     throw new FatalError(
       "log_mismatch",
-      `all topics must have the same number of partitions: ${list}; \`callgate topics plan\` says what to do`,
+      `all topics must have the same number of partitions: ${list}; \`callgate topics plan\` shows what to change`,
     );
   }
   const ids = new Map(
     descriptions.map(({ topic, described }) => [topic, described?.topicId ?? ""]),
   );
   if ([...ids.values()].some((id) => NO_ID.test(id))) {
-    throw new FatalError("log_mismatch", "the cluster gives its topics no ids: Kafka 2.8 or newer");
+    const text = "the cluster has no topic ids: upgrade it to Kafka 2.8 or newer";
+    throw new FatalError("log_mismatch", text);
   }
   return { clusterId: cluster.clusterId, partitions, ids };
 }
 
 /**
- * What has changed that must not, or null. A broker that has just started may not know a topic yet:
- * where it leaves one out nothing is concluded.
+ * Finds a change that must not happen, or null. A broker that has just started may not know a topic
+ * yet, so an answer without a topic shows nothing.
  */
 export function findChange(
   before: TopicFacts,
@@ -72,18 +73,18 @@ export function findChange(
 
 function compareTopics(before: TopicFacts, now: TopicFacts, names: TopicNames): FatalError | null {
   if (now.clusterId !== before.clusterId) {
-    const text = `the brokers are of cluster \`${now.clusterId}\`, and were of \`${before.clusterId}\``;
+    const text = `the brokers now belong to cluster \`${now.clusterId}\`, before to \`${before.clusterId}\``;
     return new FatalError("log_mismatch", text);
   }
   if (now.partitions !== before.partitions) {
     return new FatalError(
       "log_mismatch",
-      `the topics had ${before.partitions} partitions and have ${now.partitions}: conversations ` +
+      `the topics had ${before.partitions} partitions and now have ${now.partitions}: conversations ` +
         "would change their partition. Move to new topics with that number instead",
     );
   }
   const remade = TOPICS.find((topic) => now.ids.get(topic) !== before.ids.get(topic));
   if (remade === undefined) return null;
-  const text = `\`${names[remade]}\` was deleted and made again while it was read: restart`;
+  const text = `\`${names[remade]}\` was deleted and created again while it was read: restart`;
   return new FatalError("log_mismatch", text);
 }

@@ -1,6 +1,6 @@
-/** Asks the cluster what its topics are like. */
+/** Reads the shapes and settings of the topics from the cluster. */
 import type { Admin, Kafka } from "kafkajs";
-import type { TopicFacts, TopicInspector } from "../../../runtime/topic-facts.ts";
+import type { TopicFacts, TopicInspector } from "../../../runtime/ports.ts";
 import { TOPICS, type Topic } from "../../../runtime/topics.ts";
 import { addressesOf } from "../client.ts";
 import { mapKafkaError } from "../map-error.ts";
@@ -42,7 +42,7 @@ export class KafkaTopicInspector implements TopicInspector {
     });
   }
 
-  /** Partitions of each topic that exists, by its name. */
+  /** Counts the partitions of each existing topic, by its name. */
   async countPartitions(): Promise<ReadonlyMap<string, number>> {
     const shapes = await this.#ask((admin) => this.#shapes(admin));
     return new Map([...shapes].map(([name, { partitions }]) => [name, partitions]));
@@ -55,13 +55,13 @@ export class KafkaTopicInspector implements TopicInspector {
       await admin.connect();
       return await question(admin);
     } catch (error) {
-      throw mapKafkaError(error, "asking for the topics", addressesOf(kafka));
+      throw mapKafkaError(error, "reading the topics", addressesOf(kafka));
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
   }
 
-  /** Of those that exist: to ask for one that does not is an error. */
+  /** Only of existing topics, since a request for a missing one is an error. */
   async #shapes(admin: Admin): Promise<ReadonlyMap<string, Shape>> {
     const existing = new Set(await admin.listTopics());
     const topics = TOPICS.map((topic) => this.#names[topic]).filter((name) => existing.has(name));

@@ -1,6 +1,6 @@
 /**
- * Takes partitions over: a new producer under the number's transactional id fences whoever had
- * it, and ends what that one had open. Only after that is the journal's end worth reading (KAFKA-2).
+ * Takes partitions over. A new producer under the partition's transactional id fences the previous
+ * owner and ends its open transaction. Only then is the end of the journal reliable (KAFKA-2).
  */
 import type { Admin, Kafka, Producer } from "kafkajs";
 import { FatalError, FencedError, RetryableError } from "../../../runtime/errors.ts";
@@ -25,10 +25,10 @@ import {
 import type { TopicNames } from "../topics/topic-names.ts";
 import { SoleWriter } from "./sole-writer.ts";
 import { TransactionalWriter, type WriterContext } from "./transactional-writer.ts";
-import { LeftOpen, type LeftOpenContext } from "./unfinished-transactions.ts";
+import { type UnfinishedContext, UnfinishedTransactions } from "./unfinished-transactions.ts";
 
 export type OwnershipSettings = {
-  /** First part of the transactional ids: one for each installation. */
+  /** First part of the transactional ids; each installation has its own. */
   readonly app: string;
   readonly group: string;
   readonly transactionTimeoutMs: number;
@@ -37,39 +37,45 @@ export type OwnershipSettings = {
 export type OwnershipContext = {
   readonly settings: OwnershipSettings;
   readonly names: TopicNames;
-  /** A client of their own for each producer, and one for asking. */
+  /** Creates a client for each producer, and one for requests. */
   readonly newKafka: () => Kafka;
   readonly membership: Pick<GroupMembership, "confirm" | "grantOf" | "isCurrent">;
-  /** `max.message.bytes` of a topic, by its name. */
+  /** Returns `max.message.bytes` of a topic, by its name. */
   readonly messageBytesMax: (name: string) => number;
   readonly metrics: Metrics;
-  /** Whose positions are recorded with each transaction, which needs READ of them: the inputs by default. */
+  /**
+   * Topics whose positions each transaction records, which needs READ on them. Default: the inputs.
+   */
   readonly positions?: readonly InputTopic[];
-  /** Whose offsets these are: compared with what was recorded. Left out: not compared. */
+  /** The topics of the offsets, to compare with the recorded topics; absent: no comparison. */
   readonly topics?: LivingTopics;
-  /** Where owners write, and what is known of it: see left-open.ts. Left out: nobody looks. */
-  readonly written?: Pick<LeftOpenContext, "topics" | "writtenWith" | "logger"> & {
+  /**
+   * What unfinished-transactions.ts needs to end open transactions; absent: none are looked for.
+   */
+  readonly written?: Pick<UnfinishedContext, "topics" | "writtenWith" | "logger"> & {
     readonly newLink: () => ClusterLink;
   };
-  /** Read where somebody else may have written it. Left out: nobody looks. */
+  /** Read to find records of other writers (sole-writer.ts); absent: no search. */
   readonly journal?: Pick<Log, "endOffset" | "read" | "startOffset">;
 };
 
-/** Of what a topic takes at once, this much is used: what the broker counts is not quite what we do. */
+/**
+ * Share of `max.message.bytes` that a batch may use, since the broker measures batches differently.
+ */
 const BYTES_SHARE = 0.9;
 
 type FetchedOffsets = Awaited<ReturnType<Admin["fetchOffsets"]>>;
 
-const LOOKS_MAX = 20;
-const LOOK_AGAIN_MS = 100;
+const OFFSET_REQUESTS_MAX = 20;
+const OFFSET_PAUSE_MS = 100;
 
 export class KafkaOwnership implements Ownership {
   readonly #context: OwnershipContext;
   readonly #writer: WriterContext;
   readonly #latest = new Map<number, symbol>();
-  /** When a grant was found to be worthless, though the group has not told us yet. */
+  /** When another gate fenced us under a grant that the group has not taken from us yet. */
   readonly #worthless = new WeakMap<Grant, number>();
-  readonly #leftOpen: LeftOpen | null;
+  readonly #unfinished: UnfinishedTransactions | null;
   readonly #admin: SharedAdmin;
 
   constructor(context: OwnershipContext) {
@@ -87,11 +93,13 @@ export class KafkaOwnership implements Ownership {
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
       offsetMetadata: topics === undefined ? null : writeTopicLife(topics),
     };
-    this.#leftOpen = context.written === undefined ? null : this.#leftOpenOf(context.written);
+    this.#unfinished =
+      context.written === undefined ? null : this.#createUnfinished(context.written);
   }
 
   async takeOver(partition: number): Promise<PartitionWriter> {
-    // Never at first for a number that is not ours: two owners would fence each other in turn (KAFKA-5).
+    // A gate fences only for a partition that the group gave it: otherwise two owners would fence
+    // each other in turn (KAFKA-5).
     const { membership } = this.#context;
     const grant = membership.grantOf(partition);
     if (grant === undefined) {
@@ -101,12 +109,12 @@ export class KafkaOwnership implements Ownership {
     if (fencedAtMs !== undefined && !(await membership.confirm(grant, fencedAtMs))) {
       throw new FencedError(`partition ${partition} was taken over by another gate`);
     }
-    const take = Symbol(partition);
-    this.#latest.set(partition, take);
-    const producer = await this.#initialised(partition);
-    const isLatest = (): boolean => this.#latest.get(partition) === take;
+    const takeOver = Symbol(partition);
+    this.#latest.set(partition, takeOver);
+    const producer = await this.#initializeProducer(partition);
+    const isLatest = (): boolean => this.#latest.get(partition) === takeOver;
     try {
-      const sole = await this.#soleWriter(partition);
+      const sole = await this.#createSoleWriter(partition);
       return new TransactionalWriter(this.#writer, { producer, grant, sole, isLatest });
     } catch (error) {
       await producer.disconnect().catch(() => undefined);
@@ -115,49 +123,55 @@ export class KafkaOwnership implements Ownership {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);
+    await Promise.all([this.#admin.close(), this.#unfinished?.close()]);
   }
 
-  #leftOpenOf({ newLink, ...written }: NonNullable<OwnershipContext["written"]>): LeftOpen {
+  #createUnfinished({
+    newLink,
+    ...written
+  }: NonNullable<OwnershipContext["written"]>): UnfinishedTransactions {
     const { names, settings } = this.#context;
-    return new LeftOpen({
+    return new UnfinishedTransactions({
       ...{ names, ...written, link: newLink() },
       transactionTimeoutMs: settings.transactionTimeoutMs,
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
     });
   }
 
-  /** After fencing: what is written from the journal's end on is ours, or of somebody who does not know of us. */
-  async #soleWriter(partition: number): Promise<SoleWriter | null> {
+  /**
+   * To be called after fencing: records behind the journal's end are then ours, or come from a gate
+   * of another app or group.
+   */
+  async #createSoleWriter(partition: number): Promise<SoleWriter | null> {
     const { journal } = this.#context;
     if (journal === undefined) return null;
     const end = await journal.endOffset(JOURNAL_TOPIC, partition);
     return new SoleWriter({ journal, partition, end });
   }
 
-  /** Fences, and ends what the cluster has left open. */
-  async #initialised(partition: number): Promise<Producer> {
-    const producer = await this.#fenced(partition);
-    const leftOpen = this.#leftOpen;
+  /** Fences the previous owner, and ends transactions that the cluster has left open. */
+  async #initializeProducer(partition: number): Promise<Producer> {
+    const producer = await this.#fence(partition);
+    const unfinished = this.#unfinished;
     try {
-      if (leftOpen === null || !(await leftOpen.isThere(partition))) return producer;
-      await leftOpen.end(partition, this.#transactionalId(partition));
+      if (unfinished === null || !(await unfinished.hasOpen(partition))) return producer;
+      await unfinished.end(partition, this.#transactionalId(partition));
     } catch (error) {
       await producer.disconnect().catch(() => undefined);
       throw error;
     }
-    // Ending it has fenced this one too.
+    // Ending the transaction has fenced this producer as well.
     await producer.disconnect().catch(() => undefined);
-    return this.#fenced(partition);
+    return this.#fence(partition);
   }
 
   #transactionalId(partition: number): string {
     const { settings } = this.#context;
-    // KAFKA-1: the group's generation does not travel with offsets; the producer's epoch alone fences.
+    // KAFKA-1: offset commits carry no group generation, so the producer's epoch alone fences.
     return [settings.app, settings.group, partition].join(".");
   }
 
-  async #fenced(partition: number): Promise<Producer> {
+  async #fence(partition: number): Promise<Producer> {
     const { settings, newKafka } = this.#context;
     const producer = newKafka().producer({
       transactionalId: this.#transactionalId(partition),
@@ -170,7 +184,8 @@ export class KafkaOwnership implements Ownership {
     });
     try {
       await producer.connect();
-      // kafkajs initialises with the first transaction; one that is empty sends nothing else (KAFKA-2).
+      // kafkajs requests the producer id, which fences, with the first transaction. An empty one
+      // sends nothing else (KAFKA-2).
       const empty = await producer.transaction();
       await empty.abort();
       return producer;
@@ -191,7 +206,7 @@ export class KafkaOwnership implements Ownership {
       const of = (topic: InputTopic): number => {
         const { partitions = [] } = offsets.find((one) => one.topic === names[topic]) ?? {};
         const offset = partitions.find((one) => one.partition === partition)?.offset ?? "-1";
-        // -1: the group has recorded nothing yet.
+        // -1: the group has recorded no offset yet.
         return Math.max(0, Number(offset));
       };
       return { proposals: of("proposals"), results: of("results"), verdicts: of("verdicts") };
@@ -200,7 +215,10 @@ export class KafkaOwnership implements Ownership {
     }
   }
 
-  /** Of all partitions: one that was added has nothing recorded, and must not be decided either. */
+  /**
+   * Checks the metadata of all partitions: an added partition has none, and must not be decided
+   * either.
+   */
   #assertSameTopics(recorded: readonly { readonly metadata: string | null }[]): void {
     const { topics, names } = this.#context;
     if (topics === undefined) return;
@@ -212,8 +230,9 @@ export class KafkaOwnership implements Ownership {
 }
 
 /**
- * kafkajs shares a look at the topics that is under way among all who ask. One that began before a topic was asked for
- * leaves that out, and then no partition of it is asked about: its offset would pass for none. It is known the next time.
+ * Fetches the offsets of all `topics`. Concurrent calls of kafkajs share one metadata request. If
+ * it began before a topic was added, the answer lacks the topic, and its offset would pass for
+ * "none". A repeated request knows the topic.
  */
 export async function fetchOffsetsOfAll(
   admin: Pick<Admin, "fetchOffsets">,
@@ -221,21 +240,21 @@ export async function fetchOffsetsOfAll(
   topics: string[],
   partition: number,
 ): Promise<FetchedOffsets> {
-  for (let look = 1; look <= LOOKS_MAX; look += 1) {
+  for (let request = 1; request <= OFFSET_REQUESTS_MAX; request += 1) {
     const offsets = await admin.fetchOffsets({ groupId, topics });
     const answered = offsets.filter(({ partitions }) =>
       partitions.some((one) => one.partition === partition),
     );
     if (answered.length === topics.length) return offsets;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    await new Promise((resolve) => setTimeout(resolve, OFFSET_PAUSE_MS));
   }
   throw new RetryableError(
     "log_unavailable",
-    `the brokers do not tell the offsets of group ${groupId} for partition ${partition} of ${topics.join(", ")}`,
+    `the brokers return no offsets of group ${groupId} for partition ${partition} of ${topics.join(", ")}`,
   );
 }
 
-/** Every message names its partition (KAFKA-9): on a second try kafkajs asks again. */
+/** Every message has a partition (KAFKA-9): kafkajs calls the partitioner again for a retry. */
 function partitionOfMessage({
   message,
 }: {

@@ -1,11 +1,11 @@
-/** Our records in the form that kafkajs sends, and what it answers in ours. */
+/** Converts our records to kafkajs' messages, and its answers to offsets. */
 import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
 import { FatalError, RetryableError } from "../../../runtime/errors.ts";
 import type { Appended, OutgoingRecord, RecordHeader } from "../../../runtime/ports.ts";
 import type { Topic } from "../../../runtime/topics.ts";
 import type { TopicNames } from "../topics/topic-names.ts";
 
-/** Grouped by topic, in order; every message names its partition. */
+/** Groups records by topic, in order; every message has a partition. */
 export function toTopicMessages(
   records: readonly OutgoingRecord[],
   names: TopicNames,
@@ -22,11 +22,11 @@ export function toTopicMessages(
 
 type Base = { next: number; readonly appendTimeMs: number };
 
-/** Where each record went, in the order of `records`. All of them must have been in one send. */
+/** Returns the offsets of the records of one send, in the order of the records. */
 export class SentRecords {
   readonly #bases = new Map<string, Base>();
   readonly #names: TopicNames;
-  /** By topic, of the partition that was asked for last: nearly all are of one. */
+  /** By topic, for the partition of the latest call: nearly all records of a send have one. */
   #recent = new Map<Topic, Base>();
   #partition = -1;
 
@@ -39,9 +39,8 @@ export class SentRecords {
   }
 
   /**
-   * To be called once for each record, in the order in which they were sent.
-   * @throws RetryableError `outcome_unknown` where nobody acknowledged the record's partition:
-   *   kafkajs drops a partition whose leader moves while it sends, and says nothing.
+   * Must be called once for each record, in the order of the send.
+   * @throws RetryableError `outcome_unknown` where no broker acknowledged the record's partition.
    */
   take({ topic, partition }: OutgoingRecord): Appended {
     if (partition !== this.#partition) {
@@ -62,22 +61,22 @@ export class SentRecords {
     const name = this.#names[topic];
     const base = this.#bases.get(`${partition} ${name}`);
     if (base === undefined) {
-      const text = `\`${name}\` partition ${partition} did not acknowledge what was sent to it`;
+      const text = `\`${name}\` partition ${partition} did not acknowledge the records sent to it`;
       throw new RetryableError("outcome_unknown", text, { context: { topic: name, partition } });
     }
-    if (base.appendTimeMs < 0) throw ownTime(name);
+    if (base.appendTimeMs < 0) throw senderTimeError(name);
     return base;
   }
 }
 
-function ownTime(name: string): FatalError {
+function senderTimeError(name: string): FatalError {
   return new FatalError(
     "log_mismatch",
-    `\`${name}\` takes the time of the sender: set message.timestamp.type=LogAppendTime on it`,
+    `\`${name}\` stores the sender's time: set message.timestamp.type=LogAppendTime on the topic`,
   );
 }
 
-/** Written out: this runs twice for each input, and a spread costs several times as much. */
+/** Without a spread, which costs several times as much: this runs twice for each input. */
 function toMessage({ key, value, headers, partition }: OutgoingRecord): Message {
   const message = { partition, key: key as Buffer | string | null, value: value as Buffer | null };
   if (headers === undefined || headers.length === 0) return message;

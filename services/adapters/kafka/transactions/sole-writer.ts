@@ -1,49 +1,50 @@
 /**
- * Whether a journal that has one writer is written by somebody else. Gates of one `kafka.app` and group
- * fence each other; of another app or group they do not, and each would decide every call once more. The
- * offsets show it: a transaction takes those of its records and one for its end. More lies between two of
- * them where the cluster has marked an end twice, after a failure, or where there are records of others.
+ * Detects another writer of a journal that must have one. Gates of one `kafka.app` and group fence
+ * each other. Gates of another app or group do not, and each would decide every call once more. The
+ * offsets show it: a transaction takes one for each of its records and one for its end marker. A
+ * larger gap between two transactions means a second end marker, which a failure can cause, or
+ * records of another writer.
  *
- * SOLE-1 Whatever lies between the journal's end at the take-over and the newest record of ours, and is not
- *    ours, is looked at, from right behind the record before: where transactions overlap, the record of
- *    another stands where the mark of ours would.
- * SOLE-2 An answer is a record, or an offset behind the gap. What is read before the other's transaction ends,
- *    or fails, is none: it is asked again.
- * SOLE-3 What retention has taken of a gap cannot be looked at any more, and is passed by: whoever wrote there and goes
- *    on shows in a later gap, and there is nobody to stop for where that never comes.
+ * SOLE-1 Every gap between the journal's end at the take-over and our newest record is read. A gap
+ *    begins right behind our previous record: where transactions overlap, another writer's record
+ *    is at the offset where our end marker would be.
+ * SOLE-2 A read decides a gap if it returns a record, or ends behind the gap. A read that fails, or
+ *    ends before because the other transaction is open, is repeated.
+ * SOLE-3 The part of a gap that retention has deleted is skipped. A writer that is still active
+ *    shows in a later gap, and one that has stopped does no harm.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { asPipelineError } from "../../../runtime/errors.ts";
 import type { Appended, Log, OutgoingRecord } from "../../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../../runtime/topics.ts";
 
-/** A mark ends each transaction. */
-const MARKS = 1;
+/** Offsets that the end marker of a transaction takes. */
+const END_MARKERS = 1;
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
-const LOOK_AGAIN_MS = 100;
-/** Looked at one after the other. Whoever writes beside us goes on: what is left out comes again. */
+const RETRY_MS = 100;
+/** Gaps that wait to be read. Further ones are dropped: an active writer leaves new gaps later. */
 const GAPS_MAX = 1_000;
 
-/** From the first offset to before the other. */
+/** Offsets from `from`, inclusive, to `to`, exclusive. */
 type Gap = { readonly from: number; readonly to: number };
 
 export type SoleWriterParts = {
   readonly journal: Pick<Log, "read" | "startOffset">;
   readonly partition: number;
-  /** Of the journal, after whoever wrote it before was fenced. */
+  /** The journal's end after the previous owner was fenced. */
   readonly end: number;
 };
 
 export class SoleWriter {
   readonly #journal: Pick<Log, "read" | "startOffset">;
   readonly #partition: number;
-  /** Right behind the last record of ours. */
+  /** The offset behind our latest record. */
   #next: number;
-  /** What ours is followed by. */
-  #marks = 0;
+  /** Offsets of end markers that follow our latest record. */
+  #endMarkers = 0;
   readonly #gaps: Gap[] = [];
   readonly #closed = new AbortController();
-  #isLooking = false;
+  #isReading = false;
   #isAlone = true;
 
   constructor({ journal, partition, end }: SoleWriterParts) {
@@ -52,20 +53,20 @@ export class SoleWriter {
     this.#next = end;
   }
 
-  /** False: somebody else has written the journal. */
+  /** False: another writer has written to the journal. */
   get isAlone(): boolean {
     return this.#isAlone;
   }
 
-  /** @param appended where the records of a transaction went, in their order. */
-  wrote(records: readonly OutgoingRecord[], appended: readonly Appended[]): void {
-    let expected = this.#next + this.#marks;
+  /** @param appended the offsets of the records of a transaction, in their order. */
+  noteCommit(records: readonly OutgoingRecord[], appended: readonly Appended[]): void {
+    let expected = this.#next + this.#endMarkers;
     for (let at = 0; at < records.length; at += 1) {
       if (records[at]?.topic !== JOURNAL_TOPIC) continue;
       const { offset } = appended[at] as Appended;
       if (offset !== expected) this.#addGap({ from: this.#next, to: offset });
       this.#next = offset + 1;
-      this.#marks = MARKS;
+      this.#endMarkers = END_MARKERS;
       expected = this.#next;
     }
   }
@@ -76,12 +77,12 @@ export class SoleWriter {
 
   #addGap(gap: Gap): void {
     if (this.#gaps.length < GAPS_MAX) this.#gaps.push(gap);
-    if (!this.#isLooking) void this.#look();
+    if (!this.#isReading) void this.#readGaps();
   }
 
-  /** Beside what goes on: another may be there, which is next to never. */
-  async #look(): Promise<void> {
-    this.#isLooking = true;
+  /** Runs in the background: decisions do not wait for it, since another writer is very rare. */
+  async #readGaps(): Promise<void> {
+    this.#isReading = true;
     for (let gap = this.#gaps[0]; gap !== undefined && this.#isAlone; gap = this.#gaps[0]) {
       const has = await this.#hasRecords(gap).catch(() => null);
       if (this.#closed.signal.aborted) return;
@@ -89,36 +90,36 @@ export class SoleWriter {
       else this.#gaps.shift();
       if (has === true) this.#isAlone = false;
     }
-    this.#isLooking = false;
+    this.#isReading = false;
   }
 
-  /** Null: nobody knows yet. */
+  /** Null: not decided yet (SOLE-2). */
   async #hasRecords({ from, to }: Gap): Promise<boolean | null> {
     const partition = this.#partition;
     const read = await this.#journal
       .read(JOURNAL_TOPIC, partition, from, ONE_RECORD)
-      .catch(ifTaken);
-    if (read === null) return await this.#hasRecordsLeft({ from, to });
+      .catch(nullIfDeleted);
+    if (read === null) return await this.#hasRetainedRecords({ from, to });
     const { records, nextOffset } = read;
     if (records.some(({ offset }) => offset < to)) return true;
     return records.length > 0 || nextOffset >= to ? false : null;
   }
 
   /** SOLE-3. */
-  async #hasRecordsLeft({ from, to }: Gap): Promise<boolean | null> {
+  async #hasRetainedRecords({ from, to }: Gap): Promise<boolean | null> {
     const start = await this.#journal.startOffset(JOURNAL_TOPIC, this.#partition);
     if (start >= to) return false;
-    // Not known to be behind it yet: it is asked again.
+    // Where the broker does not report the new start yet, the gap is read again.
     return start > from ? await this.#hasRecords({ from: start, to }) : null;
   }
 
   async #pause(): Promise<void> {
     const { signal } = this.#closed;
-    await sleep(LOOK_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
 
-function ifTaken(error: unknown): null {
+function nullIfDeleted(error: unknown): null {
   if (asPipelineError(error).code === "input_out_of_reach") return null;
   throw error;
 }

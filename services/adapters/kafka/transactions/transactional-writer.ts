@@ -1,13 +1,14 @@
 /**
- * Commits the batches of one partition: one transaction each, records and group offsets together.
+ * Commits the batches of one partition. Each batch is one transaction of records and group offsets.
  *
- * WRITER-1 one batch at a time, one send in flight, ever: kafkajs loses a record and doubles another when two
- *    sends of one producer meet a time-out (KAFKA-6).
- * WRITER-2 after anything but a clean commit the producer is thrown away; nothing is tried again with it (KAFKA-4).
- * WRITER-3 what was sent is committed only if every topic-partition acknowledged it: kafkajs drops silently
- *    what has a new leader while it is sent (KAFKA-7).
- * WRITER-4 where the journal was written by somebody else meanwhile, nothing is written any more: who decides a
- *    partition decides it alone.
+ * WRITER-1 The writer has one batch and one send in flight: when two sends of a producer run into a
+ *    time-out, kafkajs loses a record and writes another twice (KAFKA-6).
+ * WRITER-2 After anything but a clean commit the producer is discarded and never used again
+ *    (KAFKA-4).
+ * WRITER-3 A transaction is committed only if every topic-partition acknowledged its records:
+ *    kafkajs silently drops records whose leader moves during the send (KAFKA-7).
+ * WRITER-4 Once another writer has written to the journal, nothing more is written: a partition has
+ *    one gate that decides.
  */
 import type { Producer, RecordMetadata, TopicMessages, Transaction } from "kafkajs";
 import { FatalError, FencedError } from "../../../runtime/errors.ts";
@@ -19,6 +20,7 @@ import type {
   PartitionWriter,
 } from "../../../runtime/ports.ts";
 import type { InputTopic, PerInput } from "../../../runtime/topics.ts";
+import { withTimeout } from "../../system/with-timeout.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "../map-error.ts";
 import type { Grant, GroupMembership } from "../membership/group-membership.ts";
 import type { TopicNames } from "../topics/topic-names.ts";
@@ -29,17 +31,17 @@ export type WriterContext = {
   readonly names: TopicNames;
   readonly group: string;
   readonly positions: readonly InputTopic[];
-  /** Most bytes of a record batch, by the topic's name (KAFKA-10). */
+  /** Returns the size limit of a record batch, by the topic's name (KAFKA-10). */
   readonly batchBytesMax: (name: string) => number;
-  /** The broker ends a transaction after this time: whatever takes longer has failed. */
+  /** The broker aborts a transaction after this time, so longer work counts as failed. */
   readonly transactionTimeoutMs: number;
   readonly membership: Pick<GroupMembership, "confirm" | "isCurrent">;
-  /** Told of work that came after its number had gone (KAFKA-13). */
+  /** Called for a commit that came after its partition was taken away (KAFKA-13). */
   readonly onLateDrop: () => void;
-  /** Told that the grant's number was taken over elsewhere, and when that was noticed (KAFKA-5). */
+  /** Called when another gate has taken the grant's partition over, with the time (KAFKA-5). */
   readonly onFenced: (grant: Grant, atMs: number) => void;
   readonly recordedOffsets: (partition: number) => Promise<PerInput>;
-  /** Recorded with each offset; null: nothing is. */
+  /** Recorded with each offset; null: no metadata. */
   readonly offsetMetadata: string | null;
 };
 
@@ -50,12 +52,12 @@ export type WriterParts = {
   readonly isLatest: () => boolean;
 };
 
-/** Answers to the offsets of a transaction that say that nothing happened (KAFKA-8). */
+/** Error codes of a request to add offsets that had no effect, so it can be repeated (KAFKA-8). */
 const NOT_COORDINATOR = 16;
 const CONCURRENT_TRANSACTIONS = 51;
 const OFFSETS_RETRY_MS = 1;
 const CLOSE_MS_MAX = 1_000;
-/** What a record takes beside key, value and headers, at most; and a batch beside its records. */
+/** Most bytes of a record beside key, value and headers, and of a batch beside its records. */
 const RECORD_EXTRA_BYTES = 40;
 const BATCH_EXTRA_BYTES = 61;
 
@@ -67,12 +69,12 @@ export class TransactionalWriter implements PartitionWriter {
   readonly #isLatest: () => boolean;
   readonly #sole: SoleWriter | null;
   #busy = false;
-  #usedUp = false;
+  #isDiscarded = false;
 
   /**
-   * @param producer initialised: its id is fenced against every producer before it.
-   * @param sole told of what is written; null: nobody looks whether others write, too.
-   * @param isLatest whether no later take-over of the number has begun in this process.
+   * @param producer a producer that has fenced all earlier ones of its id.
+   * @param sole detects other writers; null: no detection.
+   * @param isLatest true while this process has begun no later take-over of the partition.
    */
   constructor(context: WriterContext, { producer, grant, sole, isLatest }: WriterParts) {
     this.#context = context;
@@ -89,8 +91,8 @@ export class TransactionalWriter implements PartitionWriter {
 
   async commit(batch: CommitBatch): Promise<CommitOutcome> {
     if (this.#busy) throw new FatalError("unexpected", "two commits of one writer at once");
-    if (this.#usedUp) {
-      return failed(new Error("the producer was thrown away after an error"), false);
+    if (this.#isDiscarded) {
+      return failed(new Error("the producer was discarded after an error"), false);
     }
     this.#busy = true;
     try {
@@ -102,13 +104,13 @@ export class TransactionalWriter implements PartitionWriter {
 
   async close(): Promise<void> {
     this.#sole?.close();
-    const gone = this.#throwAway();
-    // Where the cluster does not answer, the connection is of no use to anybody either.
-    await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, CLOSE_MS_MAX))]);
+    const discarded = this.#discard();
+    // Where the cluster does not answer, nothing is gained by a longer wait.
+    await Promise.race([discarded, new Promise((resolve) => setTimeout(resolve, CLOSE_MS_MAX))]);
   }
 
-  #throwAway(): Promise<void> {
-    this.#usedUp = true;
+  #discard(): Promise<void> {
+    this.#isDiscarded = true;
     this.#sole?.close();
     return this.#producer.disconnect().catch(() => undefined);
   }
@@ -120,7 +122,7 @@ export class TransactionalWriter implements PartitionWriter {
       throw new FencedError(`partition ${this.partition} is no longer ours`);
     }
     if (this.#sole?.isAlone === false)
-      throw new FatalError("role_taken", notAlone(this.partition, this.#context));
+      throw new FatalError("role_taken", describeOtherWriter(this.partition, this.#context));
     const topicMessages = this.#messagesOf(batch.records);
     const large = topicMessages.find((one) => this.#isTooLarge(one));
     if (large !== undefined) return failed(new Error(`too large for \`${large.topic}\``), true);
@@ -132,7 +134,7 @@ export class TransactionalWriter implements PartitionWriter {
       const metadata = await this.#within(this.#write(transaction, topicMessages, batch.consumed));
       appended = this.#listAppended(batch.records, metadata);
     } catch (error) {
-      // The end of the transaction was not sent: nothing of it can become visible any more.
+      // No commit was sent, so no record of the transaction can become visible.
       return this.#ended(error, topics, (cause) =>
         failed(cause, isTooLargeCode(protocolCode(cause))),
       );
@@ -142,11 +144,11 @@ export class TransactionalWriter implements PartitionWriter {
     } catch (error) {
       return this.#ended(error, topics, (cause) => ({ type: "unknown", error: cause }));
     }
-    this.#sole?.wrote(batch.records, appended);
+    this.#sole?.noteCommit(batch.records, appended);
     return { type: "committed", appended };
   }
 
-  /** Records and offsets side by side; `commit` comes after both (KAFKA-8). */
+  /** Sends records and offsets concurrently; the commit follows both (KAFKA-8). */
   async #write(
     transaction: Transaction,
     topicMessages: TopicMessages[],
@@ -177,7 +179,7 @@ export class TransactionalWriter implements PartitionWriter {
     if (positions.length === 0) return;
     const topics = positions.map((topic) => ({
       topic: names[topic],
-      // kafkajs hands the metadata on, though its types do not say so.
+      // kafkajs passes the metadata on, though its types do not have it.
       partitions: [{ partition: this.partition, offset: String(consumed[topic]), metadata }],
     }));
     const untilMs = Date.now() + transactionTimeoutMs;
@@ -186,14 +188,16 @@ export class TransactionalWriter implements PartitionWriter {
         return await transaction.sendOffsets({ consumerGroupId: group, topics });
       } catch (error) {
         const code = protocolCode(error);
-        const nothing = code === CONCURRENT_TRANSACTIONS || code === NOT_COORDINATOR;
-        if (!nothing || Date.now() >= untilMs || this.#usedUp) throw error;
+        const hadNoEffect = code === CONCURRENT_TRANSACTIONS || code === NOT_COORDINATOR;
+        if (!hadNoEffect || Date.now() >= untilMs || this.#isDiscarded) throw error;
         await new Promise((resolve) => setTimeout(resolve, OFFSETS_RETRY_MS));
       }
     }
   }
 
-  /** @throws where a record was not acknowledged (KAFKA-7), or carries its sender's time. */
+  /**
+   * @throws PipelineError where a record was not acknowledged (KAFKA-7), or has its sender's time.
+   */
   #listAppended(
     records: readonly OutgoingRecord[],
     metadata: readonly RecordMetadata[],
@@ -202,7 +206,7 @@ export class TransactionalWriter implements PartitionWriter {
     return records.map((record) => sent.take(record));
   }
 
-  /** What an error means, once the producer has been thrown away (KAFKA-4, KAFKA-5). */
+  /** Discards the producer and maps the error to an outcome (KAFKA-4, KAFKA-5). */
   async #ended(
     error: unknown,
     topics: readonly string[],
@@ -210,14 +214,15 @@ export class TransactionalWriter implements PartitionWriter {
   ): Promise<CommitOutcome> {
     const atMs = Date.now();
     const { membership } = this.#context;
-    // Not waited for: what is in flight may go unanswered for long.
-    void this.#throwAway();
+    // Not awaited: requests in flight may stay unanswered for long.
+    void this.#discard();
     if (error instanceof FatalError) throw error;
     const cause = error instanceof Error ? error : new Error(String(error));
     if (isFencedCode(protocolCode(cause))) {
       const isOurs = this.#isLatest() && (await membership.confirm(this.#grant, atMs));
       if (!isOurs) {
-        // Refused, so not written; and the number is another's now.
+        // The broker refused the request, so nothing was written, and another gate has the
+        // partition.
         this.#context.onFenced(this.#grant, atMs);
         throw new FencedError(`another gate has taken over: ${cause.message}`, { cause });
       }
@@ -248,26 +253,16 @@ export class TransactionalWriter implements PartitionWriter {
     return bytes > this.#context.batchBytesMax(topic);
   }
 
-  async #within<T>(work: Promise<T>): Promise<T> {
-    const { transactionTimeoutMs } = this.#context;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new Error(`no answer within ${transactionTimeoutMs} ms`);
-      timer = setTimeout(() => reject(error), transactionTimeoutMs);
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  #within<T>(work: Promise<T>): Promise<T> {
+    return withTimeout(work, this.#context.transactionTimeoutMs);
   }
 }
 
-function notAlone(partition: number, { names, group }: WriterContext): string {
+function describeOtherWriter(partition: number, { names, group }: WriterContext): string {
   return (
-    `another gate writes the journal of partition ${partition} (\`${names.decisions}\`), so nothing is decided on it ` +
-    `any more: all gates of an installation have one \`kafka.app\` and one \`kafka.group\` (here \`${group}\`); stop the ` +
-    "other and see docs/operations.md, Limits"
+    `another gate writes the journal of partition ${partition} (\`${names.decisions}\`), so this gate decides nothing ` +
+    `more on it: all gates of an installation must have one \`kafka.app\` and one \`kafka.group\` (here \`${group}\`); ` +
+    "stop the other gate and see docs/operations.md, Limits"
   );
 }
 

@@ -1,17 +1,18 @@
 /**
- * Transactions that the cluster has left open for ever.
+ * Ends transactions that the cluster has left open for ever.
  *
- * A coordinator that finds no leader for a partition takes the partition for deleted, leaves it out,
- * and calls the transaction ended (seen on Kafka 4.4.0 where its only broker was killed and started
- * again; KAFKA-20734; not on 3.9.1). Nothing ends it there any more: readers wait before it for ever,
- * and the next transaction of the same producer would commit or abort it along with itself.
+ * A coordinator that finds no leader for a partition takes the partition for deleted, leaves it
+ * out, and records the transaction as ended (seen on Kafka 4.4.0 where its only broker was killed
+ * and started again; KAFKA-20734; not on 3.9.1). In that partition nothing ends the transaction any
+ * more: readers wait before it for ever, and the next transaction of the same producer would commit
+ * or abort it along with itself.
  *
- * UNFINISHED-1 it is looked for after the fence: then the coordinator has ended everything, and what is open
- *    stays open.
- * UNFINISHED-2 all that is left of it ends in one way. It was committed if any part of it can be seen; what
- *    nobody has seen is aborted, and its inputs are decided again.
- * UNFINISHED-3 it is ended by what opened it: a newer epoch of the same producer id. What another producer has
- *    opened is not touched.
+ * UNFINISHED-1 The search comes after the fence: by then the coordinator has ended everything that
+ *    it knows of, and what is still open stays open.
+ * UNFINISHED-2 All open parts of a transaction end in one way. If readers can see any part of it,
+ *    it is committed; otherwise it is aborted, and its inputs are decided again.
+ * UNFINISHED-3 A transaction is ended by a newer epoch of the producer id that opened it.
+ *    Transactions of other producers are left alone.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RetryableError } from "../../../runtime/errors.ts";
@@ -24,83 +25,86 @@ import type { ProducerIdentity, TransactionCoordinator } from "../patches/kafkaj
 import { readRange } from "../records/read-range.ts";
 import type { TopicNames } from "../topics/topic-names.ts";
 
-/** What was written together with a journal record. */
+/** What a transaction wrote together with a journal record. */
 export type WrittenWith = {
-  /** The input; null: it had none. */
+  /** The position of the input; null: the record has no input. */
   readonly at: InputPosition | null;
-  /** `id` stands in the record and in no other of its topic; null: whichever record. */
+  /** `id` occurs in this record and in no other of its topic; null: any record. */
   readonly outputs: readonly { readonly topic: Topic; readonly id: string | null }[];
 };
 
-export type LeftOpenContext = {
-  /** Connected when it is used. */
+export type UnfinishedContext = {
+  /** Is connected on first use. */
   readonly link: ClusterLink;
   readonly names: TopicNames;
   readonly logger: Logger;
   readonly transactionTimeoutMs: number;
-  /** Where the owner of a number writes. */
+  /** Topics that the owner of a partition writes. */
   readonly topics: readonly Topic[];
-  /** Null: there is no journal; what is left open is committed, as its writer may have been told. */
+  /**
+   * Null: without a journal, open transactions are committed, as their writer may have been told
+   * so.
+   */
   readonly writtenWith: ((journalValue: Uint8Array) => Promise<WrittenWith>) | null;
   readonly recordedOffsets: (partition: number) => Promise<PerInput>;
 };
 
-/** One topic-partition and the end of what was decided of it. */
+/** The open offsets of one topic-partition, from its last stable offset to its end. */
 type Open = { readonly topic: Topic; readonly from: number; readonly to: number };
 
 type Part = Open & { readonly records: readonly LogRecord[] };
 
-/** The ends of a partition that is fenced differ for no longer than its leader needs to learn of it. */
+/** How long the two ends of a fenced partition may differ: its leader learns of the fence late. */
 const GRACE_MS = 1_000;
 const POLL_MS = 50;
 const WAIT_MS_MAX = 10_000;
-/** Enough to hold all that one transaction wrote. */
+/** Offsets at the end of a topic that are searched; more than a transaction writes. */
 const TAIL_OFFSETS = 4_000;
 
-export class LeftOpen {
-  readonly #context: LeftOpenContext;
+export class UnfinishedTransactions {
+  readonly #context: UnfinishedContext;
 
-  constructor(context: LeftOpenContext) {
+  constructor(context: UnfinishedContext) {
     this.#context = context;
   }
 
-  /** True where something is open in a number that has been fenced. */
-  async isThere(partition: number): Promise<boolean> {
+  /** True where a transaction stays open in a partition that has been fenced. */
+  async hasOpen(partition: number): Promise<boolean> {
     try {
       await this.#context.link.connect();
       const untilMs = performance.now() + GRACE_MS;
-      while ((await this.#open(partition)).length > 0) {
+      while ((await this.#findOpen(partition)).length > 0) {
         if (performance.now() > untilMs) return true;
         await sleep(POLL_MS);
       }
       return false;
     } catch (error) {
       await this.#context.link.refreshIfConnected();
-      throw mapKafkaError(error, `looking at the ends of partition ${partition}`);
+      throw mapKafkaError(error, `reading the ends of partition ${partition}`);
     }
   }
 
-  /** Ends it. Fences whoever had the id; a producer is to be made anew after it. */
+  /** Ends the transaction. This fences the id's producer, so the caller must create a new one. */
   async end(partition: number, transactionalId: string): Promise<void> {
     const { link, names, logger } = this.#context;
     try {
       const coordinator = await link.coordinatorOf(transactionalId);
       const identity = await this.#identify(coordinator, transactionalId);
-      const parts = await this.#ours(partition, Number(identity.producerId));
+      const parts = await this.#findOwnParts(partition, Number(identity.producerId));
       if (parts.length === 0) return;
       const commit = await this.#isCommitted(partition, parts);
       const topics = parts.map(({ topic }) => ({ topic: names[topic], partitions: [partition] }));
       await coordinator.addPartitionsToTxn({ ...identity, topics });
       await coordinator.endTxn({ ...identity, transactionResult: commit });
       await this.#untilEnded(partition, parts);
-      logger.warn("a transaction that the cluster had left open was ended", {
+      logger.warn("ended a transaction that the cluster had left open", {
         partition,
         outcome: commit ? "committed" : "aborted",
         topics: parts.map(({ topic, from, to }) => `${topic} ${from}-${to}`).join(", "),
       });
     } catch (error) {
       await link.refreshIfConnected();
-      throw mapKafkaError(error, `ending what was left open in partition ${partition}`);
+      throw mapKafkaError(error, `ending the open transaction in partition ${partition}`);
     }
   }
 
@@ -108,7 +112,7 @@ export class LeftOpen {
     return this.#context.link.close();
   }
 
-  async #open(partition: number): Promise<readonly Open[]> {
+  async #findOpen(partition: number): Promise<readonly Open[]> {
     const { link, names, topics } = this.#context;
     const ends = await Promise.all(
       topics.map(async (topic) => {
@@ -119,7 +123,7 @@ export class LeftOpen {
     return ends.filter(({ from, to }) => from < to);
   }
 
-  /** A newer epoch of the id's producer (UNFINISHED-3). */
+  /** Requests a newer epoch of the id's producer (UNFINISHED-3). */
   async #identify(
     coordinator: TransactionCoordinator,
     transactionalId: string,
@@ -131,24 +135,24 @@ export class LeftOpen {
         const made = await coordinator.initProducerId({ transactionalId, transactionTimeout });
         return { ...made, transactionalId };
       } catch (error) {
-        // The coordinator may still be ending something else.
+        // The coordinator may still be ending another transaction.
         if (performance.now() > untilMs) throw error;
         await sleep(POLL_MS);
       }
     }
   }
 
-  /** What the producer itself has open. */
-  async #ours(partition: number, producerId: number): Promise<readonly Part[]> {
+  /** The open parts that this producer wrote. */
+  async #findOwnParts(partition: number, producerId: number): Promise<readonly Part[]> {
     const { link, names, logger } = this.#context;
     const parts: Part[] = [];
-    for (const open of await this.#open(partition)) {
+    for (const open of await this.#findOpen(partition)) {
       const { topic, from, to } = open;
-      const stretch = { name: names[topic], partition, from, to, committed: false };
-      const { records, producers } = await readRange(link, stretch);
+      const range = { name: names[topic], partition, from, to, committed: false };
+      const { records, producers } = await readRange(link, range);
       if (producers.has(producerId)) parts.push({ ...open, records });
       else {
-        logger.warn("another producer has a transaction open where only gates write", {
+        logger.warn("another producer has an open transaction in a topic that only gates write", {
           ...{ topic: names[topic], partition, offset: from },
           producers: [...producers].join(", "),
         });
@@ -195,7 +199,7 @@ export class LeftOpen {
     return written;
   }
 
-  /** The last of what readers see. */
+  /** The latest records that readers can see. */
   async #tail(partition: number, topic: Topic): Promise<readonly LogRecord[]> {
     const { link, names } = this.#context;
     const name = names[topic];
@@ -225,22 +229,22 @@ function holds(records: readonly LogRecord[], id: string | null): boolean {
   return records.some(({ value }) => value !== null && Buffer.from(value).includes(id));
 }
 
-/** A transaction that nobody has ended yet; readers of committed records wait before it. */
+/** A transaction that has not ended; readers of committed records wait before it. */
 export type OpenTransaction = {
-  /** The topic's real name. */
+  /** The topic's name in the cluster. */
   readonly name: string;
   readonly partition: number;
-  /** Its first record. */
+  /** Offset of its first record. */
   readonly offset: number;
-  /** When that was written, epoch ms. */
+  /** When the first record was written, epoch ms. */
   readonly sinceMs: number;
   readonly producerId: number;
 };
 
 /**
- * The oldest open transaction of each topic-partition.
- * @param link connected.
- * @param topics by their real names, each with as many partitions as it has.
+ * Finds the oldest open transaction of each topic-partition.
+ * @param link a connected link.
+ * @param topics names in the cluster, with their numbers of partitions.
  */
 export async function findOpenTransactions(
   link: ClusterLink,
@@ -252,8 +256,8 @@ export async function findOpenTransactions(
       const from = await link.offset(name, partition, "stable");
       const to = await link.offset(name, partition, "latest");
       if (from >= to) continue;
-      const stretch = { name, partition, from, to: from + 1, committed: false };
-      const { records, producers } = await readRange(link, stretch);
+      const range = { name, partition, from, to: from + 1, committed: false };
+      const { records, producers } = await readRange(link, range);
       const [first] = records;
       const [producerId = -1] = producers;
       if (first === undefined) continue;
@@ -263,13 +267,13 @@ export async function findOpenTransactions(
   return open;
 }
 
-/** For whoever runs the cluster: what it holds up, and how to end it. */
+/** Describes an open transaction to an operator: what it holds up, and how to end it. */
 export function describeOpen(open: OpenTransaction, brokers: readonly string[]): string {
   const { name, partition, offset, sinceMs, producerId } = open;
   return (
     `\`${name}\` partition ${partition}: producer ${producerId} has had a transaction open since ` +
-    `${new Date(sinceMs).toISOString()}, and nothing from ${offset} on is read: let its writer end it; ` +
-    "where that is gone for good, kafka-transactions.sh --bootstrap-server " +
+    `${new Date(sinceMs).toISOString()}, so readers stop at ${offset}: let its writer end it, or, if the ` +
+    "writer is gone for good, run kafka-transactions.sh --bootstrap-server " +
     `${brokers.join(",")} abort --topic ${name} --partition ${partition} --start-offset ${offset}`
   );
 }

@@ -9,7 +9,7 @@ const preset = nameType("PolicyPreset", z.enum(["observe", "balanced", "strict"]
 
 const loopThresholds = z.strictObject({
   same_output: key(threshold(2), "Identical calls with one output. Default 3."),
-  any_output: key(threshold(2), "Identical calls, whatever came back. Default off."),
+  any_output: key(threshold(2), "Identical calls, whatever the output. Default off."),
 });
 
 const loopThreshold = z.union([count(2), loopThresholds], {
@@ -32,18 +32,18 @@ const deduplication = z.strictObject({
         typeof written === "number" ? { same_output: written, any_output: written } : written,
       )
       .pipe(loopThresholds),
-    "Identical calls at which a loop is seen. A number: whatever came back. Default { same_output: 3, any_output: off }.",
+    "Number of identical calls that make a loop. A number: whatever the output. Default { same_output: 3, any_output: off }.",
   ),
   cache_ttl_ms: key(duration.ms, "How long reads are answered from memory. Default 60000."),
   scope: key(scope, "How far a call is remembered. Default conversation."),
   max_history: key(
     count(LIMITS.recentCallsMin, LIMITS.recentCallsMax),
-    `Recent calls kept for loops; the same as limits.recent_calls. Default ${LIMITS.recentCallsDefault}.`,
+    `Recent calls stored to find loops; the same as limits.recent_calls. Default ${LIMITS.recentCallsDefault}.`,
   ),
 });
 
 const toolDeduplication = z.strictObject({
-  enabled: key(flag, "false: duplicates and no-progress are not looked for. Default true."),
+  enabled: key(flag, "false: the checks for duplicates and for no progress are off. Default true."),
   exact_duplicate_threshold: key(count(1), "The n-th repeat is answered from memory. Default 1."),
   no_progress_threshold: key(
     count(2),
@@ -51,7 +51,7 @@ const toolDeduplication = z.strictObject({
   ),
   append_system_note: key(
     flag,
-    "Whether refusals of duplicates, and texts that are given again, carry a note for the model. Default true.",
+    "Whether refusals of duplicates, and answers from memory, have a note for the model. Default true.",
   ),
 });
 
@@ -181,19 +181,19 @@ const limits = z.strictObject({
   ),
   output_bytes: key(
     count(0, LIMITS.outputBytesMax),
-    `Largest output kept to answer from memory. Default ${LIMITS.outputBytesDefault}.`,
+    `Largest output stored to answer from memory. Default ${LIMITS.outputBytesDefault}.`,
   ),
   recent_calls: key(
     count(LIMITS.recentCallsMin, LIMITS.recentCallsMax),
-    `Recent calls kept for loops. Default ${LIMITS.recentCallsDefault}.`,
+    `Recent calls stored to find loops. Default ${LIMITS.recentCallsDefault}.`,
   ),
 });
 
 const alias = nameType(
   "ResourceAlias",
   z.strictObject({
-    resource: needed(text, "The thing that the names stand for."),
-    names: needed(texts, "tool.argument names of it."),
+    resource: needed(text, "The resource that the names mean."),
+    names: needed(texts, "Its names, as tool.argument."),
   }),
 );
 
@@ -263,7 +263,7 @@ export const blockShape = {
   unknown_tools: rule(
     key(
       text,
-      "What happens to a tool that the policy does not know: deny (default), hitl, allow, or the name of a tier.",
+      "What happens to a tool that the policy does not declare: deny (default), hitl, allow, or the name of a tier.",
     ),
   ),
   checks: key(
@@ -281,12 +281,12 @@ export const blockShape = {
   ),
   acknowledgement: key(acknowledgement, "What the model must show after it was shown its options."),
   authorization: key(authorization, "Who may call what: tiers by tool name."),
-  tool_schemas: key(z.record(z.string(), tool), "What is known of each tool, by its exact name."),
+  tool_schemas: key(z.record(z.string(), tool), "The declaration of each tool, by its exact name."),
   kill: key(kill, "Tools, agents and tenants that are refused outright."),
   conversation: key(conversation, "How long a conversation is remembered."),
   limits: key(limits, "Sizes."),
   aliases: key(z.array(alias), "Different names of one resource."),
-  edges: key(edges, "How resources hang together."),
+  edges: key(edges, "Relations between resources."),
   loops: key(loops, "When repeated calls are a loop."),
 } as const;
 

@@ -1,4 +1,4 @@
-/** `commands` of a tool: how its argument is read, and rules on what it does. */
+/** The key `commands` of a tool: how its argument is parsed, and rules on what it does. */
 import { z } from "zod";
 import { RULE_POSITIONS } from "../../../commands/rules/rule.ts";
 import { nameType, rules } from "./key-facts.ts";
@@ -15,43 +15,43 @@ const ruleKeys = {
   ),
   paths: key(
     position,
-    "Where the paths of the command lie. A rule that allows: all of them, `inside` by default. One that holds or denies: any of them.",
+    "Where the paths of the command are. A rule that allows applies if all of them are there, `inside` by default; one that holds or denies, if any of them is.",
   ),
-  writes: key(position, "The same of the paths that the command writes."),
-  statement: key(oneOrMore, "Of `sql`: kinds of statements, such as delete."),
+  writes: key(position, "The same for the paths that the command writes."),
+  statement: key(oneOrMore, "For `sql`: kinds of statements, such as delete."),
   tables: key(
     oneOrMore,
-    "Of `sql`: a rule that allows is about statements on these tables alone, one that holds or denies about any that names one.",
+    "For `sql`: a rule that allows applies to statements on these tables only; one that holds or denies applies to any statement that names one of them.",
   ),
-  method: key(oneOrMore, "Of `http`: methods, such as DELETE."),
-  host: key(oneOrMore, "Of `http`: hosts, `*` for any characters."),
-  path: key(oneOrMore, "Of `http`: paths, `*` for any characters."),
+  method: key(oneOrMore, "For `http`: methods, such as DELETE."),
+  host: key(oneOrMore, "For `http`: hosts, `*` for any characters."),
+  path: key(oneOrMore, "For `http`: paths, `*` for any characters."),
   why: key(text, "One clause for the model and the approver: `it leaves the machine`."),
 };
 
 type Keys = Record<string, z.ZodType>;
 
-/** `keys`: what a rule may say in place of the tool's own entry. */
+/** @param keys keys of the tool that a rule may override. */
 export function commands<K extends Keys>(keys: K) {
   const map = nameType(
     "CommandsDocument",
     z.strictObject({
-      language: key(language, "What the argument is written in. Default: shell."),
+      language: key(language, "Language of the argument. Default: shell."),
       argument: key(
         text,
-        "The argument that is read. Default: command of shell and git, query of sql, method of http, path of files.",
+        "The argument that is parsed. Default: command for shell and git, query for sql, method for http, path for files.",
       ),
       workspace: key(
         text,
-        "The directory whose files are inside: `.`, in which the tool starts, or an absolute one. Default `.`.",
+        "The directory whose files count as inside: `.`, in which the tool starts, or an absolute path. Default `.`.",
       ),
       readable: key(
         texts,
-        "Globs of places outside that may be read, beside /usr, /tmp and the like.",
+        "Globs of paths outside that may be read, in addition to /usr, /tmp and the like.",
       ),
       secrets: key(
         texts,
-        "Globs of files that are asked for wherever they lie; `!` takes one out. Default: .env*, *.pem, id_*, credentials*, .ssh and others.",
+        "Globs of secret files: a read of one is never free, wherever it is. `!` excludes files. Default: .env*, *.pem, id_*, credentials*, .ssh and others.",
       ),
       assignments: key(texts, "Variables that a line may set for a command, such as NODE_ENV."),
       session: key(
@@ -60,17 +60,17 @@ export function commands<K extends Keys>(keys: K) {
       ),
       functions: key(
         texts,
-        "Of `sql`: functions that change nothing, beside those that are known.",
+        "For `sql`: functions that change nothing, in addition to the built-in list.",
       ),
       rules: rules(
         key(
           z.array(nameType("CommandRule", z.strictObject({ ...ruleKeys, ...keys }))),
-          "The first that is about a command decides; a line is as strict as the strictest of its commands.",
+          "The first rule that applies to a command decides; a line is as strict as the strictest of its commands.",
         ),
       ),
       unclear: key(
         text,
-        "Name of the tier of what is not understood, and of what no rule names. Default: the strictest of the rules, a person at least.",
+        "Name of the tier for commands that cannot be parsed or that no rule matches. Default: the strictest tier of the rules, and at least approval by a person.",
       ),
       examples: key(
         z.strictObject({
@@ -78,7 +78,7 @@ export function commands<K extends Keys>(keys: K) {
           held: key(texts, "Calls that must wait for a person."),
           denied: key(texts, "Calls that must be denied."),
         }),
-        "Checked when the policy loads. Of `http`, a method and a URL.",
+        "Calls that are checked when the policy loads. For `http`, a method and a URL.",
       ),
     }),
   );

@@ -7,13 +7,13 @@ import { nearest } from "../../config/nearest.ts";
 
 const CALL = /^([A-Za-z_][A-Za-z0-9_]*)(?:\(([^()]*)\))?$/;
 
-/** Null, or why the text is no normalizer, with the remedy after a line feed. */
+/** Returns why the text is no normalizer, with the remedy after a line feed; null: it is one. */
 export function normalizerProblem(written: string): string | null {
   if (!CALL.test(written)) {
     return `\`${written}\` is not a normalizer\nwrite a name, or a name with arguments in quotes: "e164(US, valid)"`;
   }
   const { name, arguments: argumentTexts } = parseNormalizer(written);
-  // Whether the program brings it along shows when the policy is compiled.
+  // Compiling the policy checks that the program provides a custom normalizer.
   if (isCustomName(name)) return null;
   if (!NORMALIZER_NAMES.includes(name)) {
     const meant = nearest(name, NORMALIZER_NAMES);
@@ -26,7 +26,7 @@ export function normalizerProblem(written: string): string | null {
   return `\`${name}\` takes ${most === 0 ? "no" : `at most ${most}`} arguments\nwrite \`${name}\``;
 }
 
-/** `e164(US, valid)` as name and arguments. The text has passed `normalizerProblem`. */
+/** Parses `e164(US, valid)`. The text must have passed `normalizerProblem`. */
 export function parseNormalizer(written: string): { name: string; arguments: string[] } {
   const [, name = written, list] = CALL.exec(written) ?? [];
   const argumentTexts = (list ?? "").split(",").map((argument) => argument.trim());

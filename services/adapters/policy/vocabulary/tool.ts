@@ -47,11 +47,11 @@ const effect = nameType(
     ),
     exclusive: key(
       flag,
-      "Whether it may happen once only in a conversation, by any tool. Default true for create, charge, transfer, delete and send, else false.",
+      "Whether the effect may happen only once in a conversation, by any tool. Default true for create, charge, transfer, delete and send, else false.",
     ),
     on_failure: key(
       z.enum(["conflict", "warn", "free"]),
-      "What another call that wants this effect gets while a call that failed may have had it: refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
+      "What happens to another call with this effect while a failed call may have had it: it is refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
     ),
   }),
 );
@@ -88,7 +88,7 @@ const inputSchema = z.record(z.string(), jsonValue, {
   error: "must be a JSON Schema object\nwrite the schema as a block, or leave the key out",
 });
 
-/** Members of members, each by a name; `$` alone is none. */
+/** A path of member names; `$` alone is not allowed. */
 const MEMBER = String.raw`(?!\$(?:\.|$))[^.[\]{}*\s](?:[^.[\]{}*]*[^.[\]{}*\s])?`;
 const ARGUMENT_PATH = new RegExp(String.raw`^${MEMBER}(?:\.${MEMBER})*$`);
 
@@ -118,11 +118,11 @@ const toolKeys = {
   suggest: key(texts, "Tools named to the model after a refusal."),
   sensitive: key(
     z.array(text),
-    "Arguments kept as a keyed digest everywhere but in the allowed call.",
+    "Arguments that are stored as a keyed digest everywhere except in the allowed call.",
   ),
   read_only: key(
     flag,
-    "true: a read. false: a write. Default: a read where `reads`, `polling` or `volatile` stand without effects, or where only an allowlist tier matches.",
+    "true: a read. false: a write. Default: a read where `reads`, `polling` or `volatile` are set without effects, or where only an allowlist tier matches.",
   ),
   reads: key(
     texts,
@@ -131,7 +131,7 @@ const toolKeys = {
   polling: key(polling, "The tool is called again and again until something happens."),
   volatile: key(
     flag,
-    "The answer may differ each time; it is never given from memory. Default false.",
+    "The output may differ each time; it is never answered from memory. Default false.",
   ),
   volatile_output: key(
     z.array(
@@ -142,7 +142,7 @@ const toolKeys = {
             : "is not a path into the output\nwrite it from the root in dots, for example $.took_ms",
       }),
     ),
-    "Parts of the output that differ each time and mean nothing, such as $.took_ms, or $.items.ts for all items of a list; left out of comparisons.",
+    "Parts of the output that differ each time without meaning, such as $.took_ms, or $.items.ts for all items of a list; comparisons ignore them.",
   ),
   error_patterns: key(
     texts,
@@ -157,8 +157,8 @@ const toolKeys = {
   retries: key(retries, "When a failed call may be tried again."),
   scope: key(scope, "How far a call is remembered: turn or conversation."),
   checks: key(checkModes, "Mode of reason codes for this tool."),
-  repeatable: key(flag, "Repeating the call is meant to have its effect again. Default false."),
-  batchable: key(flag, "Identical calls of one step are meant. Default false."),
+  repeatable: key(flag, "A repeated call is intended to have its effect again. Default false."),
+  batchable: key(flag, "Identical calls of one step are intended. Default false."),
   frequency: rule(key(rate, "Calls of this tool in a window, per conversation, such as 20/min.")),
   time_limit_ms: key(duration.positiveMs, "How long one execution may take. Default 60000."),
   start_within_ms: key(
@@ -172,11 +172,11 @@ const toolKeys = {
           ? "has a `$`, brackets, braces or a `*`: a path is made of the names of members\nwrite options.key, without $."
           : "is no path: a dot stands between two names\nwrite the argument's name, or options.idempotency_key for one inside of another",
     }),
-    "Argument that carries the idempotency key, also inside of another (options.idempotency_key); what the model puts there is overwritten and no part of identity.",
+    "Argument that carries the idempotency key, also inside another (options.idempotency_key); the model's value is overwritten and is no part of identity.",
   ),
   empty_output: key(
     flag,
-    "The tool never answers anything, so an empty output is no sign of a loop.",
+    "The tool never returns output, so an empty output is no sign of a loop.",
   ),
 };
 
@@ -224,8 +224,8 @@ const variants = nameType(
           nameType(
             "VariantRule",
             z.strictObject({
-              match: key(text, "Regular expression that is found in the argument."),
-              equals: key(oneOrMore, "The whole argument, or a list of such."),
+              match: key(text, "Regular expression that matches a part of the argument."),
+              equals: key(oneOrMore, "The whole argument, or a list of alternatives."),
               like: key(text, "Globs separated by `|`, anchored at both ends."),
               ...variantKeys,
             }),
@@ -244,7 +244,7 @@ const variants = nameType(
   ),
 );
 
-/** Words of old documents. */
+/** The language to suggest for a word that is written instead of a map. */
 const LANGUAGE_OF: Readonly<Record<string, string>> = { git: "git", sql: "sql", http: "http" };
 
 export const tool = nameType(
@@ -253,7 +253,7 @@ export const tool = nameType(
     ...toolKeys,
     variants: key(
       variants,
-      "Of a meta tool: rules on the name in an argument, as each may be a tool of its own.",
+      "For a meta tool: rules on the name in an argument, since each name may be a tool of its own.",
     ),
     commands: key(
       commands(variantKeys),

@@ -1,4 +1,4 @@
-/** The values that blocks are made of. Error texts are `message` and, after a line feed, `remedy`. */
+/** The kinds of values in blocks. An error text is `message` and, after a line feed, `remedy`. */
 import { z } from "zod";
 import { LIMITS } from "../../../core/limits.ts";
 import { nameType } from "./key-facts.ts";
@@ -7,12 +7,12 @@ import { normalizerProblem, parseNormalizer } from "./normalizers.ts";
 const YEAR_S = 366 * 86_400;
 const COUNT_MAX = 1_000_000;
 
-/** A key that may be left out, with the text that editors show on it. */
+/** An optional key, with the description that editors show. */
 export function key<T extends z.ZodType>(schema: T, description: string) {
   return z.exactOptional(schema).describe(description);
 }
 
-/** A key that must be there. */
+/** A required key. */
 export function needed<T extends z.ZodType>(schema: T, description: string): T {
   return schema.describe(description);
 }
@@ -35,7 +35,7 @@ export const duration = {
     .int()
     .min(1)
     .max(LIMITS.startWithinMsMax, {
-      error: `is more than a day: executors look no further back for calls to begin\nwrite at most ${LIMITS.startWithinMsMax}`,
+      error: `is more than a day: executors look no further back for calls to start\nwrite at most ${LIMITS.startWithinMsMax}`,
     }),
 };
 
@@ -65,7 +65,7 @@ const RATE_REMEDY = "write N/s, N/min, N/h or N/d, for example 20/min";
 
 const parsedRate = nameType("Rate", z.strictObject({ count: z.int(), windowMs: z.int() }));
 
-/** `20/min`. */
+/** A rate such as `20/min`. */
 export const rate = z
   .string({ error: `must be a rate\n${RATE_REMEDY}` })
   .regex(RATE, { error: `is not a rate\n${RATE_REMEDY}` })

@@ -1,15 +1,12 @@
-/** Tool definitions of other formats as a policy that declares those tools. */
+/** Converts tool definitions of other formats into a policy that declares those tools. */
 import { createJsonSchemaCompiler } from "../../../adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { loadPolicy } from "../../../adapters/policy/load.ts";
 import { formatYaml, writeYaml } from "../../../adapters/policy/write-yaml.ts";
 import { LIMITS } from "../../../core/limits.ts";
 import type { PolicyProblem } from "../../../core/policy/problem.ts";
-import { printable } from "../../output/printable.ts";
-import { readAnthropic } from "./anthropic.ts";
-import { readMcp } from "./mcp.ts";
+import { printable } from "../../output/text.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
-import { readOpenai } from "./openai.ts";
 import { readOpenapi } from "./openapi.ts";
 import { repairSchema } from "./repair-schema.ts";
 import {
@@ -19,7 +16,7 @@ import {
   type ReadDefinitions,
   type ToolDefinition,
 } from "./tool-definition.ts";
-import { readTools } from "./tools.ts";
+import { readAnthropic, readMcp, readOpenai, readTools } from "./tool-lists.ts";
 
 /** One parsed JSON file; the name is for messages. */
 export type ImportSource = { readonly name: string; readonly json: unknown };
@@ -49,8 +46,8 @@ const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json
 
 /**
  * Makes one policy of all sources. Nothing is inferred from names or descriptions. A tool that
- * appears in several places becomes one entry. The result is a valid policy with a tool, or none: one
- * that declares nothing would let every tool pass that it was meant to describe.
+ * appears in several places becomes one entry. Returns a valid policy with at least one tool, or
+ * none: a policy without tools would allow every tool that it was meant to describe.
  */
 export function importTools(
   sources: readonly ImportSource[],
@@ -125,7 +122,10 @@ function groupByName(
   return groups;
 }
 
-/** Where schemas are documentation, a written argument is not taken for an absent one's default. */
+/**
+ * If schemas are documentation, defaults are dropped: a written argument must not equal an absent
+ * one.
+ */
 function repaired(
   definition: ToolDefinition,
   format: ImportFormat,
@@ -142,7 +142,7 @@ function repaired(
 
 const compileJsonSchema = createJsonSchemaCompiler(compilePattern);
 
-/** A schema that still does not compile says nothing that could be checked. */
+/** A schema that still does not compile cannot be checked. */
 function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition {
   if (tool.schema === null) return tool;
   const compiled = compileJsonSchema(tool.schema);
@@ -155,16 +155,12 @@ function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNo
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
   if (languageOf(tool) !== null) {
-    note(
-      tool.name,
-      "$",
-      `whether it reads or writes is seen from its argument (${languageOf(tool)})`,
-    );
+    note(tool.name, "$", `its argument decides whether it reads or writes (${languageOf(tool)})`);
   } else if (tool.readOnly === null) {
     note(
       tool.name,
       "$",
-      "is not said to be a read: taken as a write; set `read_only` if it is one",
+      "is not declared as a read: treated as a write; set `read_only` if it is one",
     );
   }
   const properties = JSON.stringify(tool.schema ?? {});
@@ -187,10 +183,13 @@ function toolEntry(tool: RepairedDefinition): object {
   };
 }
 
-/** Arguments whose text is a program by its very name. */
+/** Arguments whose name says that their text is a program. */
 const PROGRAMS = { command: "shell", sql: "sql" } as const;
 
-/** Nobody said what it does, and all that it needs is a program: what that says decides. */
+/**
+ * If the definition does not say what the tool does, and its only required argument is a program,
+ * the program decides.
+ */
 function languageOf({ readOnly, schema }: RepairedDefinition): "shell" | "sql" | null {
   if (readOnly !== null || schema === null) return null;
   const { properties, required } = schema;
@@ -198,7 +197,7 @@ function languageOf({ readOnly, schema }: RepairedDefinition): "shell" | "sql" |
   const [name] = needed.length === 1 ? needed : [];
   if (name !== "command" && name !== "sql") return null;
   const argument = isMap(properties) ? properties[name] : undefined;
-  // A text to choose from a list is the name of something, and no program.
+  // A text from a list of choices is a name, not a program.
   const isText = isMap(argument) && argument["type"] === "string";
   return isText && argument["enum"] === undefined ? PROGRAMS[name] : null;
 }
@@ -214,7 +213,7 @@ function policyText(
   tools: readonly (readonly [string, object])[],
   schemaPath: string,
 ): string {
-  // Recorded worlds document their tools and do not check them: advise, and let the call pass.
+  // Recorded worlds document their tools without checking them: warn, and let the call pass.
   const checks = { invalid_arguments: "warn", unknown_tool: "warn" };
   const blocks = {
     ...(format === "tools" ? { checks } : {}),
@@ -223,6 +222,6 @@ function policyText(
   const text = writeYaml({ policy_engine: blocks }, [
     `yaml-language-server: $schema=${schemaPath}`,
   ]);
-  // As `policy fmt` leaves it: a check of the layout must not fail on what was made a minute ago.
+  // Formatted as by `policy fmt`, so that a layout check passes.
   return formatYaml(text) ?? text;
 }

@@ -3,14 +3,14 @@ import type { ToolDefinition } from "./tool-definition.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A definition whose schema was repaired; null where nothing is known of its arguments. */
+/** A definition with a repaired schema; null if nothing is declared about its arguments. */
 export type RepairedDefinition = Omit<ToolDefinition, "schema"> & {
   readonly schema: Schema | null;
 };
 
 /**
- * One entry for all definitions of one name. What is laxer must hold for all of them: read-only, an
- * effect, a schema; what is stricter needs one.
+ * Merges all definitions of one name. A laxer fact (read-only, an effect, a schema) must hold in
+ * all of them; a stricter one in any.
  */
 export function mergeDefinitions(definitions: readonly RepairedDefinition[]): RepairedDefinition {
   const [first] = definitions;

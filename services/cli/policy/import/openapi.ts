@@ -1,6 +1,6 @@
 /**
- * An OpenAPI 3 description: one tool for each operation, its parameters and the members of its JSON
- * body as arguments. GET and HEAD are reads by the meaning that HTTP gives them; DELETE is risky.
+ * An OpenAPI 3 description: one tool per operation, with its parameters and the members of its JSON
+ * body as arguments. GET and HEAD are reads, as HTTP defines them; DELETE is risky.
  */
 import {
   isMap,
@@ -39,7 +39,7 @@ export const readOpenapi: ReadDefinitions = (json, _options, note) => {
   return definitions;
 };
 
-/** `get_/orders/{id}` as `get_orders_id` where the operation has no id of its own. */
+/** `get_/orders/{id}` becomes `get_orders_id` if the operation has no id of its own. */
 function nameOf(operation: JsonMap, method: string, path: string): string {
   const id = operation["operationId"];
   if (typeof id === "string" && id !== "") return id;
@@ -57,11 +57,11 @@ function argumentsOf(root: JsonMap, item: JsonMap, operation: JsonMap, note: Not
     else required.delete(name);
   };
   const written = [...listOf(item["parameters"]), ...listOf(operation["parameters"])];
-  // One of the operation replaces the path's of the same name.
+  // An operation's parameter replaces the path's of the same name.
   const parameters = new Map(written.map((one) => resolved(root, one)).map((p) => [p["name"], p]));
   for (const [name, parameter] of parameters) {
     const { in: location, schema = {}, required: needed } = parameter;
-    // What the client sends with all calls alike is no argument of the tool.
+    // The client sends headers and cookies with all calls, so they are not arguments of the tool.
     if (typeof name !== "string" || location === "cookie" || location === "header") continue;
     add(name, schema, needed === true || location === "path");
   }
@@ -76,7 +76,7 @@ function argumentsOf(root: JsonMap, item: JsonMap, operation: JsonMap, note: Not
 
 type Add = (name: string, schema: unknown, needed: boolean) => void;
 
-/** The members of a JSON object stand beside the parameters; any other body is the argument `body`. */
+/** The members of a JSON object join the parameters; any other body is the argument `body`. */
 function addBody(root: JsonMap, body: JsonMap, add: Add, note: Note): void {
   const content = isMap(body["content"]) ? body["content"] : {};
   const type = Object.keys(content).find((key) => /[/+]json\b/.test(key));
@@ -101,10 +101,10 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** References that are followed before one counts as a circle. */
+/** How many references are followed before they count as a cycle. */
 const REFERENCES_MAX = 16;
 
-/** What a value is behind its references into the description; an empty map where there is nothing. */
+/** Resolves the references of a value; an empty map if the target does not exist. */
 function resolved(root: JsonMap, value: unknown): JsonMap {
   let node = value;
   for (let step = 0; step < REFERENCES_MAX; step += 1) {
@@ -128,7 +128,7 @@ function target(root: JsonMap, reference: string): unknown {
 
 const SCHEMAS = "#/components/schemas/";
 
-/** The shared schemas that the arguments use, directly or through others, as `$defs`. */
+/** The shared schemas that the arguments use, directly or indirectly, as `$defs`. */
 function definitionsOf(root: JsonMap, properties: JsonMap): { readonly $defs?: JsonMap } {
   const defs: Record<string, unknown> = {};
   const visit = (value: unknown): void => {

@@ -1,7 +1,7 @@
 /**
- * Turns the schemas that tool lists carry into JSON Schema 2020-12. Known dialects are translated;
- * a keyword that cannot be read is dropped; both with a note. Descriptions are left out: a policy
- * checks arguments and documents nothing.
+ * Converts the schemas of tool lists to JSON Schema 2020-12. Translates known dialects and drops
+ * keywords that it cannot read; notes both. Omits descriptions: a policy checks arguments and
+ * documents nothing.
  */
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { isReadable, LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS } from "./schema-keywords.ts";
@@ -14,7 +14,7 @@ type Schema = Record<string, unknown>;
 /** Texts for people, and the dialect, which is 2020-12 afterwards. */
 const LEFT_OUT = new Set(["description", "title", "$comment", "examples", "example", "$schema"]);
 
-/** The repaired schema of a tool's arguments, or null where there is none to repair. */
+/** The repaired schema of a tool's arguments, or null if there is none to repair. */
 export function repairSchema(
   schema: unknown,
   note: AddSchemaNote,
@@ -53,7 +53,7 @@ function repair(schema: JsonMap, path: string, context: Context): Schema {
   return repaired;
 }
 
-/** `path` names the keyword, `schema` is where it stands. */
+/** `path` is the keyword's path, `schema` its parent. */
 type KeywordContext = Context & { readonly path: string; readonly schema: JsonMap };
 
 function repairKeyword(
@@ -69,7 +69,7 @@ function repairKeyword(
   else repairPlain(into, keyword, value, context);
 }
 
-/** Translations of other dialects; true where the keyword was dealt with. */
+/** Translations of other dialects; they return true if they have handled the keyword. */
 const DIALECTS: Readonly<
   Record<string, (into: Schema, value: unknown, context: KeywordContext) => boolean>
 > = {
@@ -83,7 +83,7 @@ const DIALECTS: Readonly<
     context.note(context.path, "is a list: written as `prefixItems`");
     return true;
   },
-  // A property's own `required: true` belongs into the list of its parent: see hoistRequired.
+  // A property's `required: true` belongs in its parent's list: see hoistRequired.
   required: (_into, value) => typeof value === "boolean",
   nullable: (_into, _value, context) => {
     context.note(context.path, "is no keyword: written as the type `null`");
@@ -183,7 +183,7 @@ function repairType(into: Schema, value: unknown, { path, note }: KeywordContext
   }
 }
 
-/** Draft 4: `exclusiveMinimum: true` says that `minimum` itself is excluded. */
+/** Draft 4: `exclusiveMinimum: true` excludes `minimum` itself. */
 function repairExclusive(
   into: Schema,
   bound: "minimum" | "maximum",
@@ -198,7 +198,7 @@ function repairExclusive(
   return true;
 }
 
-/** `required: true` on a property says what the parent's list should say. */
+/** Moves `required: true` of a property into the parent's list. */
 function hoistRequired(into: Schema, schema: JsonMap, path: string, note: AddSchemaNote): void {
   const properties = schema["properties"];
   if (!isMap(properties)) return;

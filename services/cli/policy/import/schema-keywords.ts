@@ -1,4 +1,4 @@
-/** The shape that the value of each JSON Schema 2020-12 keyword must have. */
+/** The required value type of each JSON Schema 2020-12 keyword. */
 import { isMap } from "./tool-definition.ts";
 
 /** Keywords whose value is one schema. */
@@ -46,7 +46,7 @@ const COUNTS = new Set([
 const NUMBERS = new Set(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]);
 const TEXTS = new Set(["pattern", "format", "$ref", "$anchor", "contentEncoding"]);
 const FLAGS = new Set(["uniqueItems", "deprecated", "readOnly", "writeOnly"]);
-/** Keywords that would change how references resolve: a tool's schema stands alone. */
+/** Keywords that change how references resolve; a tool's schema stands alone. */
 const FOREIGN = new Set([
   "$id",
   "id",
@@ -56,7 +56,7 @@ const FOREIGN = new Set([
   "$vocabulary",
 ]);
 
-/** Whether a keyword has a value that the standard allows and that a policy can carry. */
+/** Whether the standard allows the keyword's value, and a policy can carry it. */
 export function isReadable(keyword: string, value: unknown): boolean {
   if (FOREIGN.has(keyword) || keyword === "__proto__") return false;
   if (SCHEMA_KEYWORDS.has(keyword)) return isSchema(value);
@@ -93,7 +93,10 @@ function isTexts(value: unknown): boolean {
   );
 }
 
-/** Numbers outside what a double holds exactly (a 64-bit maximum, say) would not survive a policy. */
+/**
+ * A policy cannot carry numbers that a double does not hold exactly (a 64-bit maximum, for
+ * example).
+ */
 function isPortable(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isPortable);
   if (isMap(value)) {

@@ -2,12 +2,12 @@ import type { DeclaredEffect } from "../../../core/policy/document.ts";
 
 export type JsonMap = Readonly<Record<string, unknown>>;
 
-/** What every format says of a tool, in its own words: the schema is still as it was written. */
+/** What every format says about a tool; the schema is still unchanged. */
 export type ToolDefinition = {
   readonly name: string;
-  /** Undefined where the format has none. */
+  /** Undefined if the format has none. */
   readonly schema: unknown;
-  /** Null: not known, so a write. */
+  /** Null: not stated, so a write. */
   readonly readOnly: boolean | null;
   readonly risky: boolean;
   readonly effects: readonly DeclaredEffect[];
@@ -34,7 +34,7 @@ export function isMap(value: unknown): value is JsonMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The list of tools in the wrappings that formats use: a list, or a map with one of the keys. */
+/** The list of tools in the wrappers that formats use: a list, or a map with one of the keys. */
 export function listIn(json: unknown, ...keys: readonly string[]): readonly unknown[] | null {
   if (Array.isArray(json)) return json;
   if (!isMap(json)) return null;

@@ -1,4 +1,4 @@
-/** Rules of `commands`: those that allow anything, and those that are about nothing. */
+/** Rules of `commands` that allow everything, or that match nothing. */
 import { loadPrograms } from "../../../adapters/programs/load-programs.ts";
 import { compileRun, isInterpreter } from "../../../commands/rules/run-pattern.ts";
 import type {
@@ -42,12 +42,12 @@ function lintKeys(
   const own = KEYS[language] ?? [];
   const written = ABOUT.filter((key) => rule[key] !== undefined);
   for (const key of written.filter((one) => !own.includes(one))) {
-    const message = `\`${key}\` says nothing of \`language: ${language}\``;
+    const message = `\`${key}\` does not apply to \`language: ${language}\``;
     const remedy = `its rules have ${own.map((one) => `\`${one}\``).join(", ")}`;
     report("error", "unfit-rule", [...at, key], message, remedy);
   }
   if (written.length > 0) return;
-  const message = "is about every call: it names no command";
+  const message = "matches every call: it names no command";
   report(
     "warning",
     "allows-anything",
@@ -68,7 +68,7 @@ function lintRun(
     const compiled = compileRun(text, programs);
     if (!compiled.ok) continue;
     for (const part of compiled.impossible) {
-      const message = `${part} in the tables of programs: \`${text}\` fits no such command`;
+      const message = `${part} in the tables of programs: \`${text}\` matches no command`;
       const remedy = "correct the word, or add it to the table (docs/commands.md)";
       report("warning", "unfit-rule", [...at, "run"], message, remedy);
     }
@@ -80,7 +80,7 @@ function lintRun(
   }
 }
 
-/** The rule holds or denies, as far as it says so itself. */
+/** Whether the rule itself holds or denies. */
 function holds(document: PolicyDocument, { tier, risk_level }: CommandRule): boolean {
   const declaredTier = document.authorization?.tiers?.find(({ name }) => name === tier);
   return (
@@ -88,7 +88,7 @@ function holds(document: PolicyDocument, { tier, risk_level }: CommandRule): boo
   );
 }
 
-/** An earlier rule that is about everything that this one is about. */
+/** An earlier rule that matches everything that this one matches. */
 function lintEarlier(
   document: PolicyDocument,
   { rules = [] }: CommandsDocument,
@@ -99,11 +99,14 @@ function lintEarlier(
   const rule = rules[index] as CommandRule;
   const earlier = rules.slice(0, index).findIndex((one) => covers(document, one, rule));
   if (earlier < 0) return;
-  const message = `is never reached: rule ${earlier + 1} is about the same commands and comes first`;
+  const message = `is never reached: rule ${earlier + 1} matches the same commands and comes first`;
   report("warning", "unfit-rule", at, message, "move it up, or remove it");
 }
 
-/** What holds is about all commands of its words; what allows, about those inside of the workspace. */
+/**
+ * A rule that holds matches all commands with its words; one that allows, only those inside the
+ * workspace.
+ */
 function covers(document: PolicyDocument, first: CommandRule, second: CommandRule): boolean {
   if (first.run === undefined || second.run === undefined) return false;
   const isPlain = ({ paths, writes }: CommandRule): boolean =>
@@ -129,8 +132,7 @@ function lintUnclear(
   report: Report,
 ): void {
   if (rules.length > 0 || unclear !== undefined) return;
-  const message =
-    "has no rules and no `unclear`: what is not understood comes under the tool's own tier";
+  const message = "has no rules and no `unclear`: what is not understood gets the tool's own tier";
   report(
     "info",
     "open-commands",

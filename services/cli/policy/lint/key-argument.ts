@@ -1,9 +1,12 @@
-/** Uses of the argument that carries the idempotency key, which the gate takes out of a call and overwrites. */
+/**
+ * Uses of the argument that carries the idempotency key, which the gate removes from a call and
+ * overwrites.
+ */
 import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { ToolDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
-import { PLACEHOLDER } from "./resource-shape.ts";
+import { PLACEHOLDER } from "./resources.ts";
 
 export const lintKeyArgument: LintRule = (document, report) => {
   for (const [name, tool] of Object.entries(document.tool_schemas ?? {})) {

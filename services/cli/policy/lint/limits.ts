@@ -1,4 +1,4 @@
-/** Budgets and windows that bound less than they seem to. */
+/** Budgets and windows that limit less than they seem to. */
 
 import { LIMITS } from "../../../core/limits.ts";
 import type { PolicyDocument } from "../../../core/policy/document.ts";
@@ -6,7 +6,7 @@ import type { LintRule, Report } from "./finding.ts";
 
 const BUDGET_KEYS = ["max_steps", "max_tool_calls", "max_seconds"] as const;
 
-/** Longest period of a cycle that is looked for (docs/engine.md, loops). */
+/** Longest period of a cycle that loop detection looks for (docs/engine.md, loops). */
 const CYCLE_PERIOD_MAX = 5;
 const CYCLE_ROUNDS = 3;
 
@@ -39,7 +39,7 @@ function lintBudgets(document: PolicyDocument, report: Report): void {
   }
 }
 
-/** An amount that each turn may spend anew is no bound of what an agent spends. */
+/** A limit that every turn starts anew does not limit what an agent spends. */
 function lintSpend({ budgets }: PolicyDocument, report: Report): void {
   if (budgets?.max_spend === undefined || budgets.per_conversation?.max_spend !== undefined) return;
   const message = "`max_spend` bounds one turn; a conversation may have any number of them";
@@ -47,7 +47,7 @@ function lintSpend({ budgets }: PolicyDocument, report: Report): void {
   report("warning", "budget-without-window", ["budgets", "max_spend"], message, remedy);
 }
 
-/** Loops that are looked for over more calls than are kept. */
+/** Loop checks that need more recent calls than are retained. */
 function lintSpans(document: PolicyDocument, recentCallsMax: number, report: Report): void {
   const { loops, tool_deduplication: byTurn } = document;
   const spans = [

@@ -1,9 +1,9 @@
-/** Tiers: which of them can match, and what a match means that the author may not have meant. */
+/** Tiers: which of them can match, and matches that the author may not have meant. */
 import type { PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
 import { compileToolGlobs } from "../../../core/policy/tool-glob.ts";
 import type { LintRule, Report } from "./finding.ts";
 
-/** Between the namespace of a tool and its name. */
+/** Separators between a tool's namespace and its name. */
 const SEPARATORS = ["/", ".", ":", "__", "-"];
 
 const STRICTNESS = { allowlist: 0, per_conversation_grant: 1, hitl: 2, deny: 3 } as const;
@@ -18,7 +18,7 @@ export const lintTiers: LintRule = (document, report) => {
   });
 };
 
-/** Names that a glob of a tier stands for; what `*` covers there it covers here as text. */
+/** Names that a tier's glob stands for; what `*` matches there is matched literally here. */
 function namesOf(tier: PolicyTier, glob: string): readonly string[] {
   const canMatchLastSegment = triesLastSegment(tier) && !/[/.:]/.test(glob);
   return canMatchLastSegment
@@ -58,7 +58,7 @@ function lintShadow(tiers: readonly PolicyTier[], index: number, report: Report)
     laxer ? "error" : "warning",
     "shadowed-tier",
     ["authorization", "tiers", index, "pattern"],
-    `the tier \`${tier.name}\` ${what}: ${names} comes first and takes every such name${laxer ? ", and is laxer" : ""}`,
+    `the tier \`${tier.name}\` ${what}: ${names} comes first and matches every such name${laxer ? ", and is laxer" : ""}`,
     "move the narrower tier up, or remove it",
   );
 }
@@ -67,12 +67,12 @@ function lintCatchAll(tier: PolicyTier, index: number, report: Report): void {
   const path = ["authorization", "tiers", index, "pattern"];
   const lax = tier.action === "allowlist" || tier.action === "per_conversation_grant";
   if (lax && globsOf(tier).includes("*")) {
-    const message = `\`*\` lets the tier \`${tier.name}\` take every tool that no tier before it names, also unknown ones`;
+    const message = `\`*\` lets the tier \`${tier.name}\` match every tool that no earlier tier matches, including unknown ones`;
     report("warning", "catch-all", path, message, "name the tools, or use `unknown_tools`");
   }
 }
 
-/** `get_*` does not hold `github/get_file`: only hitl and deny tiers try the last segment. */
+/** `get_*` does not match `github/get_file`: only hitl and deny tiers try the last segment. */
 function lintNamespaces(
   document: PolicyDocument,
   tier: PolicyTier,
@@ -96,11 +96,11 @@ function lintNamespaces(
   const proposed = uncovered.flatMap(({ wanted }) => wanted);
   const path = ["authorization", "tiers", index, "pattern"];
   const [first] = uncovered;
-  // A name that is missed has a separator before what a bare glob holds, so something is left then.
+  // A missed name has a separator before the part that the glob matches, so a prefix remains.
   if (first === undefined) return;
   if (missed.length > 0) {
     const names = missed.map((name) => `\`${name}\``).join(", ");
-    const message = `\`${tier.pattern}\` does not match ${names}: this tier looks at whole names`;
+    const message = `\`${tier.pattern}\` does not match ${names}: this tier matches whole names`;
     report("warning", "namespaced-names", path, message, `add \`${proposed.join("|")}\``);
   } else {
     const message = `\`${tier.pattern}\` does not match names with a namespace, such as \`server/${first.glob}\``;
@@ -121,7 +121,7 @@ function isMatched(document: PolicyDocument, name: string): boolean {
 function lintAction(tier: PolicyTier, index: number, report: Report): void {
   const path = ["authorization", "tiers", index];
   if (tier.action === "hitl" && tier.expires_ms === undefined) {
-    const message = `approvals of the tier \`${tier.name}\` have no written expiry; 15 minutes hold`;
+    const message = `approvals of the tier \`${tier.name}\` have no \`expires_ms\`; the default is 15 minutes`;
     report("warning", "approval-without-expiry", path, message, "write `expires_ms: 900000`");
   }
   if (tier.action === "allowlist") {

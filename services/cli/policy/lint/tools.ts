@@ -1,8 +1,7 @@
-/** Tools: declarations that do nothing, name nothing, or say less than they seem to. */
+/** Tools: declarations without effect, or that say less than they seem to. */
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
-import { declaresRead } from "./declares-read.ts";
 import type { LintRule, Report } from "./finding.ts";
 import { matcherOf } from "./tiers.ts";
 
@@ -42,7 +41,7 @@ function lintTier(
   report("warning", "read-by-tier", path, message, "write `read_only: true` or `false`");
 }
 
-/** What becomes of a tool that no tier and no risk speaks of. */
+/** What happens to a tool that no tier and no risk mentions. */
 function withoutRule({ preset }: PolicyDocument, tool: ToolDocument): string {
   if (preset !== "strict") return "it is allowed";
   if (tool.variants !== undefined || tool.commands !== undefined) {
@@ -66,7 +65,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Argument names that a schema lists, or null where it may have others. */
+/** Argument names that a schema lists, or null if it allows others. */
 function argumentsOf({ input_schema }: ToolDocument): ReadonlySet<string> | null {
   return isSchema(input_schema) ? membersOf(input_schema) : null;
 }
@@ -87,7 +86,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
     declaredArguments.has(argument.split(".")[0] ?? "");
   const check = (key: string, argument: string, path: readonly (string | number)[]): void => {
     if (isDeclared(argument)) return;
-    const message = `\`${argument}\` in \`${key}\` is no argument in the schema of \`${name}\``;
+    const message = `\`${argument}\` in \`${key}\` is not an argument in the schema of \`${name}\``;
     report("warning", "unknown-argument", path, message, "correct the name, or the schema");
   };
   const base = ["tool_schemas", name];
@@ -103,7 +102,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   const { variants, commands } = tool;
   const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
   if (chosenBy !== undefined && !isDeclared(chosenBy)) {
-    const message = `\`${chosenBy}\`, which says what a call of \`${name}\` does, is no argument in its schema: no rule is ever about a call`;
+    const message = `\`${chosenBy}\`, which says what a call of \`${name}\` does, is not an argument in its schema: no rule ever matches a call`;
     const remedy = "write `argument` as the schema has it";
     const key = commands === undefined ? "variants" : "commands";
     report("error", "unknown-argument", [...base, key], message, remedy);
@@ -124,7 +123,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   }
 }
 
-/** Each step on the way to the key is an object that has the next. */
+/** Every step of the path to the key must be an object that has the next one. */
 function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void {
   const path = tool.idempotency_argument;
   const steps = path?.split(".") ?? [];
@@ -135,12 +134,12 @@ function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void
     const types = [schema["type"] ?? "object"].flat();
     if (at > 0 && !types.includes("object")) {
       const holder = steps.slice(0, at).join(".");
-      const message = `\`${holder}\` on the way to \`${path}\` is no object in the schema of \`${name}\`: it cannot hold the key`;
+      const message = `\`${holder}\` on the way to \`${path}\` is not an object in the schema of \`${name}\`: it cannot hold the key`;
       report("error", "unknown-argument", where, message, "correct the path, or the schema");
       return;
     }
     if (membersOf(schema)?.has(step) === false) {
-      const message = `\`${path}\` in \`idempotency_argument\` is no argument in the schema of \`${name}\``;
+      const message = `\`${path}\` in \`idempotency_argument\` is not an argument in the schema of \`${name}\``;
       report("warning", "unknown-argument", where, message, "correct the name, or the schema");
       return;
     }
@@ -148,7 +147,7 @@ function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void
   }
 }
 
-/** Names of resources that no result gives in time, or at all. */
+/** Resource names that no result supplies in time, or at all. */
 function lintByResult(
   tool: ToolDocument,
   key: "effects" | "reads",
@@ -165,7 +164,7 @@ function lintByResult(
   }
 }
 
-/** A name that no call has hides nothing, and the value stands in clear wherever it really is. */
+/** A name that no call has protects nothing, and the real value is stored in clear text. */
 function lintSensitive(name: string, tool: ToolDocument, report: Report): void {
   const declaredArguments = argumentsOf(tool);
   const base = ["tool_schemas", name];
@@ -177,13 +176,13 @@ function lintSensitive(name: string, tool: ToolDocument, report: Report): void {
       declaredArguments.has(field.split(".")[0] ?? "")
     )
       return;
-    const message = `\`${field}\` in \`sensitive\` is no argument in the schema of \`${name}\`: nothing is hidden`;
+    const message = `\`${field}\` in \`sensitive\` is not an argument in the schema of \`${name}\`: nothing is hidden`;
     const remedy = "correct the name, or the schema";
     report("error", "unknown-argument", [...base, "sensitive", index], message, remedy);
   });
   (tool.similarity ?? []).forEach(({ field }, index) => {
     if (!hidden.some((one) => field === one || field.startsWith(`${one}.`))) return;
-    const message = `\`${field}\` is sensitive: digests are compared, which are equal or not alike at all`;
+    const message = `\`${field}\` is sensitive: only digests are compared, which are either equal or unrelated`;
     const path = [...base, "similarity", index, "field"];
     report("warning", "idle-key", path, message, "remove it; equal values are duplicates anyway");
   });
@@ -238,12 +237,12 @@ function lintIdleKeys(
   for (const code of Object.keys(tool.checks ?? {})) {
     if (code !== "unknown_tool") continue;
     const path = ["tool_schemas", name, "checks", code];
-    const message = "`unknown_tool` does nothing here: a tool of this policy is known";
+    const message = "`unknown_tool` does nothing here: this policy declares the tool";
     report("warning", "idle-key", path, message, "set it under the policy's `checks`");
   }
 }
 
-/** Arguments whose text says what the call does, with the key that reads it. */
+/** Arguments whose text says what the call does, with the policy key that parses it. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   command: "commands: shell",
   cmd: "commands: { argument: cmd }",
@@ -252,14 +251,14 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   tool_name: "variants: { argument: tool_name, rules: [...] }",
 };
 
-/** One class for calls that do different things; and variants that something else cancels. */
+/** One class for calls that differ; and variants that something else cancels. */
 function lintVariants(name: string, tool: ToolDocument, report: Report): void {
   const path = ["tool_schemas", name];
   const isFiles = tool.commands?.language === "files";
   if (tool.variants !== undefined || (tool.commands !== undefined && !isFiles)) {
     if (tool.read_only === undefined) return;
     const key = tool.variants === undefined ? "commands" : "variants";
-    const message = `\`read_only\` does nothing here: \`${key}\` says it for each call`;
+    const message = `\`read_only\` does nothing here: \`${key}\` decides it for each call`;
     report("warning", "idle-key", [...path, "read_only"], message, "remove it");
     return;
   }
@@ -290,4 +289,13 @@ function lintErrorPatterns(name: string, tool: ToolDocument, report: Report): vo
       );
     }
   });
+}
+
+/** Whether a tool's entry makes it a read, whatever tier matches it. */
+export function declaresRead(tool: ToolDocument): boolean {
+  const { read_only, reads, polling, volatile, effects = [], side_effect_resource } = tool;
+  if (read_only !== undefined) return read_only;
+  if (side_effect_resource !== undefined) return false;
+  if (effects.some(({ kind }) => kind !== "read")) return false;
+  return reads !== undefined || polling !== undefined || volatile === true;
 }

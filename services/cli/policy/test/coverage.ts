@@ -1,8 +1,8 @@
 /**
- * Which rules of a policy the cases reach. A tool and a tier are reached by a call that falls under
- * them; whatever refuses, holds or warns is reached by a decision that names it.
+ * Which rules of a policy the cases reach. A call reaches the tool and the tier that match it; a
+ * decision reaches every rule that it reports as refusing, holding or warning.
  */
-import { type WrittenRule, writtenRules } from "../../../adapters/policy/written-rules.ts";
+import { listRules, type WrittenRule } from "../../../adapters/policy/written-rules.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
 import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
 import type { DeclaredEffect, PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
@@ -46,7 +46,7 @@ export class Coverage {
 
 type Rule = {
   readonly path: string;
-  /** Where a decision may fall under the rule without naming it. */
+  /** If a decision may match the rule without reporting it. */
   readonly isReached?: (decision: DecisionEvent) => boolean;
 };
 
@@ -70,7 +70,7 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
     path: policyPath(["tool_schemas", name]),
     isReached: ({ call }: DecisionEvent) => call.tool === name,
   }));
-  const keys = writtenRules(document)
+  const keys = listRules(document)
     .filter(isOwnRule)
     .map(({ path, value }): Rule => {
       const written = { path: policyPath(path) };
@@ -86,7 +86,7 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
   return [...keys.filter((rule) => !isOfTool(rule)), ...tools.flatMap(withOwn(keys))];
 }
 
-/** An effect that may happen often refuses nothing. */
+/** A repeatable effect refuses nothing. */
 function isOwnRule({ path, value }: WrittenRule): boolean {
   return path.at(-2) !== "effects" || isExclusive(value as DeclaredEffect);
 }
@@ -99,7 +99,7 @@ function isCommandRule(path: WrittenRule["path"]): boolean {
   return path[2] === "commands" && path.at(-2) === "rules";
 }
 
-/** Also where another command of the line decided. */
+/** Also counts if another command of the line decided. */
 function isJudgedBy(path: string, decision: DecisionEvent, policy: CompiledPolicy): boolean {
   const { commandsOf } = policy.tool(decision.call.tool);
   if (commandsOf === null) return false;
@@ -116,7 +116,7 @@ function isOfTool({ path }: Rule): boolean {
   return path.startsWith("tool_schemas");
 }
 
-/** The tool, then what is written in its entry. */
+/** The tool, then the rules in its entry. */
 function withOwn(keys: readonly Rule[]): (tool: Rule) => readonly Rule[] {
   return (tool) => [tool, ...keys.filter(({ path }) => isIn(path, tool.path))];
 }

@@ -1,6 +1,6 @@
 /**
- * One case through the engine: every call is proposed, and what the case says came of it becomes the
- * result of what may run.
+ * Runs one case through the engine: every call is proposed, and the result that the case states is
+ * reported for each call that may run.
  *
  * CASE-1 a case starts without any state and leaves none.
  * CASE-2 the results of one step come after all its calls were proposed.
@@ -23,14 +23,14 @@ import type { ConversationState } from "../../../core/state/state.ts";
 export type DecidedCaseCall = {
   readonly call: CaseCall;
   readonly decision: DecisionEvent;
-  /** After the verdict; null where the case gives none, or none was needed. */
+  /** After the verdict; null if the case states none, or none was needed. */
   readonly final: DecisionEvent | null;
 };
 
 const TENANT = "test";
 const CONVERSATION = "case";
 const STEP_MS = 1_000;
-/** Ticks that may fall due between two calls, each with a call at least. */
+/** Upper bound of due ticks between two calls, at least one for each call. */
 const TICKS_MAX = 10_000;
 
 export function runCase({ calls }: PolicyCase, policy: CompiledPolicy): readonly DecidedCaseCall[] {
@@ -43,7 +43,7 @@ class CaseRun {
   #state: ConversationState | undefined;
   #nowMs = 0;
   #turn: string | null = null;
-  /** Of the present step. */
+  /** Calls of the current step. */
   #executedCalls: {
     readonly call: CaseCall;
     readonly callId: string;
@@ -92,7 +92,7 @@ class CaseRun {
     this.#executedCalls = [];
   }
 
-  /** Holds that expire, and calls that never gave a result. */
+  /** Expires holds, and calls that never reported a result. */
   #tick(): void {
     for (let ticks = 0; ticks < TICKS_MAX; ticks += 1) {
       const deadline = this.#state === undefined ? undefined : nextDeadlineMs(this.#state);
@@ -112,7 +112,7 @@ function decisionIn([event]: readonly GateEvent[]): DecisionEvent {
   throw new Error(`a proposal gave \`${event?.type ?? "no event"}\` instead of a decision`);
 }
 
-/** Null: the verdict decided nothing (a reason is wanted, or further approvals). */
+/** Null: the verdict decided nothing (it lacks a reason, or further approvals). */
 function finalOf(events: readonly GateEvent[]): DecisionEvent | null {
   return events.find(isDecision) ?? null;
 }
@@ -153,7 +153,7 @@ function verdictOf({ kind, by, reason }: CaseVerdict, approvalId: string): Verdi
   };
 }
 
-/** What a case says that a call returned may be a failure by its form, as it is for `guard`. */
+/** A returned value may be a failure by its form, as in `guard`. */
 function asGuardWould(result: CaseResult): CaseResult {
   const form = result.status === "succeeded" ? failureForm(result.output) : null;
   return form === null
@@ -161,7 +161,7 @@ function asGuardWould(result: CaseResult): CaseResult {
     : { status: "failed", message: form.message, code: null, effect: form.effect };
 }
 
-/** Null: none has come. An output that is not written equals no other. */
+/** Null: no result has come. An output that the case does not state equals no other. */
 function resultOf(call: CaseCall, callId: string, decisionId: string): GateInput | null {
   const result = asGuardWould(call.result);
   if (result.status === "none") return null;

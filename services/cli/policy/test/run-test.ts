@@ -1,4 +1,4 @@
-/** `callgate policy test`: cases through a policy, and which of its rules they reach. */
+/** `callgate policy test`: runs cases through a policy, and shows which of its rules they reach. */
 import { existsSync } from "node:fs";
 import {
   type CaseLocation,
@@ -7,19 +7,18 @@ import {
 } from "../../../adapters/policy/read-cases.ts";
 import { formatProblem } from "../../../core/policy/problem.ts";
 import type { PolicySource } from "../../../core/policy/source.ts";
-import { openPolicy, readPolicyFile } from "../../../gate/open-policy.ts";
+import { openPolicy, readPolicyFile } from "../../../gate/gate-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../../process/exit-error.ts";
-import { counted } from "../../output/counted.ts";
-import { printable } from "../../output/printable.ts";
 import type { Style } from "../../output/style.ts";
 import type { Terminal } from "../../output/terminal.ts";
+import { counted, printable } from "../../output/text.ts";
 import { Coverage } from "./coverage.ts";
-import { judgeCall, type Mismatch } from "./judge-call.ts";
+import { findMismatches, type Mismatch } from "./find-mismatches.ts";
 import { runCase } from "./run-case.ts";
 
 export type TestOptions = {
   readonly policy: readonly string[];
-  /** Files of cases; none: those beside the policy files. */
+  /** Files of cases; empty: those beside the policy files. */
   readonly files: readonly string[];
   /** A rule that no case reaches is a failure. */
   readonly requireCoverage: boolean;
@@ -47,7 +46,7 @@ type Report = {
   readonly unreached: readonly Unreached[];
 };
 
-/** @throws ExitError: an unreadable file, or a policy or cases with problems. */
+/** @throws ExitError: an unreadable file, or an invalid policy or case. */
 export async function runTest(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
   const { document, compiled, loaded } = await openPolicy(options.policy);
   const cases = await casesOf(filesOf(options));
@@ -56,7 +55,7 @@ export async function runTest(options: TestOptions, terminal: Terminal): Promise
     const decided = runCase(one, compiled);
     for (const call of decided) coverage.add(call);
     const failures = decided.flatMap((call, index) =>
-      judgeCall(call).map((mismatch) => ({
+      findMismatches(call).map((mismatch) => ({
         call: index + 1,
         tool: call.call.tool,
         location: formatLocation(call.call.location),

@@ -1,5 +1,5 @@
-// The web platform's URL cases. The normalizer takes absolute URLs, so that a case with a base is
-// resolved first; then its result has to be what the normalizer leaves as it is.
+// The web platform's URL cases. The normalizer takes absolute URLs, so the test resolves a case with a base
+// first; the normalizer must leave the result unchanged.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -50,7 +50,7 @@ function normalize({ input, base }: UrlCase): string | null {
 }
 
 describe.skipIf(!data.available)("WPT URL cases", () => {
-  it("agree with the normalizer, but for the listed ones", () => {
+  it("agree with the normalizer, except for the listed ones", () => {
     const all = cases();
     const disagreeing = all
       .filter((entry) => normalize(entry) !== (entry.failure === true ? null : entry.href))
@@ -60,7 +60,7 @@ describe.skipIf(!data.available)("WPT URL cases", () => {
     else expect(disagreeing.filter((input) => !EXCEPTIONS.includes(input))).toEqual([]);
   });
 
-  it("are in their one form after the normalizer", () => {
+  it("have one form after the normalizer", () => {
     for (const entry of cases()) {
       const href = normalize(entry);
       if (href !== null) expect(url(href)).toBe(href);

@@ -43,7 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 type Placed = { readonly lastOffset: number; readonly bytes: Buffer };
 type Transaction = { readonly firstOffset: number; readonly values: [number, string][] };
 
-/** A partition as a broker keeps it: what lies in it, and what a reader of it must get. */
+/** A partition as a broker stores it: its batches, and the records that a reader must get. */
 class Image {
   readonly placed: Placed[] = [];
   readonly aborted: (AbortedTransaction & { readonly lastOffset: number })[] = [];

@@ -1,4 +1,4 @@
-// The estimate of how alike two texts are, against the exact value over all their shingles.
+// Compares the estimate of how alike two texts are with the exact value over all their shingles.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SKETCH_SIZE, similarity, sketchOf } from "../../../../services/core/similarity/sketch.ts";
@@ -12,7 +12,7 @@ const SEED = 20_260_101;
 const word = fc.constantFrom(..."abcdefghijklmnop");
 const text = fc.array(word, { maxLength: 80 }).map((words) => words.join(" "));
 
-test("is exact of texts that a sketch holds whole", () => {
+test("similarity is exact for texts that fit into a sketch", () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       expect(similarity(sketchOf(a), sketchOf(b))).toBe(exact(a, b));
@@ -21,7 +21,7 @@ test("is exact of texts that a sketch holds whole", () => {
   );
 });
 
-/** FNV-1a with the last mixing of MurmurHash3, digit by digit as the platform prints them. */
+/** FNV-1a with the final mixing of MurmurHash3, digit by digit as the platform prints them. */
 function plainSketch(text: string): string {
   const hashes = [...shinglesOf(text)].map((shingle) => {
     let hash = 0x811c9dc5;
@@ -34,7 +34,7 @@ function plainSketch(text: string): string {
   return smallest.map((hash) => hash.toString(36)).join(" ");
 }
 
-test("a sketch is the smallest hashes, as one would plainly write them down", () => {
+test("a sketch equals the smallest hashes of a plain implementation", () => {
   const part = fc.constantFrom(
     "a",
     "bär",
@@ -60,7 +60,7 @@ test("a sketch is the smallest hashes, as one would plainly write them down", ()
   );
 });
 
-test("is symmetric, 1 of a text with itself, and never beyond 0 and 1", () => {
+test("similarity is symmetric, 1 for a text with itself, and between 0 and 1", () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       const [left, right] = [sketchOf(a), sketchOf(b)];
@@ -74,11 +74,11 @@ test("is symmetric, 1 of a text with itself, and never beyond 0 and 1", () => {
   );
 });
 
-test("of long texts is off at 0.9 by its standard error in the mean, and by four of them at most", () => {
+test("similarity of long texts is off at 0.9 by its standard error in the mean, and by four of them at most", () => {
   const expected = Math.sqrt((0.9 * 0.1) / SKETCH_SIZE);
   const errors = Array.from({ length: 200 }, (_, n) => {
     const words = Array.from({ length: 3_000 }, (__, at) => `w${n}x${at}`);
-    // Every 57th word is another one: three shingles of 57 differ, so 54 of 60 are common.
+    // Every 57th word differs: of 57 shingles three differ, so 54 of 60 are common.
     const other = words.map((each, at) => (at % 57 === 0 ? `${each}!` : each));
     const [a, b] = [words.join(" "), other.join(" ")];
     expect(exact(a, b)).toBeCloseTo(0.9, 2);

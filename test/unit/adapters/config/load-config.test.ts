@@ -34,7 +34,7 @@ function configOfFile(...args: Parameters<typeof load>) {
   return result.config;
 }
 
-/** Lines of what is wrong, the file named by its last part. */
+/** Lines of the problems, with the path of the file replaced. */
 function problemsOf(...args: Parameters<typeof load>): readonly string[] {
   const result = load(...args);
   if (result.ok) throw new Error("nothing was wrong");
@@ -42,8 +42,8 @@ function problemsOf(...args: Parameters<typeof load>): readonly string[] {
   return result.problems.map((problem) => formatConfigProblem(problem).replace(file, "FILE"));
 }
 
-describe("what a process is configured with", () => {
-  test("comes from the environment alone, if need be", () => {
+describe("the configuration of a process", () => {
+  test("can come from the environment alone", () => {
     const { kafka, http, shutdownMs, redis } = configOfFile(undefined, {
       ...BROKERS,
       CALLGATE_HTTP_PORT: "0",
@@ -58,19 +58,19 @@ describe("what a process is configured with", () => {
     expect(redis).toBeUndefined();
   });
 
-  test("comes from a file, and the environment is over it", () => {
+  test("comes from a file, and the environment overrides it", () => {
     const file = write("kafka:\n  brokers: [one:1]\n  group: ours\nlog: {level: warn}\n");
     const { kafka, log } = configOfFile(file, { CALLGATE_KAFKA_GROUP: "theirs" });
     expect(kafka).toMatchObject({ brokers: ["one:1"], group: "theirs" });
     expect(log.level).toBe("warn");
   });
 
-  test("may be JSON", () => {
+  test("can be JSON", () => {
     const file = write('{"kafka": {"brokers": ["one:1"]}}', "callgate.json");
     expect(configOfFile(file).kafka.brokers).toEqual(["one:1"]);
   });
 
-  test("names files beside its own; those of the environment are where the process is", () => {
+  test("resolves paths in a file against the file, and paths in variables against the working directory", () => {
     const file = write("kafka: {brokers: [one:1]}\npolicy: {files: [policy.yaml]}\n");
     const beside = join(file, "..", "policy.yaml");
     expect(configOfFile(file).policy.files).toEqual([beside]);
@@ -78,7 +78,7 @@ describe("what a process is configured with", () => {
     expect(config.policy.files).toEqual(["other.yaml"]);
   });
 
-  test("takes secrets from files, one of the environment in place of the file's", () => {
+  test("reads secrets from files, and prefers a secret of the environment", () => {
     const secret = write("from the file of a file\n", "secret");
     const file = write(`kafka: {brokers: [one:1]}\nsecret: {valueFile: ${secret}}\n`);
     expect(configOfFile(file).secret.value).toBe("from the file of a file");
@@ -86,7 +86,7 @@ describe("what a process is configured with", () => {
     expect(configOfFile(file, variables).secret.value).toBe("from the environment");
   });
 
-  test("is handed over by a program in the same form", () => {
+  test("can be passed by a program in the same form", () => {
     const kafka = { brokers: ["one:1"], clientId: undefined };
     expect(configOf({ kafka }, "options")).toMatchObject({ ok: true });
     const result = configOf({ kafka: { broker: "one:1" } }, "the options");
@@ -97,8 +97,8 @@ describe("what a process is configured with", () => {
   });
 });
 
-describe("what is wrong", () => {
-  test("is told all at once, each where it was written", () => {
+describe("loading a wrong configuration", () => {
+  test("reports all problems at once, each with its location", () => {
     const file = write(`kafka:
   brokers: localhost:9092
   sasl: {mechanism: plain, username: me}
@@ -115,7 +115,7 @@ colour: red
       CALLGATE_KAFKA_HEARTBEAT_INTERVAL_MS: "1000",
     };
     expect(problemsOf(file, variables, ["policy.files", "secret.value"])).toEqual([
-      "CALLGATE_KAFKA_BROKER: is no variable of ours; did you mean `CALLGATE_KAFKA_BROKERS`? else remove it",
+      "CALLGATE_KAFKA_BROKER: is not a Callgate variable; did you mean `CALLGATE_KAFKA_BROKERS`? Otherwise remove it",
       "CALLGATE_SHUTDOWN_MS: shutdownMs: must be a whole number; write a whole number",
       "FILE:2:3: kafka.brokers: must be a list; write a list",
       "FILE:5:8: http.port: must be at most 65535; write a number of at most 65535",
@@ -124,19 +124,22 @@ colour: red
       "FILE: policy.files: is missing; add it, or set CALLGATE_POLICY_FILES",
       "FILE: secret.value: is missing; add it, or set CALLGATE_SECRET_VALUE or CALLGATE_SECRET_VALUE_FILE",
       "FILE:3:3: kafka.sasl.password: is missing; add it, or set CALLGATE_KAFKA_SASL_PASSWORD or CALLGATE_KAFKA_SASL_PASSWORD_FILE",
-      "FILE:6:29: redis.sentinels: is given beside `redis.url`; give one of `redis.url`, `redis.sentinels` and `redis.clusterNodes`",
+      "FILE:6:29: redis.sentinels: is set together with `redis.url`; set one of `redis.url`, `redis.sentinels` and `redis.clusterNodes`",
       "FILE:4:3: kafka.sessionTimeoutMs: is less than 3 times `kafka.heartbeatIntervalMs` (1000); raise it, or lower the other",
     ]);
   });
 
   test.each([
     ["kafka: [", /^FILE:1:\d+: not YAML: .*; indent .*, and close every bracket$/],
-    ["- one", /^FILE:1:1: is no map of keys; begin with a key such as `kafka:`$/],
+    ["- one", /^FILE:1:1: is not a map of keys; begin with a key such as `kafka:`$/],
     ["kafka: {brokers: [one:1], brokers: [two:1]}", /^FILE:1:\d+: not YAML: .*unique/],
-    ["kafka: {brokers: [one]}", /^FILE:1:19: kafka\.brokers\.0: is no address; write `host:port`/],
-    ["kafka: {brokers: []}", /^FILE:1:9: kafka\.brokers: is empty; give it a value/],
+    [
+      "kafka: {brokers: [one]}",
+      /^FILE:1:19: kafka\.brokers\.0: is not an address; write `host:port`/,
+    ],
+    ["kafka: {brokers: []}", /^FILE:1:9: kafka\.brokers: is empty; set a value/],
     ["log: {level: loud}", /^FILE:1:7: log\.level: must be one of `debug`, `info`/],
-    ["redis: {ssl: {enabled: true}}", /^FILE:1:1: redis: names no server; give one of/],
+    ["redis: {ssl: {enabled: true}}", /^FILE:1:1: redis: names no server; set one of/],
     [
       "secret: {value: short}",
       /^FILE:1:10: secret\.value: must have at least 16 characters; write/,
@@ -147,12 +150,12 @@ colour: red
     ],
     ["redis: {sentinels: [a:1]}", /^FILE: ?.*redis\.sentinelName: is missing; add it, or set/],
     ["registry: {password: hidden}", /^FILE:1:1: registry\.url: is missing; add it, or set/],
-  ])("%s", (text, expected) => {
+  ])("reports %s", (text, expected) => {
     const file = write(/kafka|^-/.test(text) ? text : `${text}\nkafka: {brokers: [one:1]}`);
     expect(problemsOf(file)).toContainEqual(expect.stringMatching(expected));
   });
 
-  test("two topics under one name, by the prefix or both by name", () => {
+  test("reports two topics with one name, by default or explicit", () => {
     const file = write("kafka: {brokers: [one:1], topicPrefix: t2}");
     const remedy = "give each topic a name of its own";
     expect(problemsOf(file, { CALLGATE_KAFKA_TOPICS_PROPOSALS: "t2.results.v1" })).toEqual([
@@ -170,53 +173,53 @@ colour: red
   });
 
   test.each(["redis://one:1/abc", "redis://one:1/0/1", "http://one:1", "one:1", "redis:///0"])(
-    "an address of Redis that is none: %s",
+    "refuses %s as the address of Redis",
     (url) => {
       const file = write("kafka: {brokers: [one:1]}");
       expect(problemsOf(file, { CALLGATE_REDIS_URL: url })).toEqual([
-        "CALLGATE_REDIS_URL: redis.url: names no database of a Redis server; write `redis://host:port/0`, or `rediss://` for TLS; the number is the database's",
+        "CALLGATE_REDIS_URL: redis.url: is not the address of a Redis database; write `redis://host:port/0`, or `rediss://` for TLS; the number is the database's",
       ]);
     },
   );
 
   test.each(["redis://one", "redis://one:1/", "rediss://me:word@one:1/12", "redis://[::1]:1/0"])(
-    "no address of Redis that is one: %s",
+    "accepts %s as the address of Redis",
     (url) => {
       expect(configOfFile(undefined, { ...BROKERS, CALLGATE_REDIS_URL: url }).redis?.url).toBe(url);
     },
   );
 
-  test("a variable without its unit, and one that is near to none of ours", () => {
+  test("reports a variable without its unit, with a suggestion", () => {
     const file = write("kafka: {brokers: [one:1]}");
     const set = { CALLGATE_KAFKA_SESSION_TIMEOUT: "1", CALLGATE_WEB_PORT_80_TCP: "tcp://10.0.0.1" };
     expect(problemsOf(file, set)).toEqual([
-      "CALLGATE_KAFKA_SESSION_TIMEOUT: is no variable of ours; did you mean `CALLGATE_KAFKA_SESSION_TIMEOUT_MS`? else remove it",
+      "CALLGATE_KAFKA_SESSION_TIMEOUT: is not a Callgate variable; did you mean `CALLGATE_KAFKA_SESSION_TIMEOUT_MS`? Otherwise remove it",
     ]);
   });
 
-  test("a file that is not there", () => {
+  test("reports a missing file", () => {
     const problems = problemsOf(join(directory(), "nowhere.yaml"));
     expect(problems).toEqual([expect.stringMatching(/^FILE: cannot be read: .*; check the path$/)]);
   });
 
-  test("a secret's file that cannot be used, and a secret that is given twice", () => {
+  test("reports an unusable secret file, and a secret that is set twice", () => {
     const empty = write("\n", "empty");
     const file = write(`kafka: {brokers: [one:1]}
 secret: {valueFile: ${empty}}
 registry: {url: "http://a:1", username: me, password: here, passwordFile: ${empty}}
 `);
     expect(problemsOf(file)).toEqual([
-      expect.stringMatching(/^FILE:3:61: registry\.passwordFile: is given beside/),
+      expect.stringMatching(/^FILE:3:61: registry\.passwordFile: is set together with/),
       expect.stringMatching(/^FILE:2:10: secret\.valueFile: `.*empty` is empty; check the path/),
     ]);
   });
 
-  test("a variable that is not near to any of ours is none of our business", () => {
+  test("ignores a variable that is not similar to ours", () => {
     const theirs = { CALLGATE_GATE_SERVICE_HOST: "10.0.0.1", CALLGATE_PORT_8080_TCP: "tcp://a" };
     expect(load(undefined, { ...BROKERS, ...theirs }).ok).toBe(true);
   });
 
-  test("secrets are in no message", () => {
+  test("quotes no secret in a message", () => {
     const file = write(`kafka:
   brokers: [one:1]
   sasl: {mechanism: hidden, username: me, password: hidden}
@@ -229,7 +232,7 @@ secret: {value: 5, value2: hidden}
   });
 });
 
-test("what is shown holds no secrets", () => {
+test("masks all secrets in the shown configuration", () => {
   const config = configOfFile(undefined, {
     ...BROKERS,
     CALLGATE_SECRET_VALUE: "hidden hidden hidden",

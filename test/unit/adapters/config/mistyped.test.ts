@@ -1,5 +1,5 @@
-// Values that a start would take and nothing could be done with: a broker that no one is, a name that no
-// topic has, TLS by halves, files that are not there. All of them are told before anything is tried.
+// Values of the right type that cannot work: an impossible address, an invalid topic name, incomplete TLS,
+// missing files. All are reported before any connection is made.
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { formatConfigProblem } from "../../../../services/adapters/config/config
 import { loadConfig } from "../../../../services/adapters/config/load-config.ts";
 import { CERTIFICATE, KEY } from "../../../support/tls/fixed-pair.ts";
 
-/** The key of the fixed pair, encrypted. */
+/** The private key of the fixed pair, encrypted. */
 const ENCRYPTED = createPrivateKey(KEY).export({
   ...{ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "hidden" },
 });
@@ -21,7 +21,7 @@ function directory(files: Readonly<Record<string, string>> = {}): string {
   return path;
 }
 
-/** Lines of what is wrong with variables, over brokers that are right. */
+/** Lines of the problems of variables, with valid brokers. */
 function problemsOf(
   variables: Readonly<Record<string, string>>,
   needs: readonly string[] = [],
@@ -35,28 +35,48 @@ function problemsOf(
   return result.ok ? [] : result.problems.map(formatConfigProblem);
 }
 
-describe("a value that is none", () => {
+describe("an impossible value", () => {
   test.each([
-    ["CALLGATE_KAFKA_BROKERS", "a:99999", /kafka\.brokers\.0: is no address; .* 1 to 65535$/],
-    ["CALLGATE_KAFKA_BROKERS", "a:1,b:0", /kafka\.brokers\.1: is no address;/],
-    ["CALLGATE_REDIS_SENTINELS", "a:65536", /redis\.sentinels\.0: is no address;/],
-    ["CALLGATE_REDIS_URL", "redis://one:0/0", /redis\.url: names no database/],
-    ["CALLGATE_REGISTRY_URL", "ftp://one", /registry\.url: is no address of an API; write `http:/],
-    ["CALLGATE_REGISTRY_URL", "http://one:0", /registry\.url: is no address of an API;/],
-    ["CALLGATE_REGISTRY_URL", "one:8081", /registry\.url: is no address of an API;/],
-    ["CALLGATE_KAFKA_TOPIC_PREFIX", "bad prefix!", /kafka\.topicPrefix: makes no name of a topic;/],
-    ["CALLGATE_KAFKA_TOPIC_PREFIX", "x".repeat(235), /makes no name of a topic; .* 234 at most$/],
-    ["CALLGATE_KAFKA_TOPICS_HELD", "a/b", /kafka\.topics\.held: makes no name of a topic;/],
-    ["CALLGATE_KAFKA_TOPICS_HELD", "..", /kafka\.topics\.held: makes no name of a topic;/],
-    ["CALLGATE_KAFKA_TOPICS_HELD", "x".repeat(250), /makes no name of a topic; .* 249 at most$/],
+    ["CALLGATE_KAFKA_BROKERS", "a:99999", /kafka\.brokers\.0: is not an address; .* 1 to 65535$/],
+    ["CALLGATE_KAFKA_BROKERS", "a:1,b:0", /kafka\.brokers\.1: is not an address;/],
+    ["CALLGATE_REDIS_SENTINELS", "a:65536", /redis\.sentinels\.0: is not an address;/],
+    ["CALLGATE_REDIS_URL", "redis://one:0/0", /redis\.url: is not the address of a Redis database/],
+    [
+      "CALLGATE_REGISTRY_URL",
+      "ftp://one",
+      /registry\.url: is not the address of an API; write `http:/,
+    ],
+    ["CALLGATE_REGISTRY_URL", "http://one:0", /registry\.url: is not the address of an API;/],
+    ["CALLGATE_REGISTRY_URL", "one:8081", /registry\.url: is not the address of an API;/],
+    [
+      "CALLGATE_KAFKA_TOPIC_PREFIX",
+      "bad prefix!",
+      /kafka\.topicPrefix: is not valid in a topic name;/,
+    ],
+    [
+      "CALLGATE_KAFKA_TOPIC_PREFIX",
+      "x".repeat(235),
+      /is not valid in a topic name; write at most 234 /,
+    ],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "a/b", /kafka\.topics\.held: is not valid in a topic name;/],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "..", /kafka\.topics\.held: is not valid in a topic name;/],
+    [
+      "CALLGATE_KAFKA_TOPICS_HELD",
+      "x".repeat(250),
+      /is not valid in a topic name; write at most 249 /,
+    ],
     ["CALLGATE_KAFKA_APP", "callgate ", /kafka\.app: begins or ends with a space, .*; remove it$/],
     ["CALLGATE_KAFKA_GROUP", " gates", /kafka\.group: begins or ends with a space/],
     ["CALLGATE_KAFKA_CLIENT_ID", "a\nb", /kafka\.clientId: .* a control character; remove it$/],
     ["CALLGATE_EXECUTOR_GROUP", "tools ", /executor\.group: begins or ends with a space/],
-    ["CALLGATE_KAFKA_SSL_SERVER_NAME", "kafka:9093", /kafka\.ssl\.serverName: is no host;/],
-    ["CALLGATE_HTTP_HOST", "localhost:8080", /http\.host: is no host; .* without scheme and port$/],
-    ["CALLGATE_HTTP_HOST", "http://localhost", /http\.host: is no host;/],
-  ])("%s=%s", (variable, value, expected) => {
+    ["CALLGATE_KAFKA_SSL_SERVER_NAME", "kafka:9093", /kafka\.ssl\.serverName: is not a host;/],
+    [
+      "CALLGATE_HTTP_HOST",
+      "localhost:8080",
+      /http\.host: is not a host; .* without scheme and port$/,
+    ],
+    ["CALLGATE_HTTP_HOST", "http://localhost", /http\.host: is not a host;/],
+  ])("refuses %s=%s", (variable, value, expected) => {
     expect(problemsOf({ [variable]: value })[0]).toMatch(expected);
   });
 
@@ -68,11 +88,11 @@ describe("a value that is none", () => {
     ["CALLGATE_KAFKA_GROUP", "gates of Zürich"],
     ["CALLGATE_HTTP_HOST", "::"],
     ["CALLGATE_HTTP_HOST", "gate-1.local"],
-  ])("%s=%s is one", (variable, value) => {
+  ])("accepts %s=%s", (variable, value) => {
     expect(problemsOf({ [variable]: value })).toEqual([]);
   });
 
-  test("that is empty is told once", () => {
+  test("is reported once where it is empty", () => {
     expect(problemsOf({ CALLGATE_KAFKA_BROKERS: "one:1," })).toHaveLength(1);
     const file = join(
       directory({ "c.yaml": "kafka: {topicPrefix: '', brokers: ['a:1']}" }),
@@ -82,7 +102,7 @@ describe("a value that is none", () => {
     expect(result.ok ? [] : result.problems.map(({ message }) => message)).toEqual(["is empty"]);
   });
 
-  test("a registry's password without a user is sent to nobody", () => {
+  test("refuses a registry password without a user name", () => {
     const set = { CALLGATE_REGISTRY_URL: "http://one", CALLGATE_REGISTRY_PASSWORD: "hidden" };
     expect(problemsOf(set)).toEqual([
       expect.stringMatching(/registry\.username: is missing; add it, or set CALLGATE_REGISTRY_/),
@@ -90,28 +110,28 @@ describe("a value that is none", () => {
   });
 });
 
-describe("TLS by halves", () => {
+describe("incomplete TLS", () => {
   test.each([
     ["KAFKA", "CA_FILE", "kafka.ssl.caFile"],
     ["KAFKA", "SERVER_NAME", "kafka.ssl.serverName"],
     ["REDIS", "CA_FILE", "redis.ssl.caFile"],
-  ])("%s: a key is given and TLS is not asked for: %s", (of, leaf, key) => {
+  ])("reports TLS keys of %s without TLS: %s", (of, leaf, key) => {
     const set = { CALLGATE_REDIS_URL: "redis://one", [`CALLGATE_${of}_SSL_${leaf}`]: "ca.pem" };
     const asked = `\`${of.toLowerCase()}.ssl.enabled\``;
     expect(problemsOf(set)).toEqual([
-      `CALLGATE_${of}_SSL_${leaf}: ${key}: is of no use without ${asked}; set that to true, or to false where no TLS is meant`,
+      `CALLGATE_${of}_SSL_${leaf}: ${key}: has no effect without ${asked}; set that to true, or to false where no TLS is meant`,
     ]);
     expect(problemsOf({ ...set, [`CALLGATE_${of}_SSL_ENABLED`]: "false" })).toEqual([]);
   });
 
-  test("a registry's file is given for an address without TLS", () => {
+  test("reports a registry's TLS file for an address without TLS", () => {
     const set = { CALLGATE_REGISTRY_URL: "http://one", CALLGATE_REGISTRY_SSL_CA_FILE: "ca.pem" };
     expect(problemsOf(set)).toEqual([
-      "CALLGATE_REGISTRY_SSL_CA_FILE: registry.ssl.caFile: is of no use where `registry.url` is not of `https`; write `https://` there, or remove the key",
+      "CALLGATE_REGISTRY_SSL_CA_FILE: registry.ssl.caFile: has no effect, since `registry.url` does not begin with `https`; write `https://` there, or remove the key",
     ]);
   });
 
-  test("a certificate has its key, a key its certificate, a passphrase its key", () => {
+  test("requires a key for a certificate, a certificate for a key, and a key for a passphrase", () => {
     const folder = directory({ cert: CERTIFICATE, key: ENCRYPTED.toString() });
     const ssl = (leaf: string, value: string) => ({ [`CALLGATE_KAFKA_SSL_${leaf}`]: value });
     const on = ssl("ENABLED", "true");
@@ -119,11 +139,11 @@ describe("TLS by halves", () => {
     const key = ssl("KEY_FILE", join(folder, "key"));
     expect(problemsOf({ ...on, ...cert, ...key, ...ssl("PASSPHRASE", "hidden") })).toEqual([]);
     expect(problemsOf({ ...on, ...cert, ...ssl("PASSPHRASE", "hidden") })).toEqual([
-      "CALLGATE_KAFKA_SSL_CERT_FILE: kafka.ssl.certFile: is given without `kafka.ssl.keyFile`; give both, or remove it",
-      "CALLGATE_KAFKA_SSL_PASSPHRASE: kafka.ssl.passphrase: is given without `kafka.ssl.keyFile`; give both, or remove it",
+      "CALLGATE_KAFKA_SSL_CERT_FILE: kafka.ssl.certFile: is set without `kafka.ssl.keyFile`; set both, or remove it",
+      "CALLGATE_KAFKA_SSL_PASSPHRASE: kafka.ssl.passphrase: is set without `kafka.ssl.keyFile`; set both, or remove it",
     ]);
     expect(problemsOf({ ...on, ...key })).toEqual([
-      expect.stringMatching(/kafka\.ssl\.keyFile: is given without `kafka\.ssl\.certFile`;/),
+      expect.stringMatching(/kafka\.ssl\.keyFile: is set without `kafka\.ssl\.certFile`;/),
     ]);
   });
 
@@ -135,7 +155,7 @@ describe("TLS by halves", () => {
     ["encrypted, with another passphrase", ENCRYPTED, { PASSPHRASE: "other" }, ["bad decrypt"]],
     ["of another", other.export({ type: "pkcs8", format: "pem" }), {}, ["key values mismatch"]],
     ["cut short", KEY.slice(0, 120), {}, ["unsupported"]],
-  ])("the key of a certificate is %s", (_name, key, leaves, expected) => {
+  ])("checks a certificate whose key is %s", (_name, key, leaves, expected) => {
     const folder = directory({ cert: CERTIFICATE, key: key.toString() });
     const set = { ENABLED: "true", CERT_FILE: join(folder, "cert"), KEY_FILE: join(folder, "key") };
     const entries = Object.entries({ ...set, ...leaves }).map(
@@ -145,16 +165,16 @@ describe("TLS by halves", () => {
       CALLGATE_REDIS_URL: "redis://one",
       ...Object.fromEntries(entries),
     });
-    const remedy = "give the key of that certificate, and the passphrase that opens it";
+    const remedy = "set the key of that certificate, and the passphrase of the key";
     expect(problems).toEqual(
       expected.map(
         (why) =>
-          `CALLGATE_REDIS_SSL_KEY_FILE: redis.ssl.keyFile: makes no pair with \`redis.ssl.certFile\`: ${why}; ${remedy}`,
+          `CALLGATE_REDIS_SSL_KEY_FILE: redis.ssl.keyFile: does not match \`redis.ssl.certFile\`: ${why}; ${remedy}`,
       ),
     );
   });
 
-  test("a passphrase that cannot be read is told once", () => {
+  test("reports an unreadable passphrase once", () => {
     const folder = directory({ cert: CERTIFICATE, key: ENCRYPTED.toString() });
     const set = {
       CALLGATE_KAFKA_SSL_ENABLED: "true",
@@ -166,7 +186,7 @@ describe("TLS by halves", () => {
   });
 });
 
-describe("files that are not there", () => {
+describe("unusable files", () => {
   const NOWHERE = {
     CALLGATE_KAFKA_SSL_ENABLED: "true",
     CALLGATE_KAFKA_SSL_CA_FILE: "/nowhere/ca.pem",
@@ -185,7 +205,7 @@ describe("files that are not there", () => {
       `CALLGATE_${of.toUpperCase()}_SSL_CA_FILE: ${of}.ssl.caFile: \`/nowhere/ca.pem\` cannot be read: there is no such file; check the path`,
   );
 
-  test("are told with all that is wrong, where this process reads them", () => {
+  test("are reported together where they are missing and this process reads them", () => {
     expect(problemsOf(NOWHERE)).toEqual(CONNECTIONS);
     expect(problemsOf(NOWHERE, ["policy.files", "secret.value"])).toEqual([
       "CALLGATE_POLICY_FILES: policy.files.0: `/nowhere/policy.yaml` cannot be read: there is no such file; check the path",
@@ -198,7 +218,7 @@ describe("files that are not there", () => {
     ]);
   });
 
-  test("or hold something else", () => {
+  test("are reported where they have another content", () => {
     const folder = directory({ cert: CERTIFICATE, key: KEY, short: "short" });
     const set = {
       CALLGATE_KAFKA_SSL_ENABLED: "true",
@@ -213,14 +233,12 @@ describe("files that are not there", () => {
         /policy\.files\.0: `.*` cannot be read: it is a directory; check the path$/,
       ),
       expect.stringMatching(
-        /previousFiles\.0: `.*short`: the secret has 5 bytes: give at least 16;/,
+        /previousFiles\.0: `.*short`: the secret has 5 bytes: use at least 16;/,
       ),
       expect.stringMatching(
-        /kafka\.ssl\.certFile: `.*` holds no certificate as PEM; check the path$/,
+        /kafka\.ssl\.certFile: `.*` has no certificate as PEM; check the path$/,
       ),
-      expect.stringMatching(
-        /kafka\.ssl\.keyFile: `.*` holds no private key as PEM; check the path$/,
-      ),
+      expect.stringMatching(/kafka\.ssl\.keyFile: `.*` has no private key as PEM; check the path$/),
     ]);
   });
 });

@@ -8,7 +8,7 @@ const REFERENCE = readFileSync(
 );
 const ROWS = REFERENCE.split("\n").filter((line) => line.startsWith("| `"));
 
-/** As the reference has it: to be copied from here when a key is new. */
+/** The row of a key in the reference; copy it from here for a new key. */
 function rowOf({ name, variable, defaultText, description }: ConfigKey): string {
   const preset = defaultText === null ? "–" : `\`${defaultText}\``;
   return `| \`${name}\` | \`${variable}\` | ${preset} | ${description} |`;
@@ -19,19 +19,19 @@ describe("docs/configuration.md", () => {
     expect(ROWS).toContain(rowOf(key));
   });
 
-  test("has rows of nothing else", () => {
+  test("has no other rows", () => {
     const declaredRows = new Set(CONFIG_KEYS.map(rowOf));
     expect(ROWS.filter((row) => !declaredRows.has(row))).toEqual([]);
   });
 });
 
-/** Gates that differ in one of these do not fence each other, and each decides everything. */
-test.each(["kafka.app", "kafka.group"])("`%s` is described as what all gates share", (name) => {
+/** Gates with different values do not fence each other, and each decides every call. */
+test.each(["kafka.app", "kafka.group"])("describes `%s` as the same for all gates", (name) => {
   const key = CONFIG_KEYS.find((one) => one.name === name);
   expect(key?.description).toMatch(/the same for (every gate|all)/);
 });
 
-test("every key is described, and no two are meant by one variable", () => {
+test("every key has a description and a variable of its own", () => {
   expect(CONFIG_KEYS.filter(({ description }) => description === "")).toEqual([]);
   expect(new Set(CONFIG_KEYS.map(({ variable }) => variable)).size).toBe(CONFIG_KEYS.length);
 });

@@ -8,7 +8,7 @@ import {
 } from "../../../../services/adapters/config/secret-file.ts";
 import { makeDirectory } from "../../../support/open-gate.ts";
 
-test("a secret is made once, for its owner alone, and found again", () => {
+test("creates a secret once, readable by its owner alone, and opens it again", () => {
   const directory = join(makeDirectory(), "data");
   const made = openSecretFile(directory, true);
   expect(made.ok).toBe(true);
@@ -20,7 +20,7 @@ test("a secret is made once, for its owner alone, and found again", () => {
   expect(openSecretFile(makeDirectory(), true)).not.toEqual(made);
 });
 
-test("a file that holds no secret is not replaced", () => {
+test("does not replace a file without a secret", () => {
   const directory = makeDirectory();
   const path = join(directory, "secret");
   writeFileSync(path, "\n");
@@ -30,7 +30,7 @@ test("a file that holds no secret is not replaced", () => {
   expect(readFileSync(path, "utf8")).toBe("\n");
 });
 
-test("a directory that cannot be written says so", () => {
+test("reports a directory that cannot be written", () => {
   const directory = join(makeDirectory(), "locked");
   mkdirSync(directory);
   writeFileSync(join(directory, "file"), "");
@@ -39,7 +39,7 @@ test("a directory that cannot be written says so", () => {
   expect(opened.ok ? "" : opened.problem.message).toContain("cannot be used");
 });
 
-test("the id of a secret tells secrets apart and not what they are", () => {
+test("the key id identifies a secret without revealing it", () => {
   const text = "a secret of enough length";
   const [one, same, other] = [text, Buffer.from(text), `${text}!`].map(secretFrom);
   expect(one?.ok && one.secret.keyId).toMatch(/^[0-9a-f]{16}$/);

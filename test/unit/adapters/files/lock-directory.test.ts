@@ -40,7 +40,7 @@ const take = (clock = new TestClock()): Promise<DirectoryLock> =>
 const pidInFile = (): unknown =>
   (JSON.parse(readFileSync(path, "utf8")) as { readonly pid: unknown }).pid;
 
-/** Each sleep is used by somebody else. */
+/** A clock that runs an action of another process in each sleep. */
 class BusyClock extends TestClock {
   slept = 0;
   readonly #meanwhile: (slept: number) => void;
@@ -60,10 +60,10 @@ class BusyClock extends TestClock {
 const signAt = (atMs: number): void => utimesSync(path, atMs / 1_000, atMs / 1_000);
 
 describe("the lock of a directory", () => {
-  test("is refused to a second one of the same process, and given again once it is let go", async () => {
+  test("is refused a second time in one process until it is released", async () => {
     const lock = await take();
     await expect(take()).rejects.toThrow(
-      `${directory} is written by the analytics of process ${process.pid}`,
+      `${directory} is in use by the analytics of process ${process.pid}`,
     );
     lock.check();
     lock.release();
@@ -71,30 +71,30 @@ describe("the lock of a directory", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("is refused while the process that holds it lives", async () => {
+  test("is refused while its process runs", async () => {
     const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     await once(other, "spawn");
     hold({ pid: other.pid, ...HERE });
-    await expect(take()).rejects.toThrow(`process ${other.pid}: end it, or name another directory`);
+    await expect(take()).rejects.toThrow(`process ${other.pid}: end it, or use another directory`);
     other.kill("SIGKILL");
     await once(other, "exit");
     (await take()).release();
   });
 
-  test.skipIf(!isLinux)("is taken from a number that another process has by now", async () => {
+  test.skipIf(!isLinux)("is taken where the pid now belongs to another process", async () => {
     hold({ pid: process.ppid, ...HERE, begun: "1" });
     const lock = await take();
     expect(pidInFile()).toBe(process.pid);
     lock.release();
   });
 
-  test.skipIf(!isLinux)("is taken from our own number of an earlier life", async () => {
+  test.skipIf(!isLinux)("is taken where our own pid was reused", async () => {
     hold({ pid: process.pid, ...HERE, begun: "1" });
     (await take()).release();
   });
 
   test.skipIf(!isLinux)(
-    "is refused where a container of the same host's name has our number and gives signs of life",
+    "is refused where a container with our host name and pid has a heartbeat",
     async () => {
       hold({ pid: process.pid, host: hostname(), space: "pid:[1]", begun: "1" });
       const clock = new BusyClock((slept) => signAt(slept * 2_000));
@@ -103,7 +103,7 @@ describe("the lock of a directory", () => {
   );
 
   test.each([0, Date.now() + 3_600_000])(
-    "is refused to another host's process while that one gives signs of life, be its clock at %d",
+    "is refused while a process of another host has a heartbeat, with its clock at %d",
     async (atMs) => {
       hold({ pid: process.pid, host: "elsewhere" });
       signAt(atMs);
@@ -115,19 +115,19 @@ describe("the lock of a directory", () => {
     },
   );
 
-  test("is taken from another host's process that gives none, however new its last one is", async () => {
+  test("is taken from a process of another host without a heartbeat, however new the last one is", async () => {
     hold({ pid: process.pid, host: "elsewhere" });
     (await take()).release();
   });
 
-  test("is taken from a file that names nobody", async () => {
+  test("is taken where the file names no process", async () => {
     writeFileSync(path, "");
     (await take()).release();
     writeFileSync(path, "{");
     (await take()).release();
   });
 
-  test("is refused where the one that made the file only then writes its name", async () => {
+  test("is refused where the process that created the file writes its name only then", async () => {
     writeFileSync(path, "");
     const clock = new BusyClock((slept) => {
       if (slept === 1) hold({ pid: process.ppid, ...HERE });
@@ -135,7 +135,7 @@ describe("the lock of a directory", () => {
     await expect(take(clock)).rejects.toThrow(`process ${process.ppid}`);
   });
 
-  test("is one's only, of several that find it stale at once", async () => {
+  test("has one owner where several processes find it stale at once", async () => {
     hold({ pid: process.pid, host: "elsewhere" });
     const all = await Promise.allSettled([take(), take(), take()]);
     const locks = all.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -143,7 +143,7 @@ describe("the lock of a directory", () => {
     locks[0]?.check();
   });
 
-  test("is refused to who replaced a stale one just before another did", async () => {
+  test("is refused to a process whose replacement was replaced", async () => {
     hold({ pid: process.pid, host: "elsewhere" });
     const clock = new BusyClock(() => {
       if (pidInFile() === process.pid && readFileSync(path, "utf8").includes("nonce")) {
@@ -153,10 +153,10 @@ describe("the lock of a directory", () => {
     await expect(take(clock)).rejects.toThrow(`process ${process.ppid}`);
   });
 
-  test("is not used any more, nor taken away, by the one that had it before", async () => {
+  test("is neither used nor removed by its previous owner", async () => {
     const lock = await take();
     hold({ pid: process.ppid, ...HERE });
-    expect(() => lock.check()).toThrow(`is written by the analytics of process ${process.ppid}`);
+    expect(() => lock.check()).toThrow(`is in use by the analytics of process ${process.ppid}`);
     lock.release();
     expect(pidInFile()).toBe(process.ppid);
   });

@@ -22,8 +22,8 @@ async function start(options: {
     fetch(`http://127.0.0.1:${server.port}${path}`, { method });
 }
 
-describe("the health of a process", () => {
-  test("alive, ready and its numbers", async () => {
+describe("the health server", () => {
+  test("answers liveness, readiness and metrics", async () => {
     const ask = await start({});
     const live = await ask("/livez");
     expect(live.status).toBe(200);
@@ -34,7 +34,7 @@ describe("the health of a process", () => {
     expect(await metrics.text()).toBe("a 1\n");
   });
 
-  test("not ready says why, and is still alive", async () => {
+  test("reports why a process is not ready, while it is alive", async () => {
     const detail = { partitions: [{ partition: 0, state: "restoring" }] };
     const ask = await start({ ready: () => ({ ok: false, detail }) });
     const ready = await ask("/readyz");
@@ -43,7 +43,7 @@ describe("the health of a process", () => {
     expect((await ask("/livez")).status).toBe(200);
   });
 
-  test("answers nothing else", async () => {
+  test("refuses other paths and methods", async () => {
     const ask = await start({});
     expect((await ask("/")).status).toBe(404);
     expect((await ask("/metrics/../etc")).status).toBe(404);
@@ -51,7 +51,7 @@ describe("the health of a process", () => {
     expect((await ask("/livez", "HEAD")).status).toBe(200);
   });
 
-  test("numbers that cannot be read are an error of this answer alone", async () => {
+  test("answers an error where the metrics cannot be read, and goes on", async () => {
     const ask = await start({ text: () => Promise.reject(new Error("secret of the inside")) });
     const metrics = await ask("/metrics");
     expect(metrics.status).toBe(500);
@@ -59,7 +59,7 @@ describe("the health of a process", () => {
     expect((await ask("/livez")).status).toBe(200);
   });
 
-  test("an address that is taken is an error at start", async () => {
+  test("fails to start where the address is in use", async () => {
     const parts = { host: "127.0.0.1", live: () => UP, ready: () => UP };
     const metrics = { contentType: "text/plain", text: async () => "" };
     const first = await startHealthServer({ ...parts, port: 0, metrics });

@@ -1,4 +1,4 @@
-// A server on a broker's port that does not speak Kafka ends a connection, and never the process.
+// A server on a broker's port that does not speak Kafka ends a connection, but not the process.
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -13,7 +13,7 @@ const BROKEN: readonly (readonly [string, Buffer])[] = [
   ["a frame of negative length", Buffer.from([255, 255, 255, 0, 1, 1, 1, 1])],
 ];
 
-test.each(BROKEN)("%s is thrown out of a socket's event by kafkajs", (_name, answer) => {
+test.each(BROKEN)("the published kafkajs throws in a socket's event for %s", (_name, answer) => {
   const copy = new PrivatePackage("kafkajs");
   const Stock = copy.load("src/network/connection") as new (options: object) => Connection;
   const quietLogger = { debug: () => undefined, error: () => undefined };
@@ -24,7 +24,7 @@ test.each(BROKEN)("%s is thrown out of a socket's event by kafkajs", (_name, ans
   expect(() => connection.processData(answer)).toThrow(RangeError);
 });
 
-test.each(BROKEN)("%s is told as a lost connection", async (_name, answer) => {
+test.each(BROKEN)("the patch reports %s as a lost connection", async (_name, answer) => {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.write(answer));

@@ -8,15 +8,15 @@ const [GZIP, SNAPPY, LZ4] = [1, 2, 3];
 const UNKNOWN = 7;
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
 
-// "abcde", then five from five back, then two of its own.
+// "abcde", then five bytes from five bytes back, then two literal bytes.
 const SNAPPY_BLOCK = hex("0c 10 6162636465 05 05 04 7879");
 const SNAPPY_TEXT = "abcdeabcdexy";
 
-it("unpacks gzip", () => {
+it("decompresses gzip", () => {
   expect(decompress(GZIP, zlib.gzipSync("hello hello")).toString()).toBe("hello hello");
 });
 
-it("unpacks Snappy, bare and in the Java client's blocks", () => {
+it("decompresses Snappy, plain and in the Java client's blocks", () => {
   expect(decompress(SNAPPY, SNAPPY_BLOCK).toString()).toBe(SNAPPY_TEXT);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(SNAPPY_BLOCK.length, 0);
@@ -25,7 +25,7 @@ it("unpacks Snappy, bare and in the Java client's blocks", () => {
   expect(decompress(SNAPPY, blocks).toString()).toBe(SNAPPY_TEXT.repeat(2));
 });
 
-it("unpacks a match of LZ4 that runs into what it writes", () => {
+it("decompresses an LZ4 match that overlaps its output", () => {
   const block = hex("56 6162636465 0500 10 7a");
   const size = Buffer.alloc(4);
   size.writeUInt32LE(block.length, 0);
@@ -33,7 +33,7 @@ it("unpacks a match of LZ4 that runs into what it writes", () => {
   expect(decompress(LZ4, frame).toString()).toBe("abcdeabcdeabcdez");
 });
 
-it("stops at a bound, at a match before the beginning, and at what is cut off", () => {
+it("refuses output above the limit, a match before the beginning, and truncated bytes", () => {
   expect(() => unpackSnappy(SNAPPY_BLOCK, 8)).toThrow(/more than 8 bytes/);
   expect(() => unpackSnappy(hex("08 0d 05"), 100)).toThrow(/before the beginning/);
   expect(() => unpackSnappy(SNAPPY_BLOCK.subarray(0, 5), 100)).toThrow(RangeError);
@@ -41,6 +41,6 @@ it("stops at a bound, at a match before the beginning, and at what is cut off", 
   expect(() => unpackLz4(Buffer.from("no frame"), 100)).toThrow(/no LZ4 frame/);
 });
 
-it("says what to do about a codec that it does not know", () => {
+it("says what to do about an unsupported codec", () => {
   expect(() => decompress(UNKNOWN, Buffer.alloc(1))).toThrow(/codec 7.*let producers use/);
 });

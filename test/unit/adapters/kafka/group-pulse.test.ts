@@ -11,13 +11,13 @@ function joinedAt(atMs: number): GroupPulse {
 }
 
 describe("GroupPulse", () => {
-  it("is silent once nothing was heard for longer than a session", () => {
+  it("is idle once no answer came for longer than a session", () => {
     const pulse = joinedAt(1_000);
     expect(pulse.isIdle(7_000)).toBe(false);
     expect(pulse.isIdle(7_001)).toBe(true);
   });
 
-  it("counts from when the heartbeat was sent that was answered, not from one that nobody answers", () => {
+  it("counts from the latest answered heartbeat, not from an unanswered one", () => {
     const pulse = joinedAt(1_000);
     pulse.heartbeatSent(3_000);
     pulse.heartbeatAnswered();
@@ -27,7 +27,7 @@ describe("GroupPulse", () => {
     expect(pulse.isIdle(9_001)).toBe(true);
   });
 
-  it("does not go back to a heartbeat that was sent before the last join", () => {
+  it("does not go back to a heartbeat from before the latest join", () => {
     const pulse = joinedAt(1_000);
     pulse.heartbeatSent(2_000);
     pulse.joined(5_000);
@@ -35,21 +35,21 @@ describe("GroupPulse", () => {
     expect(pulse.isIdle(10_000)).toBe(false);
   });
 
-  it("gives the group time to give its numbers out, in which no heartbeat is sent", () => {
+  it("waits during a rebalance, in which no heartbeat is sent", () => {
     const pulse = joinedAt(1_000);
     pulse.joining();
     expect(pulse.isIdle(12_000)).toBe(false);
     expect(pulse.isIdle(18_000)).toBe(true);
   });
 
-  it("gives none where the client has given up", () => {
+  it("does not wait after the client has ended", () => {
     const pulse = joinedAt(1_000);
     pulse.joining();
     pulse.ended();
     expect(pulse.isIdle(12_000)).toBe(true);
   });
 
-  it("hears again what comes back", () => {
+  it("is not idle after an answer comes again", () => {
     const pulse = joinedAt(1_000);
     expect(pulse.isIdle(60_000)).toBe(true);
     pulse.joined(60_000);

@@ -16,7 +16,7 @@ function record(topic: Topic, value: string): OutgoingRecord {
   return { topic, partition: 0, key: "t/c", value: Buffer.from(value), headers };
 }
 
-test("inputs come back as they were written, at the log's own places and time", async () => {
+test("returns inputs as they were written, with the log's offsets and time", async () => {
   const log = loopback();
   await log.append([record("proposals", "one"), record("results", "other")]);
   const placed = await log.append([record("proposals", "two"), record("proposals", "three")]);
@@ -34,14 +34,14 @@ test("inputs come back as they were written, at the log's own places and time", 
   expect(results.records.map(({ value }) => String(value))).toEqual(["other"]);
 });
 
-test("it is read on from where the read before ended, and nowhere else", async () => {
+test("reads on from the end of the previous read, and from nowhere else", async () => {
   const log = loopback();
   await log.append([record("proposals", "one")]);
   await expect(log.read("proposals", 0, 1, ALL)).rejects.toThrow("read in order");
-  await expect(log.read("decisions", 0, 0, ALL)).rejects.toThrow("nobody reads `decisions`");
+  await expect(log.read("decisions", 0, 0, ALL)).rejects.toThrow("cannot read `decisions`");
 });
 
-test("what is committed gets places that go on", async () => {
+test("assigns consecutive offsets to commits", async () => {
   const log = loopback();
   const writer = await log.takeOver(0);
   const records = [record("decisions", "a"), record("allowed", "b"), record("decisions", "c")];
@@ -52,7 +52,7 @@ test("what is committed gets places that go on", async () => {
   expect(await writer.recordedOffsets()).toEqual(NO_POSITION);
 });
 
-test("who waits is woken by what comes, by the time, by the signal, and by the end", async () => {
+test("wakes a waiting reader for a record, a time-out, a signal, and when it closes", async () => {
   const log = loopback();
   const at = [{ topic: "proposals", partition: 0, offset: 0 } as const];
   const stop = new AbortController();

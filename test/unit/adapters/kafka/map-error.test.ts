@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isFencedCode, mapKafkaError } from "../../../../services/adapters/kafka/map-error.ts";
 
-/** As kafkajs tells of topics that a broker did not make. */
+/** kafkajs' error for topics that a broker did not create. */
 function notMade(code: number, ...topics: readonly string[]): Error {
   const errors = topics.map((topic) =>
     Object.assign(new Error("the broker's words"), { topic, code }),
@@ -9,18 +9,18 @@ function notMade(code: number, ...topics: readonly string[]): Error {
   return Object.assign(new Error("Topic creation errors"), { errors });
 }
 
-it("tells why a broker did not make topics, and of which it says so", () => {
+it("explains why a broker did not create topics, with their names", () => {
   const { message, disposition } = mapKafkaError(notMade(38, "a", "b"), "changing the topics");
   expect(message).toBe(
-    "changing the topics: more replicas are asked for than there are brokers: give fewer by " +
-      "--replication (Topic creation errors: `a`, `b`: the broker's words)",
+    "changing the topics: there are fewer brokers than replicas: lower --replication " +
+      "(Topic creation errors: `a`, `b`: the broker's words)",
   );
   expect(disposition).toBe("fatal");
   expect(mapKafkaError(notMade(17, "a b"), "x").message).toContain("the topic's name is not valid");
   expect(mapKafkaError(notMade(44, "a"), "x").message).toContain("`a`: the broker's words");
 });
 
-it("takes for fenced whom the brokers refuse as another has the id, or as they have forgotten it", () => {
+it("maps to fenced where another producer has the id, or the broker has forgotten it", () => {
   const codes = Array.from({ length: 120 }, (_, code) => code);
   const fenced = [45, 47, 48, 49, 59, 90];
   expect(codes.filter(isFencedCode)).toEqual(fenced);
@@ -31,11 +31,11 @@ it("takes for fenced whom the brokers refuse as another has the id, or as they h
   expect(isFencedCode(undefined)).toBe(false);
 });
 
-it("tells where nobody listens, also where a name has several addresses and Node gives no text", () => {
-  // As Node 20 fails where `localhost` is ::1 and 127.0.0.1, and kafkajs hands it on.
+it("names the address where no server listens, also where Node's error has no text", () => {
+  // Node 20's error where `localhost` is ::1 and 127.0.0.1, as kafkajs passes it on.
   const both = Object.assign(new Error("Connection error: "), { code: "ECONNREFUSED" });
-  expect(mapKafkaError(both, "asking for the topics", ["localhost:1"]).message).toBe(
-    "asking for the topics: Connection error: ECONNREFUSED; is a broker running at localhost:1? see `kafka.brokers`",
+  expect(mapKafkaError(both, "reading the topics", ["localhost:1"]).message).toBe(
+    "reading the topics: Connection error: ECONNREFUSED; is a broker running at localhost:1? see `kafka.brokers`",
   );
   const one = new Error("Connection error: connect ECONNREFUSED 127.0.0.1:1");
   expect(mapKafkaError(one, "asking").message).toBe(
@@ -43,11 +43,11 @@ it("tells where nobody listens, also where a name has several addresses and Node
   );
 });
 
-it("tells TLS asked of a listener that has none from plain text to one that wants TLS or a login", () => {
+it("distinguishes TLS to a plaintext listener from plaintext to one with TLS or SASL", () => {
   const noTls = new Error(
     "Client network socket disconnected before secure TLS connection was established",
   );
-  // As Node says it, and as kafkajs hands it on.
+  // Node's message, as kafkajs passes it on.
   for (const text of [noTls.message, `Connection error: ${noTls.message}`]) {
     const { message, disposition } = mapKafkaError(new Error(text), "asking", ["b:9092"]);
     expect(message).toBe(

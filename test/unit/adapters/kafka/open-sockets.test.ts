@@ -1,8 +1,12 @@
-// The connections of a client whose broker takes them and never answers.
+// The connections of a client whose broker accepts them and never answers.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createKafka, giveUp, OpenSockets } from "../../../../services/adapters/kafka/client.ts";
+import {
+  createKafka,
+  endConnections,
+  OpenSockets,
+} from "../../../../services/adapters/kafka/client.ts";
 import { quietLogger } from "../../../../services/runtime/quiet-logger.ts";
 
 async function startMuteBroker() {
@@ -20,7 +24,7 @@ async function startMuteBroker() {
   return { port: (server.address() as AddressInfo).port, open };
 }
 
-test("a client that is given up has no connections", async () => {
+test("ends all connections of a client", async () => {
   const { port, open } = await startMuteBroker();
   const settings = { clientId: "c", ssl: null, sasl: null, connectionTimeoutMs: 60_000 };
   const kafka = createKafka(
@@ -30,13 +34,13 @@ test("a client that is given up has no connections", async () => {
   const admin = kafka.admin();
   const connected = admin.connect().catch((error: unknown) => error);
   await expect.poll(() => open.size).toBe(1);
-  giveUp(kafka);
+  endConnections(kafka);
   await expect.poll(() => open.size).toBe(0);
   void admin.disconnect().catch(() => undefined);
-  expect(String(await connected)).toContain("given up");
+  expect(String(await connected)).toContain("was closed");
 }, 30_000);
 
-test("connects to nothing once it has ended, and forgets what was closed before", async () => {
+test("refuses connections once it has ended, and forgets closed ones", async () => {
   const { port, open } = await startMuteBroker();
   const sockets = new OpenSockets(({ host, onConnect }) => connect({ host, port }, onConnect));
   const address = { host: "127.0.0.1", port, ssl: {}, onConnect: () => undefined };
@@ -47,6 +51,6 @@ test("connects to nothing once it has ended, and forgets what was closed before"
   closed.destroy();
   await expect.poll(() => open.size).toBe(1);
   sockets.end();
-  expect(String(await failed)).toContain("given up");
-  expect(() => sockets.open(address)).toThrow("given up");
+  expect(String(await failed)).toContain("was closed");
+  expect(() => sockets.open(address)).toThrow("connects no more");
 });

@@ -15,8 +15,8 @@ function answer(topic: "allowed" | "decisions", partition: number, baseOffset: s
   return { topicName: names[topic], partition, baseOffset, logAppendTime: time, errorCode: 0 };
 }
 
-describe("what was sent", () => {
-  test("stands in its topic and partition in the order in which it was sent", () => {
+describe("sent records", () => {
+  test("get consecutive offsets in each topic and partition, in the order of the send", () => {
     const metadata = [
       answer("decisions", 0, "5"),
       answer("allowed", 0, "9"),
@@ -32,7 +32,7 @@ describe("what was sent", () => {
     expect(positions.map(({ appendTimeMs }) => appendTimeMs)).toEqual(Array(6).fill(7));
   });
 
-  test("is not taken for written where nobody acknowledged it", () => {
+  test("have an unknown outcome where no broker acknowledged them", () => {
     const sent = new SentRecords([answer("decisions", 0, "5")], names);
     sent.take(record("decisions", 0));
     expect(() => sent.take(record("decisions", 1))).toThrow(/partition 1 did not acknowledge/);
@@ -45,7 +45,7 @@ describe("what was sent", () => {
   });
 });
 
-test("messages stand by topic, with headers where there are any", () => {
+test("groups messages by topic, with their headers", () => {
   const headers = [
     { name: "traceparent", value: "a" },
     { name: "x", value: "1" },

@@ -1,4 +1,4 @@
-// A connection that was cut in the middle of a response, and made anew: kafkajs as it is, and patched.
+// A connection that breaks in the middle of a response and is opened again, without and with the patch.
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -18,20 +18,20 @@ type ConnectionClass = {
   readonly prototype: Parameters<typeof forgetPartialResponses>[0]["prototype"];
 };
 
-/** In a request, after its size, kind and version. */
+/** Position of the correlation id in a request, after size, key and version. */
 const CORRELATION_AT = 8;
-/** A response of a hundred bytes of which there are six. */
+/** The first six bytes of a response of a hundred. */
 const CUT_OFF = Buffer.from([0, 0, 0, 100, 0, 0, 0, 0, 1, 2]);
 const REQUEST_TIMEOUT_MS = 300;
 
-/** A class of its own: a patch must not reach the others. */
+/** A subclass, so that a patch does not affect other tests. */
 function connectionClass(): ConnectionClass {
   const id = require.resolve("kafkajs/src/network/connection");
   delete require.cache[id];
   return require(id) as ConnectionClass;
 }
 
-/** Answers its first client with a part of a response and hangs up, and the others as a broker does. */
+/** Sends its first client a part of a response and hangs up; answers the others as a broker does. */
 async function brokerOfParts(): Promise<number> {
   let clients = 0;
   const server = createServer((socket) => {
@@ -87,11 +87,11 @@ async function askTwice(made: ConnectionClass): Promise<unknown> {
   return ask(connection);
 }
 
-test("kafkajs understands nothing after a response that was cut off", async () => {
+test("the published kafkajs understands no response after a partial one", async () => {
   await expect(askTwice(connectionClass())).rejects.toThrow(/timed out/);
 });
 
-test("what is left of a response goes with its connection", async () => {
+test("the patch drops a partial response with its connection", async () => {
   const patched = connectionClass();
   forgetPartialResponses(patched);
   expect(await askTwice(patched)).toBe("done");

@@ -14,7 +14,7 @@ const plain = (assigned: ReadonlyMap<string, readonly number[]>): unknown =>
   Object.fromEntries(assigned);
 
 describe("assignPartitions", () => {
-  it("gives all to one, halves to two, and somebody the rest of three", () => {
+  it("assigns all partitions to one member, halves to two, and thirds with a rest to three", () => {
     expect(plain(assignPartitions([member("a")], 4))).toEqual({ a: [0, 1, 2, 3] });
     expect(plain(assignPartitions([member("a", [0, 1, 2, 3]), member("b")], 4))).toEqual({
       a: [0, 1],
@@ -24,11 +24,11 @@ describe("assignPartitions", () => {
     expect(plain(assignPartitions(three, 4))).toEqual({ a: [0, 1], b: [2], c: [3] });
   });
 
-  it("gives nothing to those who are too many", () => {
+  it("assigns nothing to surplus members", () => {
     expect(plain(assignPartitions([member("a"), member("b", [0])], 1))).toEqual({ a: [], b: [0] });
   });
 
-  it("believes the later of two who claim one number", () => {
+  it("prefers the later of two claims to a partition", () => {
     const both = [member("a", [0, 1], 3), member("b", [0, 1], 4)];
     expect(plain(assignPartitions(both, 2))).toEqual({ a: [1], b: [0] });
   });
@@ -37,13 +37,13 @@ describe("assignPartitions", () => {
     expect(plain(assignPartitions([member("a", [7, -1, 0])], 1))).toEqual({ a: [0] });
   });
 
-  it("assigns nothing where there is nobody", () => {
+  it("assigns nothing without members", () => {
     expect(assignPartitions([], 3).size).toBe(0);
   });
 });
 
 describe("partitionsForOneMore", () => {
-  it("names what a newcomer gets, then what it may get where one of the others is gone", () => {
+  it("lists what a new member gets, then what it may get if another is gone", () => {
     expect(partitionsForOneMore([[0, 1, 2, 3]], 4)).toEqual([2, 3, 0, 1]);
     expect(
       partitionsForOneMore(
@@ -56,11 +56,11 @@ describe("partitionsForOneMore", () => {
     ).toEqual([2, 5, 0]);
   });
 
-  it("names none where nobody is there: then there is nothing to wait for", () => {
+  it("lists nothing without members", () => {
     expect(partitionsForOneMore([], 4)).toEqual([]);
   });
 
-  it("names no more than each of the others has to bear", () => {
+  it("lists no more than the largest share without the new member", () => {
     const ten = Array.from({ length: 10 }, (_, at) => [at, at + 10]);
     expect(partitionsForOneMore(ten, 20)).toHaveLength(2);
   });

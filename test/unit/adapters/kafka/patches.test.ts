@@ -1,4 +1,4 @@
-// Each fault of kafkajs as it is, and patched.
+// Each fault of kafkajs, without and with its patch.
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
@@ -11,17 +11,24 @@ import { groupByPartition } from "../../../../services/adapters/kafka/patches/gr
 import { stopIdleTimer } from "../../../../services/adapters/kafka/patches/idle-timer.ts";
 import { surviveLostBrokers } from "../../../../services/adapters/kafka/patches/lost-brokers.ts";
 import { createProduceRequest } from "../../../../services/adapters/kafka/patches/produce-request.ts";
-import { tellRefusedTopic } from "../../../../services/adapters/kafka/patches/refused-topic.ts";
+import { throwRefusedTopic } from "../../../../services/adapters/kafka/patches/refused-topic.ts";
 
 const require = createRequire(import.meta.url);
 
+/** Loads a new instance of a published module, which tests may patch without effect on others. */
 function stock<T>(path: string): T {
   const id = require.resolve(`kafkajs/src/${path}`);
+  const cached = require.cache[id];
   delete require.cache[id];
-  return require(id) as T;
+  try {
+    return require(id) as T;
+  } finally {
+    if (cached === undefined) delete require.cache[id];
+    else require.cache[id] = cached;
+  }
 }
 
-/** How often lists are walked through while messages are grouped. */
+/** Counts the iterations over lists while messages are grouped. */
 function walks(group: typeof groupByPartition): { count: number; groups: object } {
   const iterate = Array.prototype[Symbol.iterator];
   const messages = Array.from({ length: 200 }, (_, index) => ({ index }));
@@ -49,7 +56,7 @@ it("groups messages in one pass", () => {
 
 type MakeRequest = (input: object) => { encode(): Promise<{ readonly buffer: Buffer }> };
 
-/** How many buffers are made while so many records of two headers each are written. */
+/** Counts the buffers allocated while records with two headers each are written. */
 async function buffersFor(records: number, make: MakeRequest): Promise<number> {
   const messages = Array.from({ length: records }, (_, index) => ({
     key: Buffer.from("key"),
@@ -96,7 +103,7 @@ function createQueue(Queue: Queue) {
   return new Queue({ maxInFlightRequests: null, requestTimeout: 1_000, logger });
 }
 
-it("leaves no timer running where nothing waits to be sent", () => {
+it("leaves no timer running while no request is pending", () => {
   const theirs = createQueue(stock<Queue>("network/requestQueue"));
   theirs.checkPendingRequests();
   expect(theirs.throttleCheckTimeoutId).not.toBeNull();
@@ -148,7 +155,7 @@ function cachedCluster() {
 
 const withType = (type: string): Error => Object.assign(new Error(type), { type });
 
-it("looks for a coordinator again only after an error or a lost connection", async () => {
+it("looks up a coordinator again only after an error or a lost connection", async () => {
   const { broker, request, looksOf } = cachedCluster();
   expect([await looksOf("a"), await looksOf("a"), await looksOf("b")]).toEqual([1, 1, 2]);
   await request(null);
@@ -182,7 +189,7 @@ const [ONE, TWO]: readonly [Address, Address] = [
   { host: "two", port: 2 },
 ];
 
-/** A pool that knows broker 1; `meanwhile` happens while it looks anew and is told of another. */
+/** A pool that knows broker 1; `meanwhile` runs during a refresh that returns another broker. */
 function poolOf(Pool: PoolClass, meanwhile: (pool: Pool) => unknown, seen = [ONE, TWO]): Pool {
   const logger = { namespace: () => logger, debug: () => undefined, error: () => undefined };
   const connectionPoolBuilder = {
@@ -205,7 +212,7 @@ function poolOf(Pool: PoolClass, meanwhile: (pool: Pool) => unknown, seen = [ONE
   return pool;
 }
 
-it("tells brokers that were lost during a look as that, and not as a defect", async () => {
+it("reports brokers lost during a refresh as missing metadata, and not as a TypeError", async () => {
   const Theirs = stock<PoolClass>("cluster/brokerPool");
   const Patched = stock<PoolClass>("cluster/brokerPool");
   surviveLostBrokers(Patched, stock("errors"));
@@ -223,7 +230,7 @@ it("tells brokers that were lost during a look as that, and not as a defect", as
   }
 });
 
-it("finds its way again where a look brought brokers back after the last was removed", async () => {
+it("recovers where a refresh finds brokers after the last one was removed", async () => {
   const lost = (Pool: PoolClass): Pool => {
     const pool = poolOf(Pool, () => undefined, [ONE]);
     pool.seedBroker = undefined;
@@ -240,7 +247,7 @@ it("finds its way again where a look brought brokers back after the last was rem
   expect(pool.brokers).toEqual({});
 });
 
-it("tells which topic of a transaction was refused, and not that the others were not tried", async () => {
+it("reports the refused topic of a transaction, instead of one that was not tried", async () => {
   const path = "protocol/requests/addPartitionsToTxn/v0/response";
   const answer = {
     errors: [
@@ -248,9 +255,9 @@ it("tells which topic of a transaction was refused, and not that the others were
       { topic: "b", partitionErrors: [{ partition: 0, errorCode: 29 }] },
     ],
   };
-  const theirs = stock<Parameters<typeof tellRefusedTopic>[0]>(path);
+  const theirs = stock<Parameters<typeof throwRefusedTopic>[0]>(path);
   await expect(theirs.parse(answer)).rejects.toMatchObject({ code: 55 });
-  tellRefusedTopic(theirs);
+  throwRefusedTopic(theirs);
   const message = expect.stringMatching(/ \(b\)$/);
   await expect(theirs.parse(answer)).rejects.toMatchObject({ code: 29, message });
 
@@ -262,7 +269,7 @@ it("tells which topic of a transaction was refused, and not that the others were
 
 type Connection = { socket: Socket | null; disconnect(): Promise<boolean> };
 
-/** What is left on a socket that is closed when its connection is ended so often. */
+/** Counts the listeners on a closed socket after repeated disconnects. */
 async function listenersAfter(
   times: number,
   patch: typeof leaveDeadSockets | null,
@@ -281,12 +288,12 @@ async function listenersAfter(
   return socket.listenerCount("connect");
 }
 
-it("leaves nothing on the socket of a broker that is gone", async () => {
+it("leaves no listener on the socket of a broker that is gone", async () => {
   expect(await listenersAfter(5, null)).toBeGreaterThanOrEqual(5);
   expect(await listenersAfter(5, leaveDeadSockets)).toBe(0);
 });
 
-it("asks for the end of a transaction until its coordinator says what became of it", async () => {
+it("repeats the end of a transaction until its coordinator reports the outcome", async () => {
   const { KafkaJSProtocolError } = stock<{ KafkaJSProtocolError: new (what: object) => Error }>(
     "errors",
   );
@@ -322,7 +329,7 @@ it("asks for the end of a transaction until its coordinator says what became of 
 const VALUE_BYTES = 600 * 1024;
 const MEBIBYTE = 1024 * 1024;
 
-/** Bytes of zeros that are made to put the front before a request of 600 KiB. */
+/** Counts zeroed bytes that are allocated to write the header of a request of 600 KiB. */
 async function zerosFor(assemble: typeof assembleRequest): Promise<number> {
   const messages = [{ key: null, value: Buffer.alloc(VALUE_BYTES) }];
   const topicData = [{ topic: "t", partitions: [{ partition: 0, messages }] }];
@@ -336,7 +343,7 @@ async function zerosFor(assemble: typeof assembleRequest): Promise<number> {
   }
 }
 
-it("puts the front before a request without a copy of it", async () => {
+it("writes the header of a request without a copy of the request", async () => {
   const theirs = stock<typeof assembleRequest>("protocol/request");
   expect(await zerosFor(theirs)).toBeGreaterThanOrEqual(2 * MEBIBYTE);
   expect(await zerosFor(assembleRequest)).toBe(0);

@@ -1,4 +1,4 @@
-// A program that uses kafkajs itself, before or after us, has a copy of its own.
+// A program that loads kafkajs itself, before or after us, has another copy.
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { loadKafkajs } from "../../../../services/adapters/kafka/patches/load-kafkajs.ts";
@@ -7,7 +7,7 @@ import { PrivatePackage } from "../../../../services/adapters/kafka/patches/priv
 const require = createRequire(import.meta.url);
 const REPLACED = "producer/groupMessagesPerPartition";
 
-test("kafkajs is patched where the program has loaded it before, and the program's stays as it is", () => {
+test("patches our copy of kafkajs where the program has loaded it before, and not the program's", () => {
   const theirs = require("kafkajs") as { readonly Kafka: unknown };
   const group = require(`kafkajs/src/${REPLACED}`) as unknown;
   const connection = require("kafkajs/src/network/connection") as {
@@ -27,7 +27,7 @@ type Versions = {
   readonly protocol: (what: { version: number }) => (input: object) => { response: unknown };
 };
 
-test("modules of a copy are its own and one each, also those that are required late", () => {
+test("a copy has each module once and shares none, also those that are required late", () => {
   const [one, other] = [new PrivatePackage("kafkajs"), new PrivatePackage("kafkajs")];
   const requests = "src/protocol/requests/addPartitionsToTxn";
   const replacement = {};
@@ -49,7 +49,7 @@ test("modules of a copy are its own and one each, also those that are required l
   expect(one.load()).toHaveProperty("Kafka");
 });
 
-test("a module that failed as it was loaded is loaded anew, and not given half", () => {
+test("loads a module again after it failed, instead of returning its partial exports", () => {
   const copy = new PrivatePackage("kafkajs");
   copy.replace("src/errors", null);
   const load = (): unknown => copy.load("src/retry/index");
@@ -57,7 +57,7 @@ test("a module that failed as it was loaded is loaded anew, and not given half",
   expect(load).toThrow(TypeError);
 });
 
-test("a package or a module that is not there is told", () => {
+test("throws for a missing package or module", () => {
   expect(() => new PrivatePackage("no-such-package")).toThrow(/no-such-package/);
   expect(() => new PrivatePackage("kafkajs").load("src/none")).toThrow(/src\/none/);
   expect(() => new PrivatePackage("kafkajs").replace("src/none", {})).toThrow(/src\/none/);

@@ -24,21 +24,21 @@ const values = (batches: readonly RecordBatch[]): unknown[] =>
 const data = (baseOffset: number, ...list: string[]): Buffer =>
   batchBytes({ baseOffset, values: list });
 
-it("steps over control records and emptied batches", () => {
+it("skips control records and emptied batches", () => {
   const emptied = batchBytes({ baseOffset: 3, values: [], lastOffset: 9 });
   const fetched = fetchedOf([data(0, "a", "b"), markerBytes(2, 7, true), emptied, data(10, "c")]);
   const { batches, nextOffset, failure } = walkBatches(fetched, 0);
   expect([values(batches), nextOffset, failure]).toEqual([["a", "b", "c"], 11, null]);
 });
 
-it("leaves a batch that the limit cut off for the next fetch", () => {
+it("leaves a truncated batch for the next fetch", () => {
   const whole = data(0, "a");
   const fetched = fetchedOf([whole, data(1, "b").subarray(0, 65)]);
   expect(walkBatches(fetched, 0)).toMatchObject({ nextOffset: 1, failure: null });
   expect(walkBatches(fetchedOf([whole.subarray(0, 40)]), 0)).toMatchObject({ nextOffset: 0 });
 });
 
-it("stops at a hole, and gives what lies before it", () => {
+it("stops at a gap, and returns the records before it", () => {
   const fetched = fetchedOf([data(0, "a"), data(5, "b")]);
   const { batches, nextOffset, failure } = walkBatches(fetched, 0);
   expect([values(batches), nextOffset]).toEqual([["a"], 1]);
@@ -61,22 +61,22 @@ it("stops at a record with its sender's time, at a wrong checksum, and at an old
   expect(walkBatches(fetchedOf([old]), 0).failure?.code).toBe("log_unreadable");
 });
 
-it("knows no bound for the number of records in a batch", () => {
+it("reads batches with any number of records", () => {
   const many = Array.from({ length: 150_000 }, (_, index) => String(index));
   const { batches } = walkBatches(fetchedOf([batchBytes({ baseOffset: 0, values: many })]), 0);
   expect(values(batches)).toHaveLength(150_000);
 });
 
-it("tells a record that holds less than it says", () => {
+it("reports a record that is shorter than its lengths say", () => {
   const bytes = data(0, "a");
   bytes[61] = 100;
   stampBatch(bytes, 0, 0);
   const [batch] = walkBatches(fetchedOf([bytes]), 0).batches;
   if (batch === undefined) throw new Error("no batch");
-  expect(() => new RecordCursor(batch).next()).toThrow(/holds less than it says/);
+  expect(() => new RecordCursor(batch).next()).toThrow(/is shorter than its lengths say/);
 });
 
-it("filters what was aborted, where committed records are asked for", () => {
+it("drops aborted records where only committed ones are requested", () => {
   const attributes = APPEND_TIME | TRANSACTIONAL;
   const of = (baseOffset: number, producerId: number, value: string): Buffer =>
     batchBytes({ baseOffset, values: [value], producerId, attributes });

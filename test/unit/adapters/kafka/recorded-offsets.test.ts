@@ -10,7 +10,7 @@ function offsetsOf(topic: string, partitions: readonly number[]) {
   };
 }
 
-/** Answers one after the other, the last for ever. */
+/** Returns the answers one after the other, and repeats the last. */
 function adminWith(answers: readonly ReturnType<typeof offsetsOf>[][]) {
   let asked = 0;
   const fetchOffsets = async () => {
@@ -24,7 +24,7 @@ function adminWith(answers: readonly ReturnType<typeof offsetsOf>[][]) {
 const whole = TOPICS.map((topic) => offsetsOf(topic, [0, 1]));
 
 describe("the offsets of a group", () => {
-  test("are asked for again where a topic is left out, or its partition", async () => {
+  test("are requested again where an answer lacks a topic or its partition", async () => {
     const [first = offsetsOf("", [])] = whole;
     const admin = adminWith([
       [first],
@@ -36,7 +36,7 @@ describe("the offsets of a group", () => {
     expect(admin.asked()).toBe(4);
   });
 
-  test("are an error where they are never told, and not the first offset", async () => {
+  test("are an error where no answer has them, and not the first offset", async () => {
     const offsets = fetchOffsetsOfAll(adminWith([[offsetsOf("proposals", [0])]]), "g", TOPICS, 0);
     await expect(offsets).rejects.toMatchObject({
       disposition: "retry",

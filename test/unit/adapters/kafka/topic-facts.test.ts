@@ -16,7 +16,7 @@ const cluster = (change: Partial<DescribedCluster["topics"][number]> = {}): Desc
 });
 const facts = topicFacts(cluster(), names);
 
-it("takes in what the topics are", () => {
+it("reads cluster, partitions and ids of the topics", () => {
   expect(facts).toMatchObject({ clusterId: "c", partitions: 4 });
   expect(facts.ids.get("proposals")).toBe("a0");
 });
@@ -25,17 +25,17 @@ it("refuses topics that are missing, differ in their partitions, or have no id",
   const missing = () => topicFacts(cluster({ errorCode: UNKNOWN_TOPIC }), names);
   expect(missing).toThrow(/no topic `t\.held\.v1`/);
   expect(() => topicFacts(cluster({ partitions: 5 }), names)).toThrow(/`t\.held\.v1` 5/);
-  expect(() => topicFacts(cluster({ topicId: "0000" }), names)).toThrow(/no ids/);
+  expect(() => topicFacts(cluster({ topicId: "0000" }), names)).toThrow(/no topic ids/);
 });
 
-it("does not look at topics that are not used", () => {
+it("ignores topics that are not used", () => {
   const used = TOPICS.filter((topic) => topic !== "held");
   const without = topicFacts(cluster({ errorCode: UNKNOWN_TOPIC, partitions: 0 }), names, used);
   expect(without.partitions).toBe(4);
   expect(findChange(without, cluster({ partitions: 5, topicId: "b1" }), names)).toBeNull();
 });
 
-it("sees a topic made anew, partitions added, another cluster; concludes nothing of silence", () => {
+it("detects a new topic, added partitions and another cluster, and ignores missing answers", () => {
   const change = (now: DescribedCluster) => findChange(facts, now, names);
   expect(change(cluster())).toBeNull();
   expect(change(cluster({ topicId: "b1" }))?.message).toMatch(/`t\.held\.v1` was deleted/);

@@ -19,19 +19,19 @@ function compare(recorded: LivingTopics, now: LivingTopics): void {
   assertSameLife(life, now, names);
 }
 
-describe("what topics were when offsets were recorded", () => {
-  test("fits the same topics", () => {
+describe("the topics of recorded offsets", () => {
+  test("match the same topics", () => {
     expect(() => compare(topics(4), topics(4))).not.toThrow();
   });
 
   test.each([
     ["decisions", "calls.decisions.v1"],
     ["results", "calls.results.v1"],
-  ])("names %s that was made again", (remade, name) => {
+  ])("differ where %s was created again", (remade, name) => {
     expect(() => compare(topics(4), topics(4, remade))).toThrow(`\`${name}\` was deleted`);
   });
 
-  test("does not fit topics with more partitions", () => {
+  test("differ from topics with more partitions", () => {
     expect(() => compare(topics(4), topics(8))).toThrow("had 4 partitions");
   });
 
@@ -41,7 +41,7 @@ describe("what topics were when offsets were recorded", () => {
     "by hand",
     "callgate/2 partitions=4",
     "callgate/1 partitions=4 proposals=a",
-  ])("is not read from %j", (metadata) => {
+  ])("are unknown with the metadata %j", (metadata) => {
     expect(readTopicLife(metadata)).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { topicNames } from "../../../../services/adapters/kafka/topics/topic-names.ts";
 
-it("makes names of a prefix, and takes a given name as it is", () => {
+it("builds names from a prefix, and uses an explicit name unchanged", () => {
   const names = topicNames("acme.toolcalls", { decisions: "journal" });
   expect(names).toMatchObject({
     proposals: "acme.toolcalls.proposed.v1",

@@ -16,14 +16,14 @@ function trackAtStart(): Track {
   return new Track(topicPartition, 0, 0);
 }
 
-/** Feeds one record in a fetch of its own; gives what would hold the fetch alive. */
+/** Feeds one record in a fetch of its own; returns the buffer of the fetch. */
 function feedOne(track: Track, offset: number, value: string): WeakRef<Buffer> {
   const fetched = fetchedOf([batchBytes({ baseOffset: offset, values: [value] })]);
   track.feed(fetched, offset, 0);
   return new WeakRef(fetched.payload);
 }
 
-it("lets go of what was read, though there is always more to read", async () => {
+it("frees records that were read, while more are buffered", async () => {
   const track = trackAtStart();
   const ahead = 4;
   const fetches: WeakRef<Buffer>[] = [];
@@ -33,15 +33,15 @@ it("lets go of what was read, though there is always more to read", async () => 
     const { records } = track.take(LIMITS);
     expect(String(records[0]?.value)).toBe(`record ${offset - ahead}`);
   }
-  // What a weak reference was made for lives until the end of this turn of the event loop.
+  // The target of a new weak reference lives until the end of this turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
   const held = fetches.filter((fetch) => fetch.deref() !== undefined).length;
-  // Those ahead but the first of them, which is decoded.
+  // All buffered records except the first, which is decoded.
   expect([track.isReady, held]).toEqual([true, ahead - 1]);
 });
 
-it("fetches no further ahead than its room, and on when half of it is free", () => {
+it("stops fetching ahead when it is full, and resumes when it is half empty", () => {
   const track = trackAtStart();
   const value = "x".repeat(256 * 1024);
   let offset = 0;
@@ -51,6 +51,6 @@ it("fetches no further ahead than its room, and on when half of it is free", () 
   expect(offset).toBe(8);
   let taken = 0;
   for (; !track.wantsMore; taken += 1) track.take(LIMITS);
-  // A batch more than was taken is open.
+  // One batch more than was read is decoded.
   expect(taken).toBe(4);
 });

@@ -7,7 +7,7 @@ function setUp(level: "debug" | "warn" | "silent" = "debug") {
   return { lines, logger: createJsonLogger(sink, level, { service: "gate" }) };
 }
 
-test("a line is one JSON object with the service, the fields and the message", () => {
+test("writes one JSON object a line with the service, the fields and the message", () => {
   const { lines, logger } = setUp();
   logger.info("a call was run", { conversationId: "c1", callId: "7", partition: 3, message: "ok" });
   expect(lines).toEqual([
@@ -24,7 +24,7 @@ test("a line is one JSON object with the service, the fields and the message", (
   ]);
 });
 
-test("what is below the level is not written", () => {
+test("drops messages below the level", () => {
   const { lines, logger } = setUp("warn");
   logger.debug("one");
   logger.info("two");
@@ -36,7 +36,7 @@ test("what is below the level is not written", () => {
   expect(quiet.lines).toEqual([]);
 });
 
-test("secrets are in no line, whoever logs them", () => {
+test("masks secrets in every line", () => {
   const { lines, logger } = setUp();
   logger.info("cannot reach redis://me:hidden@one:1", {
     password: "hidden",

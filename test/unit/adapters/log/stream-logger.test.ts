@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createStreamLogger } from "../../../../services/adapters/log/stream-logger.ts";
 
-test("a message is one line with its fields, whatever they hold", () => {
+test("writes one line for each message with its fields, whatever they contain", () => {
   const lines: string[] = [];
   const logger = createStreamLogger({ write: (text: string) => lines.push(text) }, "debug");
   logger.info("a partition was restored", { partition: 0, source: "journal", ok: true });
@@ -12,7 +12,7 @@ test("a message is one line with its fields, whatever they hold", () => {
   ]);
 });
 
-test("what is below the level is not written", () => {
+test("drops messages below the level", () => {
   const lines: string[] = [];
   const sink = { write: (text: string) => lines.push(text) };
   for (const level of ["debug", "info", "warn", "error", "silent"] as const) {

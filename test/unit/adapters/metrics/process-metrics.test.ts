@@ -4,7 +4,7 @@ import { createProcessMetrics } from "../../../../services/adapters/metrics/proc
 const linesOf = async (metrics: { text(): Promise<string> }, name: string) =>
   (await metrics.text()).split("\n").filter((line) => line.startsWith(`callgate_${name}`));
 
-test("counts and times are there from the start, so that their rates are", async () => {
+test("exports all counters and histograms from the start, so that rates work", async () => {
   const metrics = createProcessMetrics("gate");
   expect(await linesOf(metrics, "inputs")).toEqual(['callgate_inputs_total{service="gate"} 0']);
   metrics.count("inputs", 5);
@@ -17,7 +17,7 @@ test("counts and times are there from the start, so that their rates are", async
   expect(commits).toContain('callgate_commit_seconds_sum{service="gate"} 0.003');
 });
 
-test("counts of one process have labels", async () => {
+test("labels the counters of some processes", async () => {
   const metrics = createProcessMetrics("gate");
   metrics.add("policy_loads", "loads", { outcome: "loaded" });
   metrics.add("policy_loads", "loads", { outcome: "refused" }, 2);
@@ -27,7 +27,7 @@ test("counts of one process have labels", async () => {
   ]);
 });
 
-test("what is watched is asked for at each reading, and forgets what is gone", async () => {
+test("reads a gauge at each scrape, and drops label sets that are gone", async () => {
   const metrics = createProcessMetrics("gate");
   let states = ["running", "restoring"];
   metrics.watch("partitions", "by state", ["state"], () =>
@@ -40,7 +40,7 @@ test("what is watched is asked for at each reading, and forgets what is gone", a
   ]);
 });
 
-test("the process itself is measured, its event loop too", async () => {
+test("measures the process itself and its event loop", async () => {
   const text = await createProcessMetrics("gate").text();
   expect(text).toContain("nodejs_eventloop_lag_p99_seconds");
   expect(text).toContain("process_resident_memory_bytes");

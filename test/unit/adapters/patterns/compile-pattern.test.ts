@@ -17,16 +17,16 @@ describe("compilePattern", () => {
     ["\\u0041", "A", true],
     ["\\/items\\/", "/items/7", true],
     ["(?<year>\\d{4})", "in 2026", true],
-  ])("%s on %j is %s", (pattern, text, isMatch) => {
+  ])("tests %s on %j: %s", (pattern, text, isMatch) => {
     expect(test(pattern, text)).toBe(isMatch);
   });
 
-  it("ignores case only where asked", () => {
+  it("ignores case only where requested", () => {
     expect(test("different approach", "A Different Approach")).toBe(false);
     expect(test("different approach", "A Different Approach", true)).toBe(true);
   });
 
-  it("takes the end of a line for any character only where asked", () => {
+  it("lets a dot match line ends only where requested", () => {
     const matches = [{}, { dotAll: true }, { dotAll: true, ignoreCase: true }].map((options) => {
       const compiled = compilePattern("a.*B", options);
       return compiled.ok && [compiled.test("a\n\r\u2028B"), compiled.test("A\nb")];

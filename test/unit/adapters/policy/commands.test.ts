@@ -6,14 +6,14 @@ function problems(tool: object): readonly string[] {
   return loaded.ok ? [] : loaded.problems.map(({ path, remedy }) => `${path}: ${remedy}`);
 }
 
-describe("documents of an earlier form", () => {
+describe("keys of an earlier form", () => {
   it.each([
     [{ variants: "posix_shell" }, "tool_schemas.bash.variants", "`commands: shell`"],
     [{ variants: "sql" }, "tool_schemas.bash.variants", "`commands: sql`"],
     [{ variants: { set: "http" } }, "tool_schemas.bash.variants.set", "`commands: shell`"],
     [{ variants: { classes: {} } }, "tool_schemas.bash.variants.classes", "rules of `commands`"],
     [{ variants: { session: false } }, "tool_schemas.bash.variants.session", "a key of `commands`"],
-  ])("%j: the error names the new form", (tool, path, remedy) => {
+  ])("are refused with the new form: %j", (tool, path, remedy) => {
     const [first] = problems(tool);
     expect(first).toContain(`${path}: `);
     expect(first).toContain(remedy);
@@ -21,7 +21,7 @@ describe("documents of an earlier form", () => {
 });
 
 describe("commands", () => {
-  it("take a language alone, and one text for a list", () => {
+  it("accept a language alone, and one text for a list", () => {
     const loaded = loadPolicy({
       tool_schemas: {
         bash: { commands: "shell" },
@@ -39,7 +39,7 @@ describe("commands", () => {
     [{ commands: { rule: [] } }, "tool_schemas.bash.commands.rule: did you mean `rules`?"],
     [{ commands: { rules: [{ run: [] }] } }, "tool_schemas.bash.commands.rules[0].run: "],
     [{ commands: { rules: [{ paths: "here" }] } }, "tool_schemas.bash.commands.rules[0].paths: "],
-  ])("%j is no form of them", (tool, expected) => {
+  ])("refuse %j", (tool, expected) => {
     expect(problems(tool)[0]).toContain(expected);
   });
 });

@@ -10,7 +10,7 @@ function problems(...texts: readonly string[]): readonly string[] {
   );
 }
 
-describe("one thing set twice", () => {
+describe("refuses a setting that is written twice:", () => {
   it("a block at top level and under policy_engine", () => {
     expect(problems("tools: {}\npolicy_engine:\n  tools: {}")).toEqual([
       "p0.yaml:3:3 `tools` is written twice, also at p0.yaml:1:1",
@@ -36,13 +36,13 @@ describe("one thing set twice", () => {
     );
   });
 
-  it("the ring under its two names", () => {
+  it("the number of recent calls under both keys", () => {
     expect(problems("deduplication: { max_history: 100 }\nlimits: { recent_calls: 100 }")).toEqual([
-      "p0.yaml:2:11 `recent_calls` and `deduplication.max_history` (p0.yaml:1:18) are one thing, set twice",
+      "p0.yaml:2:11 `recent_calls` and `deduplication.max_history` (p0.yaml:1:18) are the same setting",
     ]);
   });
 
-  it("duplicates switched off and given a mode or a threshold", () => {
+  it("duplicates that are off and have a mode or a threshold", () => {
     const text =
       "tool_deduplication: { enabled: false, exact_duplicate_threshold: 2 }\nchecks: { duplicate_call: warn }";
     expect(problems(text)).toEqual([
@@ -51,7 +51,7 @@ describe("one thing set twice", () => {
     ]);
   });
 
-  it("but not one thing on two levels", () => {
+  it("but not a setting on two levels", () => {
     const text = [
       "deduplication: { window_ms: 300000, cache_ttl_ms: 1000, scope: turn }",
       "tools: { dedupe_window_s: 60, cache_ttl_s: 30 }",
@@ -62,7 +62,7 @@ describe("one thing set twice", () => {
   });
 });
 
-describe("names that name nothing", () => {
+describe("refuses names that refer to nothing:", () => {
   it.each([
     ["checks: { loop_repeet: warn }", "p0.yaml:1:11 `loop_repeet` is not a reason code"],
     ["checks: { malformed: warn }", "p0.yaml:1:11 `malformed` is always enforced and has no mode"],
@@ -75,13 +75,13 @@ describe("names that name nothing", () => {
     expect(problems(text)).toEqual([expected]);
   });
 
-  it("but a tier may take unknown tools", () => {
+  it("but not a tier for unknown tools", () => {
     const tier = 'authorization: { tiers: [{ name: care, pattern: "x", action: hitl }] }';
     expect(problems(`unknown_tools: care\n${tier}`)).toEqual([]);
   });
 });
 
-describe("values that exclude each other", () => {
+describe("refuses values that exclude each other:", () => {
   it.each([
     [
       "authorization: { tiers: [{ name: a, pattern: x, action: deny }, { name: a, pattern: y, action: deny }] }",
@@ -112,7 +112,7 @@ describe("values that exclude each other", () => {
     expect(problems(text)).toEqual([expected]);
   });
 
-  it("but a read may declare what it reads as effects", () => {
+  it("but not a read that declares effects of kind read", () => {
     expect(
       problems("tool_schemas: { a: { read_only: true, effects: [{ resource: a, kind: read }] } }"),
     ).toEqual([]);

@@ -25,14 +25,14 @@ function problems(...texts: readonly string[]): readonly PolicyProblem[] {
   return result.ok ? [] : result.problems;
 }
 
-/** `file:line:column path: message; remedy`, so that a table shows all of a problem. */
+/** Formats a problem as `file:line:column path: message; remedy`. */
 function shown(problem: PolicyProblem): string {
   const { file, line, column, path, message, remedy } = problem;
   return `${file}:${line}:${column} ${path}: ${message}; ${remedy}`;
 }
 
-describe("what was written", () => {
-  it("is the template T1, with its units as written", () => {
+describe("a loaded document", () => {
+  it("equals the template T1, with its units as written", () => {
     const { deduplication, idempotency, authorization, tool_schemas } = document(
       template("t1.yaml"),
     );
@@ -65,7 +65,7 @@ describe("what was written", () => {
     });
   });
 
-  it("is the template T2", () => {
+  it("equals the template T2", () => {
     expect(document(template("t2.yaml"))).toEqual({
       budgets: { max_steps: 25, max_tool_calls: 12, max_seconds: 60 },
       tools: {
@@ -76,7 +76,7 @@ describe("what was written", () => {
     });
   });
 
-  it("is the template T3", () => {
+  it("equals the template T3", () => {
     expect(document(template("t3.yaml"))).toEqual({
       tool_deduplication: {
         enabled: true,
@@ -87,7 +87,7 @@ describe("what was written", () => {
     });
   });
 
-  it("is the same from several files, from both positions and from an object", () => {
+  it("is the same from several files, with and without policy_engine, and from an object", () => {
     const blocks = { mode: "shadow", tools: { cache_ttl_s: 30 } };
     const loaded = [
       loadPolicy(blocks),
@@ -100,20 +100,20 @@ describe("what was written", () => {
     expect(digests[0]).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  it("has another digest as soon as a value differs", () => {
+  it("has another digest when a value differs", () => {
     expect(load("tools: { cache_ttl_s: 30 }").digest).not.toBe(
       load("tools: { cache_ttl_s: 31 }").digest,
     );
   });
 
-  it("warns where every tool would count as known", () => {
+  it("has a warning where every tool would count as declared", () => {
     const [warning] = load("tools: { cache_ttl_s: 30 }").warnings;
     expect(warning).toMatchObject({ file: "p0.yaml", line: 1, column: 1 });
     expect(load("tool_schemas: { a: {} }").warnings).toEqual([]);
   });
 });
 
-describe("where it was written", () => {
+describe("the location of a path", () => {
   const { source } = load("mode: enforce\n", template("t1.yaml"));
 
   it.each([
@@ -125,7 +125,7 @@ describe("where it was written", () => {
     expect(source.locate(path)).toMatchObject({ file: "p1.yaml", line, column });
   });
 
-  it("names the ancestor that was found, in the end the document", () => {
+  it("is that of the nearest ancestor, or of the document", () => {
     expect(source.locate("deduplication.cache_ttl_ms")?.path).toBe("deduplication");
     expect(source.locate("escalation.ask")).toEqual({
       file: "p0.yaml",
@@ -135,7 +135,7 @@ describe("where it was written", () => {
     });
   });
 
-  it("is nowhere in an object", () => {
+  it("is unknown in an object", () => {
     const loaded = loadPolicy({ mode: "shadow" });
     expect(loaded.ok && loaded.source.locate("mode")).toBeNull();
   });
@@ -153,7 +153,7 @@ describe("problems", () => {
     ],
     [
       "limits:\n  zzzzzzzz: 3",
-      "p0.yaml:2:3 limits.zzzzzzzz: `zzzzzzzz` is not a key here; the keys here are arguments_bytes, output_bytes, ring",
+      "p0.yaml:2:3 limits.zzzzzzzz: `zzzzzzzz` is not a key here; the keys here are arguments_bytes, output_bytes, recent_calls",
     ],
     [
       "mode: on",
@@ -171,7 +171,7 @@ describe("problems", () => {
       "tools:\n  cache_ttl_s: -1",
       "p0.yaml:2:16 tools.cache_ttl_s: must be at least 0; write a number of at least 0",
     ],
-    ["limits:\n", "p0.yaml:1:1 limits: is empty; give it a value, or remove the key"],
+    ["limits:\n", "p0.yaml:1:1 limits: is empty; set a value, or remove the key"],
     [
       "escalation: { ask: on }",
       "p0.yaml:1:20 escalation.ask: must be a whole number from 1, or `off`; write a number or the word off",
@@ -232,7 +232,7 @@ describe("problems", () => {
     ],
     [
       "tool_schemas:\n  a: { start_within_ms: 86400001 }\n  b: { start_within_ms: 86400000 }\n",
-      "p0.yaml:2:25 tool_schemas.a.start_within_ms: is more than a day: executors look no further back for calls to begin; write at most 86400000",
+      "p0.yaml:2:25 tool_schemas.a.start_within_ms: is more than a day: executors look no further back for calls to start; write at most 86400000",
     ],
     [
       "tool_schemas:\n  a: { canonical_fields: [] }",
@@ -260,7 +260,7 @@ describe("problems", () => {
     ]);
   });
 
-  it("of YAML itself have a place too", () => {
+  it("of YAML itself have a location too", () => {
     expect(problems("tools:\n\tcache_ttl_s: 1").map(shown)[0]).toBe(
       "p0.yaml:2:1 : not YAML: tabs are not allowed as indentation; indent by spaces",
     );
@@ -273,7 +273,7 @@ describe("problems", () => {
       "a policy is a map of blocks",
     ]);
     expect(problems("limits: *none").map(shown)).toEqual([
-      "p0.yaml:1:9 limits: `*none` names no anchor above it; write the value out",
+      "p0.yaml:1:9 limits: `*none` refers to no anchor above it; write the value out",
     ]);
     expect(problems("__proto__: { a: 1 }").map(({ message }) => message)).toEqual([
       "`__proto__` is not allowed as a key",
@@ -285,7 +285,7 @@ describe("problems", () => {
     ]);
   });
 
-  it("end also where anchors refer to themselves or multiply", () => {
+  it("are limited where anchors refer to themselves or multiply", () => {
     const layers = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
     for (let layer = 1; layer < 10; layer += 1) {
       layers.push(`a${layer}: &a${layer} [${new Array(10).fill(`*a${layer - 1}`).join(", ")}]`);
@@ -297,12 +297,12 @@ describe("problems", () => {
     );
   });
 
-  it("are all listed, from top to bottom", () => {
+  it("are listed from top to bottom", () => {
     const text = "tools: { cache_ttl: 1 }\nmode: on\nchecks: { malformed: warn }\npresett: 1";
     expect(problems(text).map(({ line }) => line)).toEqual([1, 2, 3, 4]);
   });
 
-  it("are what anything but an object has, which is not the empty policy", () => {
+  it("include anything but an object, which is not the empty policy", () => {
     for (const nothing of [null, undefined, 5, "preset: observe", true]) {
       expect(loadPolicy(nothing as unknown as object)).toMatchObject({ ok: false });
     }

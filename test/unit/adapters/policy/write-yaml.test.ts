@@ -5,7 +5,7 @@ import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
 import { formatYaml } from "../../../../services/adapters/policy/write-yaml.ts";
 
 describe("the layout of a policy", () => {
-  it("has its blocks in the order of the reference, and its comments where they were", () => {
+  it("has the blocks in the order of the reference, and the comments at their positions", () => {
     const text = [
       "# of the file",
       "tool_schemas:   {a: {read_only:   true}} # of the tools",
@@ -28,25 +28,28 @@ describe("the layout of a policy", () => {
     );
   });
 
-  it("sorts inside of `policy_engine` too", () => {
+  it("applies inside `policy_engine` too", () => {
     expect(formatYaml("policy_engine:\n    tools: {}\n    preset: observe\n")).toBe(
       "policy_engine:\n  preset: observe\n  tools: {}\n",
     );
   });
 
-  it.each(["a: [", "- a", "just text", ""])("leaves alone what is no policy: %j", (text) => {
-    expect(formatYaml(text)).toBeNull();
-  });
+  it.each(["a: [", "- a", "just text", ""])(
+    "is not applied to text that is no policy: %j",
+    (text) => {
+      expect(formatYaml(text)).toBeNull();
+    },
+  );
 
   const templates = new URL("../../../../infra/policies/templates/", import.meta.url);
-  // Cases for `policy test` lie beside the policies.
+  // Cases for `policy test` are in the same folder as the policies.
   const policies = readdirSync(templates).filter((name) => !name.endsWith(".test.yaml"));
-  it.each(policies)("is that of %s from the start", (name) => {
+  it.each(policies)("is already that of %s", (name) => {
     const text = readFileSync(new URL(name, templates), "utf8");
     expect(formatYaml(text)).toBe(text);
   });
 
-  it.each(policies)("keeps what %s means, however it was laid out", (name) => {
+  it.each(policies)("does not change the meaning of %s", (name) => {
     const text = readFileSync(new URL(name, templates), "utf8");
     const inOneLine = JSON.stringify(parse(text));
     const digestOf = (content: string) => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { makeDirectory } from "../../../../services/adapters/system/make-directory.ts";
 import { makeDirectory as folder } from "../../../support/open-gate.ts";
 
-test("makes what is missing above it too, with its mode, and is content with what is there", () => {
+test("creates missing parents with the mode, and accepts existing directories", () => {
   const top = folder();
   const path = join(top, "a", "b", "c");
   makeDirectory(path, 0o700);
@@ -15,20 +15,20 @@ test("makes what is missing above it too, with its mode, and is content with wha
   expect(readdirSync(path)).toEqual(["file"]);
 });
 
-test("says why it cannot", () => {
+test("throws the system's error", () => {
   const top = folder();
   writeFileSync(join(top, "file"), "");
   expect(() => makeDirectory(join(top, "file"))).toThrow(/EEXIST/);
   expect(() => makeDirectory(join(top, "file", "a"))).toThrow(/ENOTDIR/);
 });
 
-// Where Node's own way of making all of a path never returns.
-test.runIf(process.platform === "linux")("ends where a directory takes no others", () => {
+// Node's own recursive creation never returns there.
+test.runIf(process.platform === "linux")("ends where a directory cannot contain others", () => {
   expect(() => makeDirectory("/proc/callgate")).toThrow(/ENOENT/);
   expect(() => makeDirectory("/proc/callgate/a")).toThrow(/ENOENT/);
 });
 
-test("takes a directory that somebody else makes meanwhile", () => {
+test("accepts a directory that another process creates meanwhile", () => {
   const path = join(folder(), "a");
   mkdirSync(path);
   expect(() => makeDirectory(path)).not.toThrow();

@@ -1,4 +1,4 @@
-// What only the platform may say is taken from its token, or the proposal is refused.
+// Members that only the platform may set come from its token, or the proposal is refused.
 import { CompactSign } from "jose";
 import { describe, expect, test } from "vitest";
 import {
@@ -66,15 +66,15 @@ describe("refuses as unauthenticated and says why", () => {
       async () => [await sign(keys.signing, CLAIMS), await sign(keys.signing, CLAIMS)],
       "the record has more than one header `callgate-token`",
     ],
-    ["no JWS", async () => ["abc"], "the token is no compact JWS"],
+    ["no JWS", async () => ["abc"], "the token is not a compact JWS"],
     ["a long text", async () => ["a".repeat(9_000)], "the token is too long"],
     [
       "another key under a known kid",
       async () => [await sign((await makeKeys("a")).signing, CLAIMS)],
-      "the token has a signature that does not fit",
+      "the token has a wrong signature",
     ],
     [
-      "a kid that is not known",
+      "an unknown kid",
       async () => [await sign((await makeKeys("b")).signing, CLAIMS)],
       "the token names a key (`kid`) that this gate does not know",
     ],
@@ -112,7 +112,7 @@ describe("refuses as unauthenticated and says why", () => {
     expect(await refusalOf(rest)).toEqual(message);
   });
 
-  test("a claim that is not known, a confirmation of no call, a time that is none", async () => {
+  test("an unknown claim, a confirmation of no call, an invalid time", async () => {
     const start = "the token is not complete: ";
     expect(await refusalOf({ ...CLAIMS, nbf: 1 })).toBe(
       `${start}it has a claim that is not known here`,
@@ -128,7 +128,7 @@ function unsigned(header: object, claims: object = CLAIMS): string {
   return `${part(header)}.${part(claims)}.`;
 }
 
-/** Signed by the key itself: `signToken` would not sign such claims. */
+/** Signs directly with the key, since `signToken` refuses such claims. */
 async function refusalOf(claims: JsonObject): Promise<string | undefined> {
   const payload = Buffer.from(JSON.stringify(claims));
   const header = { alg: "EdDSA", kid: "a" };
@@ -136,7 +136,7 @@ async function refusalOf(claims: JsonObject): Promise<string | undefined> {
   return (await vouched(await authorityOf(keys), [token])).rejected?.message;
 }
 
-test("compares expiry with the time it is handed, not with this host's clock", async () => {
+test("compares expiry with gate time, not with this host's clock", async () => {
   const authority = await authorityOf(keys);
   const token = await sign(keys.signing, { ...CLAIMS, exp: 100 });
   expect((await vouched(authority, [token], {}, 99_999)).rejected).toBeNull();
@@ -144,7 +144,7 @@ test("compares expiry with the time it is handed, not with this host's clock", a
   expect(late.rejected?.message).toBe("the token has expired");
 });
 
-test("names the member that the payload says otherwise", async () => {
+test("names the member in which the payload contradicts the token", async () => {
   const authority = await authorityOf(keys);
   const confirmation = { id: "yes", tool: "charge_card", callId: "1" };
   const estimatedCost = { microUnits: 5, currency: "USD" };
@@ -167,7 +167,7 @@ test("names the member that the payload says otherwise", async () => {
   });
 });
 
-test("takes both keys while they rotate, and the earlier one no more once it is gone", async () => {
+test("accepts both keys during a rotation, and the earlier one no more after it", async () => {
   const next = await makeKeys("b");
   const authority = await authorityOf(keys);
   const tokens = [await sign(keys.signing, CLAIMS), await sign(next.signing, CLAIMS)] as const;
@@ -184,7 +184,7 @@ test("takes both keys while they rotate, and the earlier one no more once it is 
   expect(await reasons()).toEqual(["unauthenticated", undefined]);
 });
 
-test("forgets a check that ends after the keys were changed", async () => {
+test("drops a verification that ends after the keys were replaced", async () => {
   const authority = await authorityOf(keys);
   const record = recordOf(await sign(keys.signing, CLAIMS));
   const underWay = authority.pending(record);
@@ -203,7 +203,7 @@ test.each([
   [{ keys: [{ kty: "oct", k: "A".repeat(43) }] }, "needs a `kid`"],
   [{ keys: [keys.verifying, keys.verifying] }, "`kid` of an earlier key"],
   [{ keys: [{ ...keys.verifying, alg: "HS256" }] }, "must have `alg: EdDSA`"],
-])("does not take a set of keys that is none: %j", async (set, message) => {
+])("refuses an invalid set of keys: %j", async (set, message) => {
   const read = await tokenKeysOf(set);
   expect(read.ok ? "" : read.message).toContain(message);
 });

@@ -16,12 +16,12 @@ describe("decimal", () => {
     ["007.50", "7.5"],
     [`1e${99}`, `1${"0".repeat(99)}`],
     ["9".repeat(100), "9".repeat(100)],
-  ])("gives %s in plain notation", (text, expected) => {
+  ])("normalizes %s to plain notation", (text, expected) => {
     expect(decimal(text)).toBe(expected);
   });
 
   it.each(["", "x", "1e100", "1e-99", "1e10000", "1e99999999999", "9".repeat(101), "NaN"])(
-    "gives nothing for %j",
+    "refuses %j",
     (text) => {
       expect(decimal(text)).toBeNull();
     },

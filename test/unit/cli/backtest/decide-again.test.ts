@@ -29,7 +29,7 @@ function recordOf(seq: number, input: GateInput, events: readonly GateEvent[]): 
   };
 }
 
-describe("a verdict that says what it is of", () => {
+describe("a verdict that states what was reviewed", () => {
   const policyOf = (expires_ms: number): PolicyDocument => ({
     authorization: { tiers: [{ name: "big", pattern: "refund", action: "hitl", expires_ms }] },
   });
@@ -74,7 +74,7 @@ describe("a verdict that says what it is of", () => {
   it.each([
     ["wrong_rule", { callId, actionKey, ruleDigest: GENESIS_HASH }],
     ["wrong_action", { callId, actionKey: GENESIS_HASH, ruleDigest: null }],
-  ])("stays ignored where it was said of another hold: %s", (why, about) => {
+  ])("stays ignored if it answered another hold: %s", (why, about) => {
     const verdict = { ...approval, about };
     const recorded = startStory(policyOf(60_000));
     recorded.when(proposal);
@@ -84,7 +84,7 @@ describe("a verdict that says what it is of", () => {
   });
 });
 
-it("sensitive arguments that could not be read are refused as they were", () => {
+it("refuses sensitive arguments that could not be parsed as it did originally", () => {
   const document = { tool_schemas: { pay: { sensitive: ["card"] } } };
   const policy = compiled(document);
   const proposal = startStory(document).proposal("pay", '{"card":"4111",}');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planTopics, topicNotes } from "../../../../services/cli/cluster/plan-topics.ts";
-import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
+import type { TopicFacts } from "../../../../services/runtime/ports.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 const DAY_MS = 86_400_000;
@@ -20,12 +20,12 @@ function only(topic: TopicFacts["topic"], overrides: Partial<TopicFacts>): reado
 }
 
 describe("planTopics", () => {
-  it("does nothing where all is as it should be, or kept for longer", () => {
+  it("changes nothing if the settings are right or the retention is longer", () => {
     expect(planTopics(facts(), WISHES)).toEqual([]);
     expect(planTopics(facts({ retentionMs: -1 }), WISHES)).toEqual([]);
   });
 
-  it("leaves another number of replicas alone, unless that number was asked for", () => {
+  it("accepts another number of replicas unless a number was requested", () => {
     const single = only("held", { replicationFactor: 1, minInsyncReplicas: 1 });
     expect(planTopics(single, WISHES)).toEqual([]);
     const [action, ...others] = planTopics(single, { ...WISHES, isReplicationAsked: true });
@@ -36,7 +36,7 @@ describe("planTopics", () => {
     });
   });
 
-  it("makes what is missing with the partitions of what is there", () => {
+  it("creates missing topics with the partitions of existing ones", () => {
     const [action] = planTopics(only("alerts", { partitions: 0 }), WISHES);
 
     expect(action).toMatchObject({
@@ -45,7 +45,7 @@ describe("planTopics", () => {
     });
   });
 
-  it("keeps the journal for as long as the policy needs", () => {
+  it("creates the journal with the retention that the policy requires", () => {
     const actions = planTopics(facts({ partitions: 0 }), WISHES);
 
     const retentions = actions.map((one) =>
@@ -62,7 +62,7 @@ describe("planTopics", () => {
     ["retention.ms", { retentionMs: DAY_MS }, String(9 * DAY_MS), String(DAY_MS)],
     ["retention.bytes", { retentionBytes: 5 }, "-1", "5"],
     ["min.insync.replicas", { minInsyncReplicas: 1 }, "2", "1"],
-  ])("sets %s alone where that is wrong", (key, overrides, wanted, now) => {
+  ])("corrects only %s if that is wrong", (key, overrides, wanted, now) => {
     expect(planTopics(only("decisions", overrides), WISHES)).toEqual([
       {
         ...{ type: "configure", topic: "decisions", name: "x.decisions" },
@@ -71,7 +71,7 @@ describe("planTopics", () => {
     ]);
   });
 
-  it("leaves how long topics are kept, and says where that is less than our default", () => {
+  it("leaves a shorter retention unchanged, and notes that it is below the default", () => {
     const hours = 4 * 3_600_000;
     const shorter = facts().map((one) =>
       one.topic === "proposals" || one.topic === "allowed" ? { ...one, retentionMs: hours } : one,
@@ -79,7 +79,7 @@ describe("planTopics", () => {
 
     expect(planTopics(shorter, WISHES)).toEqual([]);
     const message = (lost: string) =>
-      `retention.ms=14400000 is left as it is (604800000 where we make the topic): ${lost} by then is lost`;
+      `retention.ms=14400000 is left as it is (604800000 for a topic that we create): ${lost} by then is lost`;
     expect(topicNotes(shorter, 9 * DAY_MS)).toEqual([
       { topic: "proposals", name: "x.proposals", message: message("what no gate has decided") },
       { topic: "allowed", name: "x.allowed", message: message("what its readers have not taken") },
@@ -87,7 +87,7 @@ describe("planTopics", () => {
     expect(topicNotes(facts(), 9 * DAY_MS)).toEqual([]);
   });
 
-  it("leaves a journal that is kept as long as the policy needs, though not as long as by default", () => {
+  it("leaves a journal whose retention satisfies the policy but not the default", () => {
     const week = only("decisions", { retentionMs: 7 * DAY_MS });
     expect(planTopics(week, { ...WISHES, journalKeepMs: 3 * DAY_MS })).toEqual([]);
     expect(
@@ -100,14 +100,14 @@ describe("planTopics", () => {
     );
   });
 
-  it("raises a journal that is kept too short to what the policy needs, and no further", () => {
+  it("raises too short a retention of the journal to what the policy requires, and no further", () => {
     const day = only("decisions", { retentionMs: DAY_MS });
     expect(planTopics(day, { ...WISHES, journalKeepMs: 3 * DAY_MS })).toMatchObject([
       { type: "configure", settings: { "retention.ms": String(3 * DAY_MS) } },
     ]);
   });
 
-  it("leaves the journal where no policy says what it needs, with a note", () => {
+  it("leaves the journal unchanged without a policy, and notes that", () => {
     const day = only("decisions", { retentionMs: DAY_MS });
     expect(planTopics(day, { ...WISHES, journalKeepMs: null })).toEqual([]);
     expect(topicNotes(day, null)).toEqual([
@@ -119,11 +119,11 @@ describe("planTopics", () => {
     expect(topicNotes(day, 1)).toEqual([]);
   });
 
-  it("tells to make alerts anew that have another number of partitions, and not to leave a journal for it", () => {
+  it("asks to recreate alerts with another number of partitions, and does not ask for a new journal", () => {
     expect(planTopics(only("alerts", { partitions: 2 }), WISHES)).toEqual([
       {
         ...{ type: "conflict", topic: "alerts", name: "x.alerts" },
-        message: expect.stringContaining("delete it, and make it anew"),
+        message: expect.stringContaining("delete it, and create it again"),
       },
     ]);
   });
@@ -132,7 +132,7 @@ describe("planTopics", () => {
     [12, 12],
     [undefined, 4],
   ])(
-    "makes the gate's topics with %s partitions beside alerts of another number",
+    "creates the gate's topics with %s partitions beside alerts with another number",
     (wished, made) => {
       const alone = facts().map((one) => ({ ...one, partitions: one.topic === "alerts" ? 1 : 0 }));
       const actions = planTopics(alone, { ...WISHES, partitions: wished });
@@ -148,13 +148,13 @@ describe("planTopics", () => {
     },
   );
 
-  it("asks nothing of replicas that there are not", () => {
+  it("requires no replicas beyond the available ones", () => {
     const alone = facts({ replicationFactor: 1, minInsyncReplicas: 1 });
 
     expect(planTopics(alone, { ...WISHES, replicationFactor: 1 })).toEqual([]);
   });
 
-  it("makes all with the number that is asked for, or with four", () => {
+  it("creates all topics with the requested number of partitions, or with four", () => {
     const countsOf = (partitions: number | undefined) =>
       planTopics(facts({ partitions: 0 }), { ...WISHES, partitions }).map((one) =>
         one.type === "create" ? one.partitions : 0,
@@ -164,7 +164,7 @@ describe("planTopics", () => {
     expect(new Set(countsOf(undefined))).toEqual(new Set([4]));
   });
 
-  it("says that the number cannot be changed where another one is asked for", () => {
+  it("reports that the number of partitions cannot be changed", () => {
     const wishes = { ...WISHES, partitions: 8 };
 
     expect(planTopics(facts(), { ...WISHES, partitions: 6 })).toEqual([]);
@@ -179,7 +179,7 @@ describe("planTopics", () => {
     );
   });
 
-  it("leaves partitions that differ to a person", () => {
+  it("leaves differing partitions to a person", () => {
     const [action] = planTopics(only("results", { partitions: 3 }), WISHES);
 
     expect(action).toMatchObject({ type: "conflict", topic: "results" });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { JOURNAL_KEEP_MS, neededKeepMs } from "../../../../services/cli/cluster/journal-keep.ts";
+import { JOURNAL_KEEP_MS, neededKeepMs } from "../../../../services/cli/cluster/plan-topics.ts";
 import { topicProblems, topicWarnings } from "../../../../services/cli/cluster/topic-problems.ts";
-import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
+import type { TopicFacts } from "../../../../services/runtime/ports.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 function facts(
@@ -15,13 +15,13 @@ function facts(
   }));
 }
 
-describe("what doctor says of the topics", () => {
-  it("is nothing where all is as it should be", () => {
+describe("the doctor's report on topics", () => {
+  it("is empty if the topics are right", () => {
     expect(topicProblems(facts(), neededKeepMs(undefined))).toEqual([]);
     expect(topicWarnings(facts(), null)).toEqual([]);
   });
 
-  it("is a problem of `alerts`, where the gate has none", () => {
+  it("has a problem if `alerts` is missing or differs, although the gate starts", () => {
     expect(topicProblems(facts({ alerts: { partitions: 2 } }), 1)).toEqual([
       expect.stringMatching(/^`x\.alerts` has 2 partitions, the others 4: delete it/),
     ]);
@@ -30,15 +30,15 @@ describe("what doctor says of the topics", () => {
     ]);
   });
 
-  it("is a warning of each topic that is cut off by size, and of the journal a problem", () => {
+  it("has a warning for each topic that is limited by size, and a problem for the journal", () => {
     const cut = facts({ proposals: { retentionBytes: 1_000 }, held: { retentionBytes: 5 } });
     expect(topicProblems(cut, 1)).toEqual([]);
     expect(topicWarnings(cut, 1)).toEqual([
       expect.stringMatching(
-        /^`x\.proposals` is cut off at 1000 bytes, .* what is not decided yet is lost/,
+        /^`x\.proposals` is limited to 1000 bytes, .* what is not decided yet is lost/,
       ),
       expect.stringMatching(
-        /^`x\.held` is cut off at 5 bytes, .* readers have not taken yet is lost/,
+        /^`x\.held` is limited to 5 bytes, .* readers have not taken yet is lost/,
       ),
     ]);
     const journal = facts({ decisions: { retentionBytes: 5 } });
@@ -46,7 +46,7 @@ describe("what doctor says of the topics", () => {
     expect(topicWarnings(journal, 1)).toEqual([]);
   });
 
-  it("is a warning of a journal that is kept short where the policy is not known, and a problem where it needs more", () => {
+  it("has a warning for a short retention without a policy, and a problem if the policy needs more", () => {
     const short = facts({ decisions: { retentionMs: 1_000 } });
     expect(topicProblems(short, neededKeepMs(undefined))).toEqual([]);
     expect(topicWarnings(short, null)).toEqual([

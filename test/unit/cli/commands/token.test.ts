@@ -1,4 +1,4 @@
-// Keys and tokens made on the command line are what a gate takes.
+// A gate accepts keys and tokens made on the command line.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ async function verified(token: string, file: string) {
   return result;
 }
 
-test("keygen makes a private key for its owner alone, and make a token that the public key verifies", async () => {
+test("keygen makes a private key readable only by its owner, and make signs a token that the public key verifies", async () => {
   const directory = makeDirectory();
   const [signing, verifying] = [join(directory, "s.json"), join(directory, "v.json")];
   await runInProcess(["token", "keygen", "--kid", "k1", "-o", signing, "--public", verifying]);
@@ -47,7 +47,7 @@ test("keygen makes a private key for its owner alone, and make a token that the 
   });
 });
 
-test("one key of HS256 signs and verifies", async () => {
+test("an HS256 key signs and verifies", async () => {
   const signing = join(await keygen("--alg", "HS256"), "signing.json");
   const run = await runInProcess(["token", "make", "--keys", signing, ...MAKE, "--json"]);
   const { token } = JSON.parse(run.stdout);
@@ -60,22 +60,22 @@ test.each([
   [["--confirmation", "yes", "--confirms-tool", "pay"], "say which call of the tool"],
   [["--expires", "0"], "--expires: give whole seconds"],
   [["--cost", "1"], "--cost: write an amount and a currency"],
-  [["--kid", "other"], "holds no key `other`"],
-])("make says what is wrong with %j", async (more, message) => {
+  [["--kid", "other"], "contains no key `other`"],
+])("make explains what is wrong with %j", async (more, message) => {
   const signing = join(await keygen("--alg", "HS256"), "signing.json");
   const run = await runInProcess(["token", "make", "--keys", signing, ...MAKE, ...more]);
   expect(run.code).toBe(2);
   expect(run.stderr).toContain(message);
 });
 
-test("a public key signs nothing, and a key is never written over", async () => {
+test("a public key cannot sign, and keygen never overwrites a key", async () => {
   const directory = makeDirectory();
   const [signing, verifying] = [join(directory, "s.json"), join(directory, "v.json")];
   const words = ["token", "keygen", "--kid", "k1", "-o", signing, "--public", verifying];
   await runInProcess(words);
   const before = readFileSync(signing, "utf8");
   const made = await runInProcess(["token", "make", "--keys", verifying, ...MAKE]);
-  expect(made.stderr).toContain("holds no key that signs");
-  expect((await runInProcess(words)).stderr).toContain("is there already");
+  expect(made.stderr).toContain("contains no signing key");
+  expect((await runInProcess(words)).stderr).toContain("already exists");
   expect(readFileSync(signing, "utf8")).toBe(before);
 });

@@ -1,4 +1,4 @@
-// The scripts by what bash makes of its own, and all of them by what they hold.
+// Tests the bash script in bash, and all scripts by their content.
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { runInProcess } from "../../../support/memory-terminal.ts";
@@ -21,7 +21,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 }
 
 describe("in bash", () => {
-  it("offers commands, then those below, then options", async () => {
+  it("offers commands, then subcommands, then options", async () => {
     expect(await completed("callgate", "pol")).toEqual(["policy"]);
     expect(await completed("callgate", "policy", "")).toEqual(
       expect.arrayContaining(["import", "lint", "test", "fmt", "graph", "new", "explain"]),
@@ -29,7 +29,7 @@ describe("in bash", () => {
     expect(await completed("callgate", "policy", "test", "--req")).toEqual(["--require-coverage"]);
   });
 
-  it("offers the choices of options and arguments, and is not led astray by values", async () => {
+  it("offers the choices of options and arguments, and skips values of options", async () => {
     expect(await completed("callgate", "replay", "--format", "json")).toEqual(["jsonl", "json"]);
     expect(await completed("callgate", "completion", "f")).toEqual(["fish"]);
     expect(await completed("callgate", "replay", "policy", "--hel")).toEqual(["--held"]);
@@ -38,7 +38,7 @@ describe("in bash", () => {
 });
 
 describe.each(["bash", "zsh", "fish"])("for %s", (shell) => {
-  it("knows every command of the program", async () => {
+  it("contains every command of the program", async () => {
     const { stdout } = await runInProcess(["--help"]);
     const names = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[options\]| \[command\]| <| {2})/gm)];
     const text = await script(shell);
@@ -49,12 +49,12 @@ describe.each(["bash", "zsh", "fish"])("for %s", (shell) => {
     }
   });
 
-  it("is the same each time", async () => {
+  it("is deterministic", async () => {
     expect(await script(shell)).toBe(await script(shell));
   });
 });
 
-it("refuses a shell that it does not know", async () => {
+it("refuses an unknown shell", async () => {
   const { code, stderr } = await runInProcess(["completion", "csh"]);
 
   expect(code).toBe(2);

@@ -12,7 +12,7 @@ const examples = [
 ] as const;
 
 describe("the name of a conversation", () => {
-  it.each(examples)("of %j is printed so that it is read back", (conversation, name) => {
+  it.each(examples)("is printed for %j so that it can be read back", (conversation, name) => {
     expect(conversationName(conversation)).toBe(name);
     expect(parseConversation(name)).toEqual(conversation);
   });
@@ -23,7 +23,7 @@ describe("the name of a conversation", () => {
     ["/c9", "`tenantId` must be 1 to 256"],
     ["c".repeat(100_000), "`conversationId` must be 1 to 256"],
     ["c\u00e9", "printable ASCII characters"],
-  ])("is refused where no conversation can have it (%#)", (name, problem) => {
+  ])("is refused if no conversation can have it (%#)", (name, problem) => {
     expect(() => parseConversation(name)).toThrow(problem);
     expect(() => parseConversation(name)).toThrow(/^.{0,200}$/);
   });

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { parseLine } from "../../../../services/cli/dev/parse-line.ts";
 
-test("a line with a tool is a proposal, also without a type", () => {
+test("reads a line with a tool as a proposal, even without a type", () => {
   const call = { conversationId: "c", tool: "t", arguments: { a: 1 }, turn: 1, step: "s" };
   expect(parseLine(JSON.stringify(call))).toEqual({ type: "proposal", call });
   const typed = { type: "proposal", ...call, agentId: null };
   expect(parseLine(JSON.stringify(typed))).toEqual({ type: "proposal", call });
 });
 
-test("a line with a status is a result, of a decision or of a named call", () => {
+test("reads a line with a status as a result, by decision id or by call names", () => {
   const byId = { decisionId: "d", status: "succeeded", output: "x" };
   expect(parseLine(JSON.stringify(byId))).toMatchObject({
     type: "result",
@@ -23,12 +23,12 @@ test.each([
   '{"a":1,"a":2}',
   '{"id":9007199254740993}',
   `{"x":${"[".repeat(5000)}${"]".repeat(5000)}}`,
-])("arguments that reading would change stay the text that was sent: %s", (args) => {
+])("keeps the original text of arguments that parsing would change: %s", (args) => {
   const line = `{"conversationId":"c","tool":"t","arguments":${args}}`;
   expect(parseLine(line)).toMatchObject({ type: "proposal", call: { arguments: line } });
 });
 
-test("arguments in text do not run for the second of two tools", () => {
+test("does not run argument text for the second of two duplicate tools", () => {
   const line = '{"conversationId":"c","tool":"look","tool":"erase","arguments":"{}"}';
   expect(parseLine(line)).toMatchObject({ type: "proposal", call: { arguments: line } });
 });
@@ -47,7 +47,7 @@ test.each([
   ['{"decisionId":"d","status":"done"}', "`status` must be one of"],
   ['{"status":"succeeded"}', "a result must name its call"],
   ['{"decisionId":"d","status":"succeeded","error":"no"}', "`error` must be an object"],
-])("says what is wrong with %s", (line, message) => {
+])("explains what is wrong with %s", (line, message) => {
   expect(parseLine(line)).toMatchObject({
     type: "problem",
     message: expect.stringContaining(message),

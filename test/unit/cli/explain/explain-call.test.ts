@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
-import { CHECK_ROWS } from "../../../../services/cli/explain/check-rows.ts";
-import { explainCall } from "../../../../services/cli/explain/explain-call.ts";
+import { CHECK_ROWS, explainCall } from "../../../../services/cli/explain/explain-call.ts";
 import { parseRecording } from "../../../../services/cli/replay/recording.ts";
 import {
   ConversationRun,
   proposalOf,
+  replayPolicy,
 } from "../../../../services/cli/replay/replay-conversation.ts";
-import { replayPolicy } from "../../../../services/cli/replay/replay-policy.ts";
 import { REASON_CODES } from "../../../../services/core/reasons/reasons.ts";
 import { capabilities } from "../../../../services/gate/capabilities.ts";
 import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
@@ -48,7 +47,7 @@ function explainLast(calls: readonly object[]) {
 const check = (explanation: ReturnType<typeof explainLast>, name: string) =>
   explanation.checks.find((row) => row.check === name);
 
-test("every reason that a check can give has its row, in the order of the checks", () => {
+test("has a row for every reason that a check can give, in the order of the checks", () => {
   const without = ["internal_error", "gate_unavailable"];
   const inRows = CHECK_ROWS.flatMap(({ reasons }) => reasons);
   expect(inRows.toSorted()).toEqual(
@@ -57,7 +56,7 @@ test("every reason that a check can give has its row, in the order of the checks
   expect(CHECK_ROWS.map(({ number }) => Number(number))).toEqual(CHECK_ROWS.map((_, at) => at + 1));
 });
 
-test("an allowed call passes every check, each with what it saw and the policy's line", () => {
+test("shows for an allowed call that each check passes, with its value and policy line", () => {
   const explanation = explainLast([{ tool: "read", args: {} }]);
   expect(explanation).toMatchObject({ outcome: "allowed", reason: null, isRead: true });
   expect(explanation.checks.map(({ result }) => result)).toEqual(
@@ -74,7 +73,7 @@ test("an allowed call passes every check, each with what it saw and the policy's
   expect(check(explanation, "duplicate")?.location).toBe("preset");
 });
 
-test("names the check that decides and those that would have refused after it", () => {
+test("shows the check that decides and those that would have refused after it", () => {
   const before = [
     { tool: "bill", args: { id: 7 }, output: "ok" },
     { tool: "read", args: {}, output: "x" },
@@ -93,7 +92,7 @@ test("names the check that decides and those that would have refused after it", 
   });
 });
 
-test("a tier that denies is told with its line", () => {
+test("shows the line of a tier that denies", () => {
   const explanation = explainLast([{ tool: "delete_all", args: {} }]);
   expect(explanation).toMatchObject({ outcome: "refused", reason: "tier_denied" });
   expect(check(explanation, "tier")).toMatchObject({ result: "decides", location: "p.yaml:5:7" });

@@ -1,4 +1,4 @@
-// `callgate policy explain` and the recording that it is given.
+// `callgate policy explain` with a recording.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,18 +24,18 @@ function explain(ids: readonly string[], ...more: string[]) {
   return runInProcess(["policy", "explain", "-p", policy, "--conversation", path, ...more]);
 }
 
-test("a recording of one conversation is what came before the call", async () => {
+test("uses a recording of one conversation as the history of the call", async () => {
   const ended = await explain(["a"], "--call", '{"tool":"pay","args":{}}', "--json");
   expect(ended).toMatchObject({ code: 0, stderr: "" });
   expect(JSON.parse(ended.stdout)).toMatchObject({ tool: "pay", outcome: "refused" });
 });
 
 test.each([[[]], [["--call", '{"tool":"pay","args":{}}']]])(
-  "of several conversations none is chosen silently, with %j",
+  "refuses to choose between several conversations, with %j",
   async (more) => {
     const ended = await explain(["a", "b", "c"], ...more);
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect(ended.stderr).toContain("recorded.jsonl: holds 3 conversations, one a line");
+    expect(ended.stderr).toContain("recorded.jsonl: contains 3 conversations, one per line");
     expect(ended.stderr).toContain("sed -n 1p FILE");
   },
 );
@@ -44,7 +44,7 @@ test.each([
   ['{"tool":"pay","args":{"id":9007199254740993}}', "would change as a double"],
   ['{"tool":"pay","args":{"a":1,"a":2}}', "stands twice in one object"],
   [JSON.stringify({ tool: "pay", arguments: '{"a":1,"a":2}' }), "stands twice in one object"],
-])("a call that two parsers could read differently is not explained: %s", async (call, why) => {
+])("refuses to explain a call that two parsers could read differently: %s", async (call, why) => {
   const ended = await runInProcess(["policy", "explain", "-p", policy, "--call", call]);
   expect(ended).toMatchObject({ code: 2, stdout: "" });
   expect(ended.stderr).toContain(why);

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readLines } from "../../../../services/cli/input/read-lines.ts";
-import { type Line, splitLines } from "../../../../services/cli/input/split-lines.ts";
+import { type Line, readLines, splitLines } from "../../../../services/cli/input/read-lines.ts";
 
 let directory = "";
 
@@ -31,17 +30,17 @@ test.each([
   ["plain", (text: string) => Buffer.from(text)],
   ["gzip", (text: string) => gzipSync(text)],
   ["gzip in two members", (text: string) => Buffer.concat([gzipSync(text), gzipSync("\nlast")])],
-])("reads %s, numbers lines from 1 and leaves blank ones out", async (name, pack) => {
+])("reads %s, numbers lines from 1 and skips blank ones", async (name, pack) => {
   const path = file(pack('{"ä":1}\n\n  \nsecond'));
   const last = name === "gzip in two members" ? [[5, "last"]] : [];
   expect(await linesOf(path)).toEqual([[1, '{"ä":1}'], [4, "second"], ...last]);
 });
 
-test("an empty file has no lines", async () => {
+test("reads no lines from an empty file", async () => {
   expect(await linesOf(file(""))).toEqual([]);
 });
 
-test("tells how many bytes of the file were read", async () => {
+test("reports how many bytes of the file were read", async () => {
   const packed = gzipSync("a\nb\n");
   let bytes = 0;
   const onBytes = (more: number) => {
@@ -52,9 +51,9 @@ test("tells how many bytes of the file were read", async () => {
 });
 
 test.each([
-  ["cut gzip", () => gzipSync("first\nsecond\n").subarray(0, 20), /the gzip data is broken/],
+  ["cut gzip", () => gzipSync("first\nsecond\n").subarray(0, 20), /the gzip data is damaged/],
   ["text that is not UTF-8", () => Buffer.from([0x61, 0x0a, 0xff, 0x0a]), /:2: .*not UTF-8/],
-])("%s is an error that names the file", async (_, content, message) => {
+])("reports %s as an error with the file name", async (_, content, message) => {
   const path = file(content());
   await expect(linesOf(path)).rejects.toMatchObject({
     exitCode: 2,
@@ -66,7 +65,7 @@ test.each([
 test.each([
   ["a file that is not there", () => join(directory, "nothing"), "there is no such file"],
   ["a directory", () => directory, "it is a directory"],
-])("%s is an error of the machine", async (_, path, message) => {
+])("reports %s as an environment error", async (_, path, message) => {
   await expect(linesOf(path())).rejects.toMatchObject({
     exitCode: 3,
     message: expect.stringContaining(message),
@@ -77,7 +76,7 @@ async function* chunks(...texts: readonly string[]) {
   for (const text of texts) yield Buffer.from(text);
 }
 
-test("a line that is too long is given up, those after it are not", async () => {
+test("gives up a line that is too long, and continues with the next", async () => {
   const lines: Line[] = [];
   for await (const line of splitLines(chunks("ab", "cdef", "gh\nij\n", "k"), 4)) lines.push(line);
   const shown = lines.map(({ number, bytes }) => [number, bytes?.toString() ?? null]);

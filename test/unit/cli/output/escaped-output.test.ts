@@ -1,4 +1,4 @@
-// Everything that a command writes goes through one place, where what nobody sees is written out.
+// Everything that a command writes passes through one function, which escapes invisible characters.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapedText } from "../../../../services/cli/output/escaped-output.ts";
@@ -13,8 +13,8 @@ function outputOf(coloured: boolean, isTerminal: boolean): Output {
   return { write: done, flush: done, isTerminal, columns: 100, style: createStyle(coloured) };
 }
 
-describe("what a command writes", () => {
-  test("is the same JSON, and has nothing hidden in it", () => {
+describe("the output of a command", () => {
+  test("is equivalent JSON without invisible characters", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.boolean(), (value, coloured) => {
         const text = `${JSON.stringify(value)}\n`;
@@ -25,7 +25,7 @@ describe("what a command writes", () => {
     );
   });
 
-  test("keeps our colours on a coloured output alone, and no other escape of a terminal", () => {
+  test("contains colours only if coloured, and no other terminal escapes", () => {
     const { bold } = createStyle(true);
     const text = `${bold("a")} \u001b[2J\u001b[8m\u009b2J\u202e\r\u001b[K`;
     const left = "\\u001b[2J\\u001b[8m\\u009b2J\\u202e";
@@ -34,12 +34,12 @@ describe("what a command writes", () => {
     expect(escapedText(text, outputOf(false, false))).not.toContain("\u001b");
   });
 
-  test("keeps the ends of lines of CSV, and no other return of the carriage", () => {
+  test("keeps the line ends of CSV, and no other carriage returns", () => {
     const text = 'a,b\r\n1,"x\ry"\r\n';
     expect(escapedText(text, outputOf(false, false))).toBe('a,b\r\n1,"x\\u000dy"\r\n');
   });
 
-  test("is escaped whichever command writes it, errors included", async () => {
+  test("is escaped for every command, including errors", async () => {
     const { stderr, stdout } = await runInProcess([
       "policy",
       "lint",
@@ -51,7 +51,7 @@ describe("what a command writes", () => {
     expect(HIDDEN.test(said.replaceAll("\n", ""))).toBe(false);
   });
 
-  test("has no backtick in JSON, where it would end what a sentence quotes, and says the same", async () => {
+  test("has no backtick in JSON, where it would end a quotation, and stays equivalent", async () => {
     const policy = "infra/policies/templates/coding-agent.yaml";
     const call = { tool: "bash", arguments: { command: "frob '`id`'" } };
     const words = ["policy", "explain", "-p", policy, "--call", JSON.stringify(call), "--json"];

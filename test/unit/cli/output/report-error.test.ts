@@ -4,7 +4,7 @@ import { failureOf } from "../../../../services/cli/output/report-error.ts";
 import { ClosedOutput } from "../../../../services/cli/output/terminal.ts";
 import { CallgateError } from "../../../../services/client/api/callgate-error.ts";
 import { environmentError, usageError } from "../../../../services/process/exit-error.ts";
-import { fileError } from "../../../../services/process/file-error.ts";
+import { fileError } from "../../../../services/process/text-files.ts";
 import { FatalError } from "../../../../services/runtime/errors.ts";
 
 test.each([
@@ -21,14 +21,14 @@ test.each([
   ["a reader that left", new ClosedOutput(), [], 0],
   ["help", new CommanderError(0, "commander.help", ""), [], 0],
   ["an unknown option", new CommanderError(1, "commander.unknownOption", ""), [], 2],
-])("an error of %s has its lines and exit code", (_, error, lines, exitCode) => {
+])("reports an error of %s with its lines and exit code", (_, error, lines, exitCode) => {
   expect(failureOf(error, false)).toEqual({ lines, exitCode });
 });
 
-describe("an error that nobody expected", () => {
+describe("an unexpected error", () => {
   const error = new TypeError("x is not a function\nsecond line");
 
-  test("is one line and no stack", () => {
+  test("is reported in one line without a stack trace", () => {
     expect(failureOf(error, false)).toEqual({
       lines: [
         "unexpected error: x is not a function; set CALLGATE_DEBUG=1 to see where, and report it",
@@ -38,7 +38,7 @@ describe("an error that nobody expected", () => {
     expect(failureOf("thrown text", true).lines).toHaveLength(1);
   });
 
-  test("shows where to those who ask for it", () => {
+  test("is reported with a stack trace if CALLGATE_DEBUG is set", () => {
     expect(failureOf(error, true).lines.join("\n")).toContain("report-error.test.ts");
   });
 });
@@ -48,15 +48,15 @@ test.each([
   ["EACCES", "cannot read it: permission denied; check who may read and write it"],
   ["ENOSPC", "cannot read it: the disk is full; make room and run it again"],
   ["EWEIRD", "cannot read it: told so; check the path and the disk"],
-])("%s of the file system is told in words", (code, message) => {
+])("explains %s of the file system in words", (code, message) => {
   const cause = Object.assign(new Error("told so"), { code, syscall: "open" });
   const error = fileError("read", "some/file", cause);
   expect(error).toMatchObject({ message: `some/file: ${message}`, exitCode: 3, cause });
 });
 
-test("what is missing where a file is written is its directory", () => {
+test("reports the missing directory if a file cannot be written", () => {
   const cause = Object.assign(new Error("told so"), { code: "ENOENT", syscall: "open" });
   expect(fileError("write", "no/file", cause).message).toBe(
-    "no/file: cannot write it: its directory is not there; make the directory, or name another",
+    "no/file: cannot write it: its directory does not exist; create the directory, or name another",
   );
 });

@@ -6,7 +6,7 @@ import { lint } from "../../../support/policy/linted.ts";
 
 const T1 = new URL("../../../fixtures/policies/templates/t1.yaml", import.meta.url);
 
-/** A tool with tier and class, so that a policy says nothing else of itself. */
+/** A tool with tier and class, so that the policy has no other findings. */
 const QUIET_TOOL = "tool_schemas: { a: { read_only: false, risk_level: LOW } }\n";
 
 /** `severity code line:column` of every finding that is more than information. */
@@ -25,19 +25,19 @@ function informed(text: string): readonly string[] {
 const tiers = (...lines: readonly string[]) =>
   `authorization:\n  tiers:\n${lines.map((line) => `    - { ${line} }\n`).join("")}`;
 
-describe("tiers", () => {
-  it("that a laxer one before them takes whole", () => {
+describe("lint of tiers", () => {
+  it("finds a tier whose names all match a laxer, earlier one", () => {
     const text = tiers(
       'name: all, pattern: "*_order", action: allowlist',
       'name: care, pattern: "cancel_*_order", action: deny',
     );
     expect(serious(text)).toEqual(["error shadowed-tier 4:21"]);
     expect(lint(text).find(({ code }) => code === "shadowed-tier")?.message).toBe(
-      "the tier `care` never matches: `all` comes first and takes every such name, and is laxer",
+      "the tier `care` never matches: `all` comes first and matches every such name, and is laxer",
     );
   });
 
-  it("that are taken in part", () => {
+  it("finds a tier of which an earlier one matches a part", () => {
     const text = tiers(
       'name: a, pattern: "get_*", action: deny',
       'name: b, pattern: "get_user|list_*", action: allowlist',
@@ -45,11 +45,11 @@ describe("tiers", () => {
     expect(serious(text)).toEqual(["warning shadowed-tier 4:18"]);
   });
 
-  it("but not where the one before only meets some of their names", () => {
+  it("accepts tiers that share only some names", () => {
     const text = tiers(
       'name: a, pattern: "get_*_order", action: allowlist',
       'name: b, pattern: "get_*", action: deny',
-      // Looks at last segments too, which the allowlist does not take.
+      // A hitl tier looks at last segments too, which the allowlist does not match.
       'name: c, pattern: "get_new_order|drop_*", action: hitl, expires_ms: 1000',
     );
     expect(serious(text)).toEqual(["warning shadowed-tier 5:18"]);
@@ -63,7 +63,7 @@ describe("tiers", () => {
     ).toEqual([]);
   });
 
-  it("whose pattern is no glob, or takes everything", () => {
+  it("finds patterns that are not globs, or match everything", () => {
     expect(serious(tiers('name: a, pattern: "get_.+", action: deny'))).toEqual([
       "warning pattern-syntax 3:18",
     ]);
@@ -79,7 +79,7 @@ describe("tiers", () => {
     expect(serious(tiers('name: a, pattern: "*", action: deny'))).toEqual([]);
   });
 
-  it("that miss names with a namespace", () => {
+  it("finds patterns that miss names with a namespace", () => {
     const tier = tiers('name: a, pattern: "get_*", action: allowlist');
     const text = `${tier}tool_schemas: { github/get_file: { read_only: true } }`;
     const finding = lint(text).find(({ code }) => code === "namespaced-names");
@@ -90,14 +90,14 @@ describe("tiers", () => {
     );
   });
 
-  it("but not what has its namespace in the pattern", () => {
+  it("accepts patterns that contain the namespace", () => {
     for (const pattern of ["mcp__*__get_*", "gh.get_*", "gh:get_*"]) {
       const tier = tiers(`name: a, pattern: "${pattern}", action: allowlist`);
       expect(informed(tier)).not.toContain("namespaced-names 3:18");
     }
   });
 
-  it("and proposes what the names of the tools have between namespace and name", () => {
+  it("proposes the separator that the tools' names have", () => {
     const tier = tiers('name: a, pattern: "get_*|list_*", action: allowlist');
     const text = `${tier}tool_schemas: { mcp__gh__get_file: { read_only: true }, fs.list_files: { read_only: true } }`;
     const finding = lint(text).find(({ code }) => code === "namespaced-names");
@@ -105,7 +105,7 @@ describe("tiers", () => {
     expect(finding?.remedy).toBe("add `*.get_*|*__get_*|*.list_*|*__list_*`");
   });
 
-  it("and neither says nor proposes what the pattern has already", () => {
+  it("does not propose what the pattern already matches", () => {
     for (const pattern of ["get_*|*/get_*", "get_*|*get_*", "*/get_*|get_*|*/list_*"]) {
       const tier = tiers(`name: a, pattern: "${pattern}", action: allowlist`);
       expect(informed(tier)).not.toContain("namespaced-names 3:18");
@@ -118,17 +118,17 @@ describe("tiers", () => {
     expect(left(missed)?.remedy).toBe("add `*__get_*|*/list_*|*__list_*`");
   });
 
-  it("whose approvals have no expiry", () => {
+  it("finds approvals without an expiry", () => {
     expect(serious(tiers('name: a, pattern: "drop_*", action: hitl'))).toEqual([
       "warning approval-without-expiry 3:7",
     ]);
   });
 });
 
-describe("tools", () => {
+describe("lint of tools", () => {
   const reads = tiers('name: reads, pattern: "get_*", action: allowlist');
 
-  it("without a tier", () => {
+  it("finds a tool without a tier", () => {
     expect(serious(`${reads}tool_schemas: { send: {} }`)).toEqual([
       "warning tool-without-tier 4:17",
     ]);
@@ -148,13 +148,13 @@ describe("tools", () => {
     ["preset: strict\n", "{ reads: [a] }", "it is allowed, as a read"],
     ["preset: strict\n", "{ read_only: true }", "it is allowed, as a read"],
     ["preset: strict\n", "{ commands: sql }", "what it writes is held, by `preset: strict`"],
-  ])("without a tier, and what becomes of them: %s%s", (preset, tool, expected) => {
+  ])("says what happens to a tool without a tier: %s%s", (preset, tool, expected) => {
     const findings = lint(`${preset}${reads}tool_schemas: { send: ${tool} }`);
     const [{ message = "" } = {}] = findings.filter(({ code }) => code === "tool-without-tier");
     expect(message).toBe(`no tier matches \`send\` and it has no \`risk_level\`: ${expected}`);
   });
 
-  it("that are reads by their tier alone", () => {
+  it("finds tools that only a tier makes reads", () => {
     expect(serious(`${reads}tool_schemas: { get_a: {} }`)).toEqual(["warning read-by-tier 4:17"]);
     expect(serious(`${reads}tool_schemas: { get_a: { read_only: true } }`)).toEqual([]);
     expect(serious(`${reads}tool_schemas: { get_a: { risk_level: MEDIUM } }`)).toEqual([]);
@@ -167,7 +167,7 @@ describe("tools", () => {
     ["idempotency_argument: key", "unknown-argument 1:31"],
     ['effects: [{ resource: "a/{idd}", kind: update }]', "unknown-argument 1:41"],
     ['reads: ["a/{idd}"]', "unknown-argument 1:39"],
-  ])("that name arguments their schema does not have: %s", (declared, expected) => {
+  ])("finds argument names that the schema does not have: %s", (declared, expected) => {
     const schema = "input_schema: { type: object, properties: { id: { type: string } } }";
     const findings = serious(`tool_schemas: { a: {          ${declared}, ${schema} } }`);
     expect(findings).toEqual([`warning ${expected}`]);
@@ -191,7 +191,7 @@ describe("tools", () => {
     ["options: { $ref: '#/$defs/a' }", []],
     ["options: true", []],
     ["options: { properties: { a: {} }, additionalProperties: true }", []],
-  ])("whose schema has no place for the idempotency key: %s", (property, expected) => {
+  ])("finds a schema that cannot hold the idempotency key: %s", (property, expected) => {
     const schema = `input_schema: { type: object, properties: { ${property} } }`;
     const findings = serious(
       `tool_schemas: { a: {          idempotency_argument: options.in.key, ${schema} } }`,
@@ -199,7 +199,7 @@ describe("tools", () => {
     expect(findings).toEqual(expected);
   });
 
-  it("whose commands or variants are in an argument that no call has", () => {
+  it("finds commands or variants of an argument that no call has", () => {
     const schema = "input_schema: { type: object, properties: { cmd: { type: string } } }";
     const listFindings = (more: string) => serious(`tool_schemas: { a: { ${schema}, ${more} } }`);
     expect(listFindings("commands: shell")).toEqual(["error unknown-argument 1:93"]);
@@ -210,7 +210,7 @@ describe("tools", () => {
     expect(listFindings("commands: { argument: cmd }")).toEqual([]);
   });
 
-  it("that hide an argument which no call has, or compare digests", () => {
+  it("finds sensitive fields that no call has, and comparisons of digests", () => {
     const schema = "input_schema: { type: object, properties: { id: { type: string } } }";
     expect(serious(`tool_schemas: { a: { sensitive: [id, idd], ${schema} } }`)).toEqual([
       "error unknown-argument 1:38",
@@ -223,13 +223,13 @@ describe("tools", () => {
     expect(serious(`tool_schemas: { a: { sensitive: [i], ${alike} } }`)).toEqual([]);
   });
 
-  it("whose schema may have other arguments are not accused", () => {
+  it("accepts schemas that allow other arguments", () => {
     const open = "input_schema: { anyOf: [{ properties: { id: {} } }], properties: { x: {} } }";
     expect(serious(`tool_schemas: { a: { canonical_fields: [id], ${open} } }`)).toEqual([]);
     expect(serious("tool_schemas: { a: { canonical_fields: [id] } }")).toEqual([]);
   });
 
-  it("that suggest what is not there or denied", () => {
+  it("finds suggestions of missing or denied tools", () => {
     const denied = tiers('name: no, pattern: "drop_*", action: deny');
     const text = `${denied}tool_schemas: { a: { risk_level: LOW, suggest: [b, drop_it, a] } }`;
     expect(serious(text)).toEqual([
@@ -247,7 +247,7 @@ describe("tools", () => {
     ["", "read_only: false, cache_ttl_s: 5", 1],
     ["", "checks: { unknown_tool: warn }", 1],
     ["", "read_only: true, cache_ttl_s: 5", 0],
-  ])("with keys that do nothing: %s%s", (policy, declared, count) => {
+  ])("finds keys without effect: %s%s", (policy, declared, count) => {
     const findings = serious(`${policy}tool_schemas: { a: { ${declared} } }`);
     expect(findings.filter((finding) => finding.startsWith("warning idle-key"))).toHaveLength(
       count,
@@ -260,31 +260,31 @@ describe("tools", () => {
     ["a*", "error unsafe-pattern"],
     [".*failed", "warning slow-pattern"],
     ["(a+)+b", "warning slow-pattern"],
-  ])("with the error pattern %s", (pattern, expected) => {
+  ])("finds the error pattern %s", (pattern, expected) => {
     const text = `tool_schemas: { a: { error_patterns: ["${pattern}"] } }`;
     expect(serious(text)).toEqual([`${expected} 1:39`]);
   });
 
-  it("with an ordinary error pattern", () => {
+  it("accepts an ordinary error pattern", () => {
     expect(serious('tool_schemas: { a: { error_patterns: ["^Error:"] } }')).toEqual([]);
   });
 });
 
-describe("the ladder", () => {
-  it("with rungs that a higher one reaches first", () => {
+describe("lint of escalation", () => {
+  it("finds levels that a higher one precedes", () => {
     expect(serious(`${QUIET_TOOL}escalation: { ask: 2, options: 2, user_input: 3 }`)).toEqual([
-      "error unreachable-rung 2:15",
+      "error unreachable-level 2:15",
     ]);
   });
 
-  it("with a written rung above one of the preset", () => {
+  it("finds a written level that makes one of the preset unreachable", () => {
     const [, finding] = lint(`${QUIET_TOOL}escalation: { user_input: 2 }`);
-    const expected = { code: "unreachable-rung", path: "escalation.user_input" };
+    const expected = { code: "unreachable-level", path: "escalation.user_input" };
     expect(finding).toMatchObject({ severity: "warning", ...expected });
     expect(finding?.message).toContain("`options` (strike 2) is never reached");
   });
 
-  it("that refuses and never stops", () => {
+  it("finds refusals that never stop anything", () => {
     const text = `${QUIET_TOOL}escalation: { user_input: off }`;
     expect(serious(text)).toEqual(["error block-without-stop 2:1"]);
     expect(serious(`mode: shadow\n${text}`)).toEqual([]);
@@ -293,19 +293,19 @@ describe("the ladder", () => {
     expect(serious(enforced)).toEqual(["error block-without-stop 4:1"]);
   });
 
-  it("in good order", () => {
+  it("accepts levels in order", () => {
     const text = `${QUIET_TOOL}escalation: { ask: 1, options: 2, user_input: 3, end: 4 }`;
     expect(serious(text)).toEqual([]);
     expect(informed(text)).toEqual(["needs-turn 2:1"]);
   });
 
-  it("whose acknowledgement is never asked for", () => {
+  it("finds an acknowledgement that is never asked for", () => {
     const text = `${QUIET_TOOL}acknowledgement: { mode: implicit }\nescalation: { options: off }`;
     expect(serious(text)).toEqual(["warning idle-key 2:1"]);
   });
 });
 
-describe("limits", () => {
+describe("lint of limits", () => {
   it.each([
     ["budgets: { max_steps: 5 }", ["warning budget-without-window 2:12"]],
     ["budgets: { max_steps: 5, per_conversation: { max_steps: 50 } }", []],
@@ -317,36 +317,36 @@ describe("limits", () => {
     ["limits: { recent_calls: 10 }", ["warning recent-calls-too-few 2:11"]],
     ["deduplication: { loop_threshold: 65 }", ["warning recent-calls-too-few 2:18"]],
     ["loops: { cycle_rounds: 13 }", ["warning recent-calls-too-few 2:10"]],
-  ])("%s", (text, expected) => {
+  ])("warns about %s", (text, expected) => {
     expect(serious(QUIET_TOOL + text)).toEqual(expected);
   });
 });
 
-describe("the whole policy", () => {
+describe("lint of the whole policy", () => {
   it.each([
     ["tools: { cache_ttl_s: 30 }", ["warning declares-nothing 1:1"]],
     [`${QUIET_TOOL}unknown_tools: allow`, ["warning unknown-allowed 2:1"]],
     [`${QUIET_TOOL}unknown_tools: hitl\nchecks: { unknown_tool: warn }`, ["warning idle-key 3:11"]],
-  ])("%s", (text, expected) => {
+  ])("warns about %s", (text, expected) => {
     expect(serious(text)).toEqual(expected);
   });
 
-  it("tells what a plain loop_threshold and shadow mode mean", () => {
+  it("explains a numeric loop_threshold and shadow mode", () => {
     const text = `${QUIET_TOOL}deduplication: { loop_threshold: 3 }\nmode: shadow`;
     expect(informed(text)).toEqual(expect.arrayContaining(["any-output 2:18", "shadow 3:1"]));
   });
 
-  it("finds in the template T1 what its author should know", () => {
+  it("finds what the author of template T1 should know", () => {
     expect(serious(readFileSync(T1, "utf8"))).toEqual(["warning approval-without-expiry 21:9"]);
   });
 });
 
-describe("tools whose class depends on an argument", () => {
+describe("lint of tools whose class depends on an argument", () => {
   const schema = (name: string) =>
     `input_schema: { type: object, properties: { ${name}: { type: string } } }`;
   const tool = (text: string) => `tool_schemas: { a: { risk_level: LOW, ${text} } }\n`;
 
-  it.each(["command", "cmd", "sql", "method", "tool_name"])("by `%s`", (name) => {
+  it.each(["command", "cmd", "sql", "method", "tool_name"])("finds them by `%s`", (name) => {
     expect(informed(tool(schema(name)))).toContain("class-by-argument 1:17");
   });
 
@@ -355,11 +355,11 @@ describe("tools whose class depends on an argument", () => {
     `read_only: true, ${schema("command")}`,
     `commands: shell, ${schema("command")}`,
     `effects: [{ resource: a, kind: update }], ${schema("command")}`,
-  ])("but not %s", (text) => {
+  ])("accepts %s", (text) => {
     expect(informed(tool(text))).not.toContain("class-by-argument 1:17");
   });
 
-  it("whose result names its resource too late, or never", () => {
+  it("finds a result that identifies its resource too late, or never", () => {
     const effects = 'effects: [{ resource: "a/{result.id}", kind: create }]';
     expect(serious(tool(`${effects}, ${schema("path")}`))).toEqual([]);
     expect(serious(tool(`${effects}, empty_output: true`))).toEqual(["warning never-named 1:49"]);
@@ -367,12 +367,12 @@ describe("tools whose class depends on an argument", () => {
     expect(informed(tool(read))).toEqual(["needs-turn 1:1", "named-too-late 1:64"]);
   });
 
-  it("say so once: `read_only` beside `commands` does nothing", () => {
+  it("reports once that `read_only` beside `commands` has no effect", () => {
     expect(serious(tool("read_only: false, commands: http"))).toEqual(["warning idle-key 1:39"]);
   });
 });
 
-describe("limits of loops and money", () => {
+describe("lint of loops and money", () => {
   const calm = (text: string) => `${QUIET_TOOL}${text}\n`;
   const listFindings = (document: PolicyDocument) => {
     const at: string[] = [];
@@ -381,7 +381,7 @@ describe("limits of loops and money", () => {
     return at;
   };
 
-  it("that look at more calls than are kept", () => {
+  it("finds checks that need more calls than are retained", () => {
     const loops = {
       rotation: { calls: 24 },
       failure_run: { same_tool: 8, any: 9 },
@@ -401,7 +401,7 @@ describe("limits of loops and money", () => {
     );
   });
 
-  it("that each turn has anew", () => {
+  it("finds limits that each turn starts anew", () => {
     const spend = { amount: "5", currency: "USD" };
     const code = "budget-without-window";
     expect(listFindings({ budgets: { max_spend: spend, max_seconds: 60 } })).toEqual(
@@ -413,16 +413,16 @@ describe("limits of loops and money", () => {
     ).not.toContain(code);
   });
 
-  it("has no rung of `strict` that is never reached", () => {
-    expect(listFindings({ preset: "strict" }).join()).not.toContain("unreachable-rung");
+  it("finds no unreachable level in `strict`", () => {
+    expect(listFindings({ preset: "strict" }).join()).not.toContain("unreachable-level");
     expect(listFindings({ preset: "strict", escalation: { user_input: 4 } }).join()).toContain(
-      "unreachable-rung escalation.user_input",
+      "unreachable-level escalation.user_input",
     );
     expect(serious(calm("preset: balanced"))).toEqual([]);
   });
 });
 
-describe("patterns", () => {
+describe("lint of patterns", () => {
   const tools = ["delete_account", "mcp__gh__create_issue", "get_order"]
     .map((name) => `  ${name}: { read_only: false, risk_level: LOW }\n`)
     .join("");
@@ -438,7 +438,7 @@ describe("patterns", () => {
     ["*_acount", "delete_account", "*_account"],
     ["crate_*", "mcp__gh__create_issue", "create_*"],
     ["mpc__gh__*", "mcp__gh__create_issue", "mcp__gh__*"],
-  ])("%s nearly names %s", (glob, name, meant) => {
+  ])("suggests for %s the similar name %s", (glob, name, meant) => {
     expect(listFindings(`get_*|${glob}`)).toEqual([
       `warning | authorization.tiers[0].pattern | \`${glob}\` matches none of the declared tools, and nearly \`${name}\` | did you mean \`${meant}\`?`,
     ]);
@@ -456,11 +456,11 @@ describe("patterns", () => {
     "*_order*",
     "shell",
     "drop_*_now",
-  ])("%s is taken as it is", (glob) => {
+  ])("accepts %s", (glob) => {
     expect(listFindings(glob)).toEqual([]);
   });
 
-  it("of the kill switch too", () => {
+  it("checks the kill switch, too", () => {
     expect(listFindings("get_*", "kill: { tools: [get_order, delete_acc0unt] }\n")).toEqual([
       "warning | kill.tools[1] | `delete_acc0unt` matches none of the declared tools, and nearly `delete_account` | did you mean `delete_account`?",
     ]);

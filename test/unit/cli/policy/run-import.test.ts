@@ -1,4 +1,4 @@
-// `callgate policy import` and its files: what is read, what is written, and what is left alone.
+// The files of `callgate policy import`: what it reads, what it writes, and what it leaves alone.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ describe("callgate policy import", () => {
   test.each([
     ["mcp", TOOLS, "`charge_card` has `function` and no `inputSchema`: it looks like openai"],
     ["openai", "[]", "no tool is left for the policy"],
-  ])("as %s of %s is wrong usage and writes nothing", async (format, text, message) => {
+  ])("rejects %s of %s as wrong usage and writes nothing", async (format, text, message) => {
     const tools = file("wrong.json", text);
     const out = join(directory, "wrong.yaml");
     const ended = await runInProcess(["policy", "import", tools, "-f", format, "-o", out]);
@@ -36,7 +36,7 @@ describe("callgate policy import", () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  test("writes a policy where there is no file, and never over one", async () => {
+  test("writes a policy to a new file, and never over an existing one", async () => {
     const tools = file("tools.json", TOOLS);
     const out = join(directory, "new.yaml");
     const importTo = (path: string) =>
@@ -46,7 +46,7 @@ describe("callgate policy import", () => {
     const policy = readFileSync(out, "utf8");
     expect(policy).toContain("charge_card");
     const again = await importTo(out);
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("is there already") });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already exists") });
     const eaten = await importTo(join(directory, ".", "tools.json"));
     expect(eaten).toMatchObject({ code: 2, stderr: expect.stringContaining("would be lost") });
     expect(readFileSync(out, "utf8")).toBe(policy);

@@ -3,7 +3,7 @@ import { runInProcess } from "../../../support/memory-terminal.ts";
 
 const POLICY = ["tool_schemas:", "  send: { read_only: false, risk_level: LOW }", "mode: shadow"];
 
-test("a policy on stdin is looked through, with its places", async () => {
+test("checks a policy on stdin, with line numbers", async () => {
   const { code, stdout } = await runInProcess(["policy", "lint", "-"], POLICY);
   expect(stdout).toContain("stdin:3:1: info mode: the policy decides and refuses nothing");
   expect(code).toBe(0);
@@ -12,8 +12,8 @@ test("a policy on stdin is looked through, with its places", async () => {
   expect(wrong.code).toBe(1);
 });
 
-test("stdin can be read once", async () => {
+test("reads stdin only once", async () => {
   const { code, stderr } = await runInProcess(["policy", "lint", "-", "-"], POLICY);
-  expect(stderr).toContain("`-` is named twice");
+  expect(stderr).toContain("`-` is given twice");
   expect(code).toBe(2);
 });

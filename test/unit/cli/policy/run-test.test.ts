@@ -58,7 +58,7 @@ tool_schemas:
         - { run: npm publish, tier: ask }
 `;
 
-test("a rule of `commands` is reached by a line that it is about, also where another rule decides", async () => {
+test("counts a rule of `commands` as reached by a matching line, even if another rule decides", async () => {
   const own = file("bash.yaml", COMMANDS);
   const line = "git fetch origin && git push origin main";
   const cases = file(
@@ -72,7 +72,7 @@ test("a rule of `commands` is reached by a line that it is about, also where ano
 });
 
 describe("callgate policy test", () => {
-  test("finds the cases beside the policy and says what each came to", async () => {
+  test("finds the cases beside the policy and shows each outcome", async () => {
     file(
       "own.test.yaml",
       "cases:\n  - { name: paid once, calls: [{ tool: pay, args: { order: 1 } }] }\n",
@@ -85,7 +85,7 @@ describe("callgate policy test", () => {
     expect(stdout).toContain("own.yaml:5:9  authorization.tiers[0]");
   });
 
-  test("a failed case ends with 1 and names the call, what came and what was expected", async () => {
+  test("exits 1 for a failed case and shows the call, the decision and the expectation", async () => {
     const path = file(
       "wrong.yaml",
       "cases:\n  - name: never twice\n    calls:\n      - { tool: pay, args: { order: 1 }, result: 1 }\n      - { tool: pay, args: { order: 1 } }\n",
@@ -126,7 +126,7 @@ describe("callgate policy test", () => {
     ]);
   });
 
-  test("verdicts, time, steps, turns, failures and missing results mean what they say", async () => {
+  test("applies verdicts, time, steps, turns, failures and missing results", async () => {
     const { code, cases } = await report(`cases:
   - name: held until a person says so
     calls:
@@ -158,7 +158,7 @@ describe("callgate policy test", () => {
     expect(code).toBe(0);
   });
 
-  test("a verdict on a call that was not held is a failure, told once", async () => {
+  test("fails once for a verdict on a call that was not held", async () => {
     const text = `cases:
   - name: nobody is asked
     calls:
@@ -185,7 +185,7 @@ describe("callgate policy test", () => {
     );
   });
 
-  test("names the rules that no case reaches, and fails for them where that is asked", async () => {
+  test("lists the rules that no case reaches, and fails for them with --require-coverage", async () => {
     const text =
       "cases:\n  - { name: one, calls: [{ tool: read }, { tool: read, expect: tool_frequency }] }\n";
     const lax = await report(text);
@@ -217,17 +217,17 @@ describe("callgate policy test", () => {
       "cases: [{ name: a, calls: [{ tool: x, expect: { outcome: held, reason: killed } }] }]",
       "`killed` comes with `refused`",
     ],
-    ["cases: [{ name: a, calls: [{ tool: x, result: 1, error: no }] }]", "a call has one end"],
-    ["cases: [{ name: a, calls: [{ tool: x, finally: held }] }]", "is what comes of a verdict"],
+    ["cases: [{ name: a, calls: [{ tool: x, result: 1, error: no }] }]", "a call has one outcome"],
+    ["cases: [{ name: a, calls: [{ tool: x, finally: held }] }]", "needs a verdict"],
     ["cases: [{ name: a, calls: [{ tool: x, after: soon }] }]", "write it as 500ms, 30s"],
-  ])("%j is refused with its place", async (text, message) => {
+  ])("rejects %j with its location", async (text, message) => {
     const { code, stdout, stderr } = await run(file("cases.yaml", text), "-p", policy);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
   });
 
-  test("without cases it says where they would be looked for", async () => {
+  test("says where it looked if there are no cases", async () => {
     const lonely = file("lonely.yaml", POLICY);
     const { code, stderr } = await run("-p", lonely);
 
@@ -237,7 +237,7 @@ describe("callgate policy test", () => {
 });
 
 test.each(["support-agent", "coding-agent", "payments", "mcp-server"])(
-  "the template %s keeps its cases",
+  "passes all cases of the template %s",
   async (name) => {
     const { code, stdout } = await run("-p", join(TEMPLATES, `${name}.yaml`), "--json");
 

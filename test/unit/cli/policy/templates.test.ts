@@ -7,11 +7,11 @@ import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
 
 const DIRECTORY = new URL("../../../../infra/policies/templates/", import.meta.url);
 
-/** Cases for `policy test` lie beside the policies. */
+/** The cases for `policy test` are in the same folder. */
 const POLICIES = readdirSync(DIRECTORY).filter((name) => !name.endsWith(".test.yaml"));
 
-describe("a policy to start from", () => {
-  it("is there for four kinds of agents", () => {
+describe("the policy templates", () => {
+  it("exist for four kinds of agents", () => {
     expect(POLICIES).toEqual([
       "coding-agent.yaml",
       "mcp-server.yaml",
@@ -20,7 +20,7 @@ describe("a policy to start from", () => {
     ]);
   });
 
-  it.each(POLICIES)("%s compiles, and lint finds nothing in it", (name) => {
+  it.each(POLICIES)("compile without findings: %s", (name) => {
     const loaded = loadPolicy([{ name, text: readFileSync(new URL(name, DIRECTORY), "utf8") }]);
     expect(loaded.ok ? [] : loaded.problems).toEqual([]);
     expect(compileGatePolicy(loaded, capabilities).ok).toBe(true);

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { parseRecording } from "../../../../services/cli/replay/recording.ts";
+import {
+  gateTimes,
+  parseRecording,
+  type RecordedCall,
+} from "../../../../services/cli/replay/recording.ts";
 
 function firstCall(fields: object) {
   const parsed = parseRecording(
@@ -34,7 +38,7 @@ test.each([
   ["a list", [1]],
   ["text", "x"],
   ["null", null],
-])("takes arguments that are %s as they are: the gate judges them", (_, args) => {
+])("accepts arguments that are %s unchanged, for the gate to check", (_, args) => {
   expect(firstCall({ args })?.argumentsText).toBe(JSON.stringify(args));
 });
 
@@ -69,7 +73,7 @@ test.each([
   ['{"id":"c","calls":[{"tool":"t","args":{},"is_error":"no"}]}', "`calls[0].is_error` must be"],
   ['{"id":"c","calls":[{"tool":"t","args":{},"output_hash":1}]}', "`calls[0].output_hash` must be"],
   ['{"id":"c","calls":[{"tool":"t","args":{},"step":{}}]}', "`calls[0].step` must be"],
-])("says what is wrong with %s", (line, problem) => {
+])("explains what is wrong with %s", (line, problem) => {
   expect(parseRecording(line)).toMatchObject({
     ok: false,
     problem: expect.stringContaining(problem),
@@ -81,11 +85,11 @@ test.each([
   ['{"id": bad}', 8],
   ['{"id":"c","calls":[', 20],
   ["nul", 1],
-])("names the column where %s stops being JSON", (line, column) => {
+])("reports the column of the JSON error in %s", (line, column) => {
   expect(parseRecording(line)).toMatchObject({ ok: false, column });
 });
 
-describe("what reading would change", () => {
+describe("a value that parsing would change", () => {
   const BIG = "9007199254740993";
 
   test.each([
@@ -93,7 +97,7 @@ describe("what reading would change", () => {
     ["a number that is too large", '{"amount":1e400}'],
     ["a key that stands twice", '{"to":"a","to":"b"}'],
     ["in text that looks like an end", `{"id":${BIG},"note":"a \\"]}, \\\\"}`],
-  ])("is kept as it is written: %s", (_, args) => {
+  ])("keeps its written form: %s", (_, args) => {
     const line = ` { "calls" : [ {"tool":"u","args":[ ] , "x":{"args":1} }, {"args": ${args} ,"tool":"t"} ], "id":"c"}`;
     const parsed = parseRecording(line);
     expect(parsed).toMatchObject({
@@ -102,7 +106,7 @@ describe("what reading would change", () => {
     });
   });
 
-  test("keeps apart outputs that differ in it, and leaves text and none alone", () => {
+  test("distinguishes outputs, and leaves text and none alone", () => {
     const call = (output: string) => `{"tool":"t","args":{},"output":${output}}`;
     const outputs = [`{"id":${BIG}}`, '"as \\"text\\""', "null"];
     const parsed = parseRecording(`{"id":"c","calls":[${outputs.map(call).join(",")}]}`);
@@ -114,7 +118,7 @@ describe("what reading would change", () => {
     ]);
   });
 
-  test("keeps apart turns and steps that differ in it, and leaves names and small numbers alone", () => {
+  test("distinguishes turns and steps, and leaves names and small numbers alone", () => {
     const labels = [BIG, "9007199254740992", '"plan"', "7", "null"];
     const calls = labels.map((label) => `{"tool":"t","args":{},"turn":${label},"step":${label}}`);
     const parsed = parseRecording(`{"id":"c","calls":[${calls.join(",")}]}`);
@@ -124,10 +128,43 @@ describe("what reading would change", () => {
     expect(parsed.conversation.calls.map(({ step }) => step)).toEqual(read);
   });
 
-  test("takes the last where a member of a call stands twice, as JSON does", () => {
+  test("is the last one of a duplicate key, as in JSON", () => {
     const twice = `{"id":"c","calls":[{"tool":"t","args":{"a":1},"args":{"a":${BIG}}}]}`;
     expect(parseRecording(twice)).toMatchObject({
       conversation: { calls: [{ argumentsText: `{"a":${BIG}}` }] },
     });
   });
+});
+
+function call(fields: Partial<RecordedCall>): RecordedCall {
+  return {
+    tool: "t",
+    argumentsText: "{}",
+    output: null,
+    outputHash: null,
+    isError: false,
+    turn: null,
+    step: null,
+    atMs: null,
+    ...fields,
+  };
+}
+
+test("gate times are the recorded times if every call has one, and never fall", () => {
+  const calls = [call({ atMs: 5_000 }), call({ atMs: 9_000 }), call({ atMs: 7_000 })];
+  expect(gateTimes(calls)).toEqual([5_000, 9_000, 9_000]);
+});
+
+test("gate times advance a second per step if one call has no time", () => {
+  const calls = [
+    call({ atMs: 5_000, turn: "1", step: "1" }),
+    call({ turn: "1", step: "1" }),
+    call({ turn: "1", step: "2" }),
+    call({ turn: "2", step: "2" }),
+  ];
+  expect(gateTimes(calls)).toEqual([1_000, 1_000, 2_000, 3_000]);
+});
+
+test("gate times advance a second per call without a step", () => {
+  expect(gateTimes([call({}), call({}), call({ step: "1" })])).toEqual([1_000, 2_000, 3_000]);
 });

@@ -1,4 +1,4 @@
-// Each clause of what a replay promises, on policies small enough to know the answer.
+// Each promise of a replay, on policies small enough to know the answer.
 import { describe, expect, test } from "vitest";
 import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
 import { decisionLine } from "../../../../services/cli/replay/decision-line.ts";
@@ -6,8 +6,8 @@ import { parseRecording } from "../../../../services/cli/replay/recording.ts";
 import {
   type ReplayOptions,
   replayConversation,
+  replayPolicy,
 } from "../../../../services/cli/replay/replay-conversation.ts";
-import { replayPolicy } from "../../../../services/cli/replay/replay-policy.ts";
 import { capabilities } from "../../../../services/gate/capabilities.ts";
 import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
 
@@ -55,8 +55,8 @@ const write = (fields: object = {}): Call => ({
   ...fields,
 });
 
-describe("results", () => {
-  test("of an allowed call are its recorded output: a repeated write is then a duplicate", () => {
+describe("replayed results", () => {
+  test("are the recorded outputs of allowed calls, so that a repeated write is a duplicate", () => {
     expect(outcomes([write({ turn: 1, step: 1 }), write({ turn: 1, step: 2 })])).toEqual([
       "allowed",
       "duplicate_call",
@@ -68,16 +68,16 @@ describe("results", () => {
     expect(outcomes(together)).toEqual(["allowed", "duplicate_in_flight"]);
   });
 
-  test("come at once where there is no step", () => {
+  test("come at once without a step", () => {
     expect(outcomes([write(), write()])).toEqual(["allowed", "duplicate_call"]);
   });
 
-  test("of the same step number in another turn are another step's", () => {
+  test("belong to another step if the turn differs", () => {
     const calls = [write({ turn: 1, step: 1 }), write({ turn: 2, step: 1 })];
     expect(outcomes(calls)).toEqual(["allowed", "duplicate_call"]);
   });
 
-  test("with the error flag, or an error text without it, are failures: a retry may run", () => {
+  test("are failures with the error flag, or with an error text and no flag, so that a retry may run", () => {
     const failed = (fields: object) => [write(fields), write(fields), write(fields), write(fields)];
     const third = ["allowed", "allowed", "allowed", "failure_streak"];
     expect(outcomes(failed({ output: "no", is_error: true }))).toEqual(third);
@@ -85,14 +85,14 @@ describe("results", () => {
     expect(outcomes(failed({ output: "Error: no", is_error: null }))).toEqual(third);
   });
 
-  test("that are missing count as success", () => {
+  test("count as success if they are missing", () => {
     expect(outcomes([write({ output: null }), write({ output: null })])).toEqual([
       "allowed",
       "duplicate_call",
     ]);
   });
 
-  test("that are missing equal no other; with one hash they are one output", () => {
+  test("equal no other output if they are missing; with one hash they are equal", () => {
     const reads = (fields: object): Call[] =>
       Array.from({ length: 3 }, () => ({ tool: "read", turn: 1, ...fields }));
     const allowed = ["allowed", "allowed", "allowed"];
@@ -101,7 +101,7 @@ describe("results", () => {
     expect(outcomes(reads({ output: null, output_hash: "h" }))).toEqual(hashed);
   });
 
-  test("are told apart by their hash, not by the text that a recording cut", () => {
+  test("are distinguished by their hash, not by the text that a recording cut", () => {
     const huge = "x".repeat(20_000);
     const read = (output_hash: string): Call => ({ tool: "read", output: huge, output_hash });
     const same = [read("h"), read("h"), read("h")];
@@ -110,14 +110,14 @@ describe("results", () => {
     expect(outcomes(other)).toEqual(["allowed", "allowed", "allowed"]);
   });
 
-  test("of reads answer them again, and the line says so", () => {
+  test("of reads answer repeats, and the line says so", () => {
     const read: Call = { tool: "read", output: "x" };
     expect(replay([read, read])[1]).toMatchObject({ reason: "duplicate_call", answered: true });
   });
 });
 
 describe("a refused call", () => {
-  // The recorded second touch ran: told of it, the gate knows that the read must run again.
+  // The recorded second touch ran; with its result the gate would run the read again.
   const calls: Call[] = [
     { tool: "touch", output: "ok" },
     { tool: "read", output: "x" },
@@ -125,11 +125,11 @@ describe("a refused call", () => {
     { tool: "read", output: "y" },
   ];
 
-  test("did not run: what was recorded of it is not fed", () => {
+  test("did not run: its recorded result is not reported", () => {
     expect(outcomes(calls)).toEqual(["allowed", "allowed", "duplicate_call", "duplicate_call"]);
   });
 
-  test("ran all the same with `feedRefused`", () => {
+  test("did run with `feedRefused`", () => {
     expect(outcomes(calls, { feedRefused: true })).toEqual([
       "allowed",
       "allowed",
@@ -138,19 +138,19 @@ describe("a refused call", () => {
     ]);
   });
 
-  test("that could not be read stays refused with `feedRefused`", () => {
+  test("stays refused with `feedRefused` if it could not be parsed", () => {
     const broken: Call = { tool: "write", args: ["no object"], output: "ok" };
     expect(outcomes([broken, write()], { feedRefused: true })).toEqual(["malformed", "allowed"]);
   });
 });
 
-describe("the ladder", () => {
+describe("escalation", () => {
   const repeats = (count: number): Call[] => [
     ...Array.from({ length: count }, (_, step) => write({ turn: 1, step })),
     { tool: "read", turn: 1, step: count, output: "x" },
   ];
 
-  test("says where it stops a conversation, and lets the recording go on", () => {
+  test("reports where it stops a conversation, and continues the recording", () => {
     const lines = replay(repeats(7));
     expect(lines.map(({ stop }) => stop ?? false)).toEqual([
       ...[false, false, false, false, true, true, true],
@@ -163,7 +163,7 @@ describe("the ladder", () => {
     ]);
   });
 
-  test("stops it with `applyStops`", () => {
+  test("stops the conversation with `applyStops`", () => {
     const reasons = outcomes(repeats(7), { applyStops: true });
     expect(reasons.slice(5)).toEqual([
       "user_input_required",
@@ -182,7 +182,7 @@ describe("a held call", () => {
   };
   const held: Call = { tool: "delete", args: { id: 1 }, output: "ok" };
 
-  test("is an outcome of its own, and its repeat waits with it", () => {
+  test("is an outcome of its own, and its repeat is held, too", () => {
     expect(outcomes([held, held], {}, document)).toEqual([
       "approval_required",
       "duplicate_in_flight",
@@ -190,7 +190,7 @@ describe("a held call", () => {
     expect(replay([held], {}, document)[0]?.outcome).toBe("held");
   });
 
-  test("goes on as if approved with `heldAllow`: it ran, and its repeat is a duplicate", () => {
+  test("proceeds as if approved with `heldAllow`, and its repeat is a duplicate", () => {
     const lines = replay([held, held], { heldAllow: true }, document);
     expect(lines.map(({ outcome, reason }) => [outcome, reason])).toEqual([
       ["held", "approval_required"],
@@ -198,14 +198,14 @@ describe("a held call", () => {
     ]);
   });
 
-  test("expires as time goes on", () => {
+  test("expires as time passes", () => {
     const later = { ...held, ts: "2026-01-01T00:01:00" };
     const calls = [{ ...held, ts: "2026-01-01T00:00:00" }, later];
     expect(outcomes(calls, {}, document)).toEqual(["approval_required", "approval_required"]);
   });
 });
 
-test("time is as recorded: a write repeated after its window runs again", () => {
+test("uses the recorded time: a write repeated after its window runs again", () => {
   const at = (ts: string) => write({ ts });
   const within = [at("2026-01-01T00:00:00"), at("2026-01-01T00:04:59")];
   const after = [at("2026-01-01T00:00:00"), at("2026-01-01T00:05:01")];
@@ -213,7 +213,7 @@ test("time is as recorded: a write repeated after its window runs again", () => 
   expect(outcomes(after)).toEqual(["allowed", "allowed"]);
 });
 
-test("warnings are told beside the outcome", () => {
+test("reports warnings beside the outcome", () => {
   const document = { ...POLICY, checks: { unknown_tool: "warn", duplicate_call: "shadow" } };
   const lines = replay([{ tool: "unheard" }, write(), write()], {}, document);
   expect(lines[0]).toMatchObject({ outcome: "allowed", warn: true, warnings: ["unknown_tool"] });
@@ -221,6 +221,6 @@ test("warnings are told beside the outcome", () => {
   expect(lines[2]).toMatchObject({ outcome: "allowed", shadow: ["duplicate_call"] });
 });
 
-test("a line has the call's index, tool, outcome and nothing that did not happen", () => {
+test("prints the call's index, tool and outcome, and omits what did not happen", () => {
   expect(replay([write()])).toEqual([{ id: "c", index: 0, tool: "write", outcome: "allowed" }]);
 });

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
+import { replayPolicy } from "../../../../services/cli/replay/replay-conversation.ts";
 import { replayFiles } from "../../../../services/cli/replay/replay-files.ts";
-import { replayPolicy } from "../../../../services/cli/replay/replay-policy.ts";
 import { ReplaySummary } from "../../../../services/cli/replay/summary.ts";
 import { capabilities } from "../../../../services/gate/capabilities.ts";
 import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
@@ -49,22 +49,22 @@ const conversation = (id: string, times: number) =>
     calls: Array.from({ length: times }, () => ({ tool: "write", args: {}, output: "ok" })),
   });
 
-test("each line starts afresh, also under an id that was there before", async () => {
+test("starts each line without state, even under an id that it has seen", async () => {
   const { summary } = await replay([conversation("c", 1), conversation("c", 1)]);
   expect(summary).toMatchObject({ conversations: 2, total: { calls: 2, allowed: 2 } });
 });
 
-test("a line that is no conversation is told with its place and left out", async () => {
+test("reports and skips an invalid line, with its location", async () => {
   const { broken, summary } = await replay([conversation("a", 1), "{bad", '{"id":1}', "", "{}"]);
   expect(broken).toEqual([
-    expect.stringMatching(/^\.\/calls\.jsonl:2:2: .*; correct the line or take it out$/),
-    "./calls.jsonl:3: `id` must be a string; correct the line or take it out",
-    "./calls.jsonl:5: `id` must be a string; correct the line or take it out",
+    expect.stringMatching(/^\.\/calls\.jsonl:2:2: .*; correct the line or remove it$/),
+    "./calls.jsonl:3: `id` must be a string; correct the line or remove it",
+    "./calls.jsonl:5: `id` must be a string; correct the line or remove it",
   ]);
   expect(summary).toMatchObject({ conversations: 1, brokenLines: 3 });
 });
 
-test("the summary counts by reason and tool and keeps the ten worst conversations", async () => {
+test("summarizes by reason and tool, with the ten worst conversations", async () => {
   const { summary } = await replay([
     ...Array.from({ length: 12 }, (_, index) => conversation(`c${index}`, index + 1)),
     JSON.stringify({ id: "other", calls: [{ tool: "unheard", args: {} }] }),

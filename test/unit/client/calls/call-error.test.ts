@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeThrown, isAbortError } from "../../../../services/client/calls/call-error.ts";
 
-test("an error tells its code and whether it may be retried, as far as it says", () => {
+test("reads an error's code and whether it may be retried", () => {
   const coded = Object.assign(new Error("a"), { code: "E1", status: 500, retryable: true });
   expect(describeThrown(coded)).toEqual({ code: "E1", message: "a", retryable: true });
   expect(describeThrown({ statusCode: 429, message: "slow down" })).toEqual({
@@ -13,7 +13,7 @@ test("an error tells its code and whether it may be retried, as far as it says",
   expect(describeThrown({}).message).not.toBe("");
 });
 
-/** What nobody can look at: each look at it throws. */
+/** A proxy that throws on every access. */
 function revoked(target: object): object {
   const { proxy, revoke } = Proxy.revocable(target, {});
   revoke();
@@ -32,8 +32,8 @@ test.each([
   ["a function that nobody may look at", revoked(() => undefined)],
   ["an object that nobody may look at", revoked({})],
   ["an object whose text is none", { toString: 5, message: 5 }],
-])("says of %s that it is no error", (_what, thrown) => {
-  const message = "something that is no error was thrown";
+])("reports that %s is not an error", (_what, thrown) => {
+  const message = "the thrown value was not an error";
   expect(describeThrown(thrown)).toEqual({ code: null, message, retryable: null });
   expect(isAbortError(thrown)).toBe(false);
 });
@@ -43,11 +43,11 @@ test.each([
   [null, "null"],
   [Symbol("x"), "Symbol(x)"],
   [10n, "10"],
-])("has the text of %o", (thrown, message) => {
+])("uses the text of %o", (thrown, message) => {
   expect(describeThrown(thrown)).toEqual({ code: null, message, retryable: null });
 });
 
-test("knows what was aborted by its name", () => {
+test("recognizes an abort by its name", () => {
   expect(isAbortError(new DOMException("aborted", "AbortError"))).toBe(true);
   expect(isAbortError(Object.assign(new Error("aborted"), { name: "AbortError" }))).toBe(true);
   expect(isAbortError(new Error("aborted"))).toBe(false);

@@ -1,4 +1,5 @@
-// A resource that only the result names, through the library: undone by its id, also after a restart.
+// A resource that only the result identifies, through the library: undone by its id, even after a
+// restart.
 import { expect, test } from "vitest";
 import type { Callgate } from "../../../../services/library/callgate.ts";
 import { makeDirectory, openGate } from "../../../support/open-gate.ts";
@@ -22,7 +23,7 @@ async function reasonOf(gate: Callgate, tool: string, args: object) {
   return decision.refusal?.reason;
 }
 
-test("create, delete what came of it, create again", async () => {
+test("creates, deletes what the result identified, and creates again", async () => {
   const dataDir = makeDirectory();
   const first = await openGate({ policy: POLICY, dataDir });
   await done(first, "create_invoice", { amount: 5 }, { invoice: { id: 7 } });

@@ -41,7 +41,7 @@ function setUp(report: (call: ExecutableCall) => Promise<void> = async () => und
   return { executor, reports, lateErrors };
 }
 
-/** A handler that waits to be let on, and says when it began. */
+/** A handler that waits until the test releases it, and logs when it began. */
 function gated(name: string, log: string[]) {
   let go: (value: string) => void = () => undefined;
   const handler: Handler = () => {
@@ -59,7 +59,7 @@ function gated(name: string, log: string[]) {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("the order of calls", () => {
-  test("lets writes of a conversation wait for each other, and nothing else", async () => {
+  test("makes writes of a conversation wait for each other, and nothing else", async () => {
     const { executor } = setUp();
     const log: string[] = [];
     const [one, two, read, other] = ["one", "two", "read", "other"].map((n) => gated(n, log));
@@ -82,7 +82,7 @@ describe("the order of calls", () => {
     expect(types).toEqual(["succeeded", "succeeded", "succeeded", "succeeded"]);
   });
 
-  test("runs the writes of one step side by side, after all of those before and before all others", async () => {
+  test("runs the writes of one step side by side, after all earlier and before all later ones", async () => {
     const { executor } = setUp();
     const log: string[] = [];
     const [first, one, two, next] = ["first", "one", "two", "next"].map((n) => gated(n, log));
@@ -109,13 +109,13 @@ describe("the order of calls", () => {
     await Promise.all(runs);
   });
 
-  test("names a step by its turn, and calls without one have none in common", () => {
+  test("names a step by its turn, and gives calls without a step no common name", () => {
     expect(stepName("1", "7")).not.toBe(stepName("2", "7"));
     expect(stepName(null, "7")).not.toBe(stepName("null", "7"));
     expect(stepName("1", null)).toBeNull();
   });
 
-  test("lets the next write on after one that failed, or could not be reported", async () => {
+  test("continues with the next write after one that failed or could not be reported", async () => {
     let failing = true;
     const { executor } = setUp(async () => {
       if (failing) throw new Error("the log is gone");
@@ -144,7 +144,7 @@ describe("a call", () => {
     expect(reports).toEqual([["d1", { status: "succeeded", value, durationMs: 0 }]]);
   });
 
-  test("that fails is reported so, once, and is not tried again", async () => {
+  test("is reported as failed once and is not retried", async () => {
     const { executor, reports } = setUp();
     let runs = 0;
     const declined = Object.assign(new Error("declined"), { status: 402 });
@@ -158,40 +158,37 @@ describe("a call", () => {
     expect(runs).toBe(1);
   });
 
-  test("is not started after its time", async () => {
+  test("does not start after its time", async () => {
     const { executor, reports } = setUp();
     const run = executor.run({ ...CALL, notAfterMs: NOW_MS - 1 }, () => "ran");
     expect(await run).toMatchObject({ type: "not_executed", why: "too_late" });
     expect(reports).toMatchObject([["d1", { status: "not_executed" }]]);
   });
 
-  test("is not started, and not reported, where its claim is not granted", async () => {
+  test("neither starts nor is reported if its claim is not granted", async () => {
     const { executor, reports } = setUp();
     const run = executor.run(CALL, () => "ran", { claim: async () => false });
     expect(await run).toEqual({ type: "not_claimed" });
     expect(reports).toEqual([]);
   });
 
-  test.each([true, false])(
-    "that is too late is claimed all the same (granted: %s)",
-    async (granted) => {
-      const { executor, reports } = setUp();
-      const late = { ...CALL, notAfterMs: NOW_MS - 1 };
-      const run = executor.run(late, () => "ran", { claim: async () => granted });
-      // Somebody else may have started it in time: then nothing is told of it.
-      expect(await run).toMatchObject({ type: granted ? "not_executed" : "not_claimed" });
-      expect(reports.map(([, { status }]) => status)).toEqual(granted ? ["not_executed"] : []);
-    },
-  );
+  test.each([true, false])("is claimed even if it is too late (granted: %s)", async (granted) => {
+    const { executor, reports } = setUp();
+    const late = { ...CALL, notAfterMs: NOW_MS - 1 };
+    const run = executor.run(late, () => "ran", { claim: async () => granted });
+    // Somebody else may have started it in time: then nothing is told of it.
+    expect(await run).toMatchObject({ type: granted ? "not_executed" : "not_claimed" });
+    expect(reports.map(([, { status }]) => status)).toEqual(granted ? ["not_executed"] : []);
+  });
 
-  test("given up before its claim is not told to be over where another has started it", async () => {
+  test("is not reported as over if it was given up before its claim and another has started it", async () => {
     const { executor, reports } = setUp();
     const options = { signal: AbortSignal.abort(), claim: async () => false };
     expect(await executor.run(CALL, () => "ran", options)).toEqual({ type: "not_claimed" });
     expect(reports).toEqual([]);
   });
 
-  test("that throws what cannot be read fails all the same", async () => {
+  test("fails even if reading the thrown value throws", async () => {
     const { executor, reports } = setUp();
     const thrown = Object.defineProperty(new Error("declined"), "code", {
       get: () => {
@@ -205,7 +202,7 @@ describe("a call", () => {
     expect(reports).toMatchObject([["d1", { status: "failed", error: { message: "declined" } }]]);
   });
 
-  test("that ended and whose report cannot even be made is not taken for one that has not run", async () => {
+  test("does not count as unrun if it ended and its report cannot be made", async () => {
     const { executor } = setUp();
     const thrown = Object.assign(new Error("declined"), { code: "E".repeat(300) });
     const broken = vi.spyOn(String.prototype, "slice").mockImplementation(() => {
@@ -218,7 +215,7 @@ describe("a call", () => {
     expect(error).toMatchObject({ execution: { type: "failed", error: thrown } });
   });
 
-  test("is not started where asking for the claim fails", async () => {
+  test("does not start if claiming it fails", async () => {
     const { executor, reports } = setUp();
     const refused = new Error("no answer");
     const claim = () => Promise.reject(refused);
@@ -228,7 +225,7 @@ describe("a call", () => {
     expect(reports).toEqual([]);
   });
 
-  test("given up before its start was not executed", async () => {
+  test("is not executed if it was given up before its start", async () => {
     const { executor, reports } = setUp();
     const reason = new Error("never mind");
     const run = executor.run(CALL, () => "ran", { signal: AbortSignal.abort(reason) });
@@ -236,7 +233,7 @@ describe("a call", () => {
     expect(reports).toMatchObject([["d1", { status: "not_executed" }]]);
   });
 
-  test("given up while it runs is unknown, and a success afterwards is told", async () => {
+  test("is unknown if it was given up while it ran, and a later success is reported", async () => {
     const { executor, reports } = setUp();
     const log: string[] = [];
     const { handler, end } = gated("slow", log);
@@ -252,7 +249,7 @@ describe("a call", () => {
     expect(statuses).toEqual(["unknown", "succeeded"]);
   });
 
-  test("that runs too long is aborted and unknown, and its failing of that is not told", async () => {
+  test("is aborted and unknown if it runs too long, and its later failure is not reported", async () => {
     const { executor, reports, lateErrors } = setUp();
     const run = executor.run(
       { ...CALL, timeLimitMs: 5 },
@@ -270,7 +267,7 @@ describe("a call", () => {
     expect(lateErrors).toEqual([]);
   });
 
-  test("that ended and could not be reported says how it ended", async () => {
+  test("says how it ended if that could not be reported", async () => {
     const { executor } = setUp(() => Promise.reject(new Error("the log is gone")));
     const error = await executor.run(CALL, () => "paid").catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
@@ -280,7 +277,7 @@ describe("a call", () => {
   });
 });
 
-test("closing waits for what runs, then aborts it", async () => {
+test("closing waits for running calls, then aborts them", async () => {
   const { executor, reports } = setUp();
   const run = executor.run(
     CALL,
@@ -294,7 +291,7 @@ test("closing waits for what runs, then aborts it", async () => {
   expect(await run).toMatchObject({ type: "unknown", why: "closed" });
 });
 
-test("closing tells what it broke off from what had not begun, and both from what its caller gave up", async () => {
+test("closing distinguishes aborted, unstarted and given-up calls", async () => {
   const { executor, reports } = setUp();
   const never: Handler = () => new Promise(() => undefined);
   const controller = new AbortController();
@@ -316,13 +313,13 @@ test("closing tells what it broke off from what had not begun, and both from wha
   ]);
 });
 
-describe("times of more than 24.8 days, where a timer fires at once", () => {
+describe("times above 24.8 days, at which a Node timer fires at once", () => {
   const DAY_MS = 86_400_000;
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  test("a call runs for as long as its tool may", async () => {
+  test("let a call run for as long as its tool may", async () => {
     vi.useFakeTimers();
     const { executor } = setUp();
     const call = { ...CALL, timeLimitMs: 100 * DAY_MS };
@@ -339,7 +336,7 @@ describe("times of more than 24.8 days, where a timer fires at once", () => {
   });
 
   test.each([2 ** 31, 30 * DAY_MS, Number.POSITIVE_INFINITY])(
-    "closing within %d ms waits for what runs",
+    "let closing within %d ms wait for running calls",
     async (timeoutMs) => {
       vi.useFakeTimers();
       const { executor } = setUp();
@@ -358,7 +355,7 @@ describe("times of more than 24.8 days, where a timer fires at once", () => {
   );
 });
 
-test("the key stands where the tool declares it, and the model's own value never does", () => {
+test("the key is in the argument that the tool declares, and the model's own value never is", () => {
   const args = { order: "7", key: "mine" };
   expect(argumentsWithKey(args, null, "k")).toBe(args);
   expect(argumentsWithKey(args, "key", "k")).toEqual({ order: "7", key: "k" });
@@ -375,7 +372,7 @@ test("the key stands where the tool declares it, and the model's own value never
   });
 });
 
-test("many calls under way are no leak that Node warns of", async () => {
+test("many running calls cause no listener warning of Node", async () => {
   const warned = vi.fn();
   process.on("warning", warned);
   try {

@@ -1,4 +1,4 @@
-// Guarded calls that are made again under their id, by how they ended.
+// Guarded calls that are repeated under their id, by how they ended.
 import { describe, expect, test } from "vitest";
 import type { CallReport } from "../../../../services/client/inputs/report.ts";
 import { type Callgate, isRefused } from "../../../../services/library/callgate.ts";
@@ -12,7 +12,9 @@ type Outcome =
   | { readonly thrown: unknown }
   | { readonly value: unknown };
 
-/** What the guarded call gives under the id of a call that somebody else has run and reported. */
+/**
+ * The answer of the guarded call under the id of a call that somebody else has run and reported.
+ */
 async function again(gate: Callgate): Promise<Outcome> {
   const tools = gate.guard(
     {
@@ -37,7 +39,7 @@ async function reported(report: CallReport): Promise<Outcome> {
   return again(gate);
 }
 
-describe("a guarded call that is made again under its id", () => {
+describe("a guarded call repeated under its id", () => {
   test.each<[string, CallReport, Outcome]>([
     [
       "gives the output of one that succeeded",
@@ -87,7 +89,7 @@ describe("a guarded call that is made again under its id", () => {
   });
 });
 
-describe("a guarded write that is made again once it may not start any more", () => {
+describe("a guarded write repeated when it may no longer start", () => {
   /** A gate whose calls must start within a moment, and a card that is charged as the test says. */
   async function late(charge: () => unknown, time: object = {}) {
     const tools = { charge_card: { start_within_ms: 50, ...time } };
@@ -108,7 +110,7 @@ describe("a guarded write that is made again once it may not start any more", ()
     return { gate, ask, untilLate, charged: () => charged };
   }
 
-  test("gives what it gave the first time", async () => {
+  test("returns its first output", async () => {
     const { ask, untilLate, charged } = await late(() => ({ paid: 7 }));
     expect(await ask()).toEqual({ paid: 7 });
     await untilLate();
@@ -116,7 +118,7 @@ describe("a guarded write that is made again once it may not start any more", ()
     expect(charged()).toBe(1);
   });
 
-  test("is of unknown outcome where it was given up while it ran, and is not freed by that", async () => {
+  test("stays unknown if it was given up while it ran, and is not freed by that", async () => {
     const { gate, ask, untilLate, charged } = await late(() => new Promise(() => undefined), {
       time_limit_ms: 20,
     });
@@ -129,7 +131,7 @@ describe("a guarded write that is made again once it may not start any more", ()
     expect(charged()).toBe(1);
   });
 
-  test("was not run where nobody had started it, and says that its id is used up", async () => {
+  test("reports that it was not run and that its id is used up if nobody had started it", async () => {
     const { gate, ask, untilLate, charged } = await late(() => "paid");
     await gate.propose(CALL);
     await untilLate();
@@ -144,7 +146,10 @@ describe("a guarded write that is made again once it may not start any more", ()
 });
 
 describe("a guarded write whose turn comes when its outcome counts as unknown", () => {
-  /** A charge that waits behind another one until the gate has given it up; `meanwhile` has its decision. */
+  /**
+   * A charge that waits behind another one until the gate has given it up; `meanwhile` gets its
+   * decision.
+   */
   async function queued(meanwhile: (gate: Callgate, decisionId: string) => Promise<unknown>) {
     const times = { start_within_ms: 50, time_limit_ms: 50 };
     const tools = { charge_card: times, send_mail: { time_limit_ms: 20_000 } };
@@ -174,7 +179,7 @@ describe("a guarded write whose turn comes when its outcome counts as unknown", 
     return { gate, decisionId, answer: await answer, charged: () => charged };
   }
 
-  test("was not run where nobody has begun it, and that is journaled", async () => {
+  test("is journaled as not run if nobody has begun it", async () => {
     const { gate, decisionId, answer, charged } = await queued(async () => undefined);
     expect(answer).toMatchObject({
       reason: "gate_unavailable",
@@ -185,7 +190,7 @@ describe("a guarded write whose turn comes when its outcome counts as unknown", 
     expect(charged()).toBe(0);
   });
 
-  test("stays of unknown outcome where anybody says that it has begun it", async () => {
+  test("stays unknown if anybody has recorded its start", async () => {
     const { gate, decisionId, answer } = await queued((by, id) =>
       by.report(id, { status: "started" }),
     );
@@ -193,7 +198,7 @@ describe("a guarded write whose turn comes when its outcome counts as unknown", 
     expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
   });
 
-  test("stays of unknown outcome where it was decided for somebody else, who may have run it without a word", async () => {
+  test("stays unknown if it was decided for somebody else, who may have run it unrecorded", async () => {
     const times = { start_within_ms: 50, time_limit_ms: 50 };
     const gate = await openGate({ policy: { tool_schemas: { charge_card: times } } });
     const { decisionId = "" } = await gate.propose(CALL);
@@ -204,13 +209,13 @@ describe("a guarded write whose turn comes when its outcome counts as unknown", 
     expect((await gate.propose(other)).refusal?.reason).toBe("outcome_unknown");
   });
 
-  test("ended as somebody has told", async () => {
+  test("has the outcome that somebody else reported", async () => {
     const { answer } = await queued((by, id) => by.report(id, { status: "succeeded", output: 7 }));
     expect(answer).toBe(7);
   });
 });
 
-test("a signal that is none is told before anything is asked", async () => {
+test("rejects an invalid signal before it proposes the call", async () => {
   const gate = await openGate();
   const { charge_card } = gate.guard({ charge_card: (_: object) => "paid" }, CONTEXT);
   const signal = new AbortController() as unknown as AbortSignal;
@@ -220,7 +225,7 @@ test("a signal that is none is told before anything is asked", async () => {
   });
 });
 
-test("what cannot be learned of the context is a rejection, as every other error is", async () => {
+test("rejects the promise if the context throws", async () => {
   const gate = await openGate();
   const { charge_card } = gate.guard({ charge_card: (_: object) => "paid" }, () => {
     throw new Error("no conversation");

@@ -1,4 +1,4 @@
-/** What the caller of a guarded tool is told where its end is not a usual one. */
+/** What the caller of a guarded tool receives after an unusual end. */
 import { describe, expect, test } from "vitest";
 import { isRefused } from "../../../../services/library/callgate.ts";
 import { openGate } from "../../../support/open-gate.ts";
@@ -15,12 +15,12 @@ test.each([
   ["a function without a text", Object.assign(() => 1, { toString: 5, valueOf: 5 })],
   ["a function that nobody may look at", revoked(() => undefined)],
   ["an object that nobody may look at", revoked({})],
-])("a tool that throws %s ran, and failed", async (_what, thrown) => {
+])("counts a tool that throws %s as run and failed", async (_what, thrown) => {
   const gate = await openGate();
   const charge = (_: { order: string }) => Promise.reject(thrown);
   const tools = gate.guard({ charge_card: charge }, CONTEXT);
   const call = { tool: "charge_card", arguments: { order: "7" }, callId: "call-7" };
-  // In a box: to resolve with it would be to look at it.
+  // Wrapped, because resolving with the proxy would access it.
   const caught = await tools.charge_card(call.arguments, { callId: call.callId }).then(
     () => ({ error: "nothing was thrown" }),
     (error: unknown) => ({ error }),
@@ -41,7 +41,7 @@ describe("closing", () => {
     return { gate, begun, tools: gate.guard({ charge_card: charge }, CONTEXT) };
   };
 
-  test("says of a call that it broke off that it may have taken effect", async () => {
+  test("says that an aborted call may have taken effect", async () => {
     const { gate, begun, tools } = await open();
     const broken = tools.charge_card({ order: "7" }).catch((error: unknown) => error);
     await expect.poll(() => begun).toEqual(["7"]);
@@ -51,13 +51,13 @@ describe("closing", () => {
     expect(String(error)).toContain("may have taken effect");
   });
 
-  test("refuses what waited for its turn, as it never ran", async () => {
+  test("refuses calls that wait for their turn, because they never ran", async () => {
     const { gate, begun, tools } = await open();
     const broken = tools.charge_card({ order: "7" }).catch((error: unknown) => error);
     await expect.poll(() => begun).toEqual(["7"]);
     const queued = tools.charge_card({ order: "8" });
     const identified = tools.charge_card({ order: "9" }, { callId: "call-9" });
-    // Answers come in the order of what was asked: both are decided, and wait for their turn.
+    // Answers come in the order of the requests: both calls are decided, and wait for their turn.
     await gate.propose({ ...CONTEXT, tool: "get_order", arguments: {} });
     await gate.close({ timeoutMs: 1 });
     await broken;
@@ -66,7 +66,7 @@ describe("closing", () => {
       expect(answer).toMatchObject({ reason: "gate_unavailable", detail: "closed" });
     }
     expect(await identified).toMatchObject({
-      message: expect.stringContaining("does not run any more"),
+      message: expect.stringContaining("can no longer run"),
     });
     expect(begun).toEqual(["7"]);
   });

@@ -17,7 +17,7 @@ async function* steps(_args: object) {
 }
 
 describe("a handler that is a generator", () => {
-  test("has run once it was read to its end, and its repeat is a duplicate then", async () => {
+  test("has run once it is read to its end, and its repeat is then a duplicate", async () => {
     const gate = await opened();
     const { charge_card } = gate.guard({ charge_card: steps }, CONTEXT);
     const yielded: unknown[] = [];
@@ -30,7 +30,7 @@ describe("a handler that is a generator", () => {
     await gate.close();
   });
 
-  test("is in flight while nobody reads it, and unknown once it is closed", async () => {
+  test("is running while nobody reads it, and unknown once it is closed", async () => {
     const gate = await opened();
     let begun = false;
     const tools = gate.guard(
@@ -55,7 +55,7 @@ describe("a handler that is a generator", () => {
     await gate.close();
   });
 
-  test("is unknown when its time limit passes unread", async () => {
+  test("is unknown if its time limit passes unread", async () => {
     const gate = await opened();
     const ids: string[] = [];
     const tools = gate.guard(
@@ -74,7 +74,7 @@ describe("a handler that is a generator", () => {
     await gate.close();
   });
 
-  test("that throws has failed and may have taken effect, and the reader gets what it threw", async () => {
+  test("counts as failed with a possible effect if it throws, and the reader gets the error", async () => {
     const gate = await opened();
     const ids: string[] = [];
     const tools = gate.guard(
@@ -97,7 +97,7 @@ describe("a handler that is a generator", () => {
     await gate.close();
   });
 
-  test("gives its return value as the output", async () => {
+  test("has its return value as the output", async () => {
     const gate = await opened();
     const ids: string[] = [];
     const tools = gate.guard(
@@ -115,7 +115,7 @@ describe("a handler that is a generator", () => {
     await gate.close();
   });
 
-  test("that is refused yields its refusal", async () => {
+  test("yields its refusal", async () => {
     const gate = await opened();
     const { charge_card } = gate.guard({ charge_card: steps }, CONTEXT);
     for await (const _ of charge_card({ id: 1 }));

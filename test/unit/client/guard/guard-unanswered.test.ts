@@ -1,4 +1,5 @@
-// Guarded calls whose gate gives no answer in time: what did not run is told so, and can be asked for again.
+// Guarded calls whose gate does not answer in time: those that did not run are reported so, and can
+// be made again.
 import { describe, expect, test, vi } from "vitest";
 import { type Callgate, isRefused } from "../../../../services/library/callgate.ts";
 import { RetryableError } from "../../../../services/runtime/errors.ts";
@@ -16,7 +17,7 @@ const hasStatus =
   ({ record: { events } }: CommittedRecord): boolean =>
     events[0]?.type === "result_recorded" && statuses.includes(events[0].status);
 
-/** A gate that keeps from its client what comes of the claim of the first call. */
+/** A gate that hides the outcome of the first call's claim from its client. */
 async function unclaimed(times: object = {}) {
   const muted = await openMuted({ pay: times });
   let paid = 0;
@@ -32,7 +33,7 @@ async function idOf({ gate }: { readonly gate: Callgate }): Promise<string> {
 }
 
 describe("a guarded write whose claim got no answer", () => {
-  test("runs once it is asked for again, however many ask", async () => {
+  test("runs once if it is asked for again, by however many callers", async () => {
     const { ask, unmute, paid } = await unclaimed();
     expect(await ask()).toMatchObject(UNANSWERED);
     unmute();
@@ -41,7 +42,7 @@ describe("a guarded write whose claim got no answer", () => {
     expect(paid()).toBe(1);
   });
 
-  test("is not executed where it is asked for again too late", async () => {
+  test("is not executed if it is asked for again too late", async () => {
     const muted = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
     muted.unmute();
     const decisionId = await idOf(muted);
@@ -54,7 +55,7 @@ describe("a guarded write whose claim got no answer", () => {
     expect(muted.paid()).toBe(0);
   });
 
-  test("is not executed where nobody asks for it again", async () => {
+  test("is not executed if nobody asks for it again", async () => {
     const muted = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
     muted.unmute();
     const decisionId = await idOf(muted);
@@ -64,7 +65,7 @@ describe("a guarded write whose claim got no answer", () => {
     expect(muted.paid()).toBe(0);
   });
 
-  test("stays of unknown outcome where another says that it has begun the call, too", async () => {
+  test("stays unknown if another process has recorded its start as well", async () => {
     const muted = await unclaimed();
     muted.unmute();
     const decisionId = await idOf(muted);
@@ -73,7 +74,7 @@ describe("a guarded write whose claim got no answer", () => {
     expect(muted.paid()).toBe(0);
   });
 
-  test("does not run a second time where only its result was not journaled", async () => {
+  test("does not run twice if only its result was not journaled", async () => {
     const muted = await openMuted({ pay: {} });
     let paid = 0;
     const { pay } = muted.gate.guard({ pay: (_: object) => `paid ${++paid}` }, CONTEXT);
@@ -89,7 +90,7 @@ describe("a guarded write whose claim got no answer", () => {
 });
 
 describe("a guarded call without an id whose decision came too late", () => {
-  /** Asked for once without an answer. */
+  /** A call that was made once without an answer. */
   async function undecided() {
     const muted = await openMuted({ pay: {} });
     let paid = 0;
@@ -100,14 +101,14 @@ describe("a guarded call without an id whose decision came too late", () => {
     return { ...muted, pay, callId: isRefused(refused) ? refused.callId : "", paid: () => paid };
   }
 
-  test("runs when the very same call is made once more, as its answer says", async () => {
+  test("runs when the same call is made once more, as its refusal says", async () => {
     const { pay, unmute, paid } = await undecided();
     unmute();
     await expect.poll(() => pay({})).toBe("paid 1");
     expect(paid()).toBe(1);
   });
 
-  test("is not run after that, and says that its id is used up", async () => {
+  test("does not run after that, and says that its id is used up", async () => {
     const { pay, callId, unmute, paid } = await undecided();
     unmute();
     const message = expect.stringContaining("new call");
@@ -115,7 +116,7 @@ describe("a guarded call without an id whose decision came too late", () => {
     expect(paid()).toBe(0);
   });
 
-  test("runs under the id that its refusal has, where that is asked for before", async () => {
+  test("runs under the id in its refusal, if that is used first", async () => {
     const { gate, pay, callId, unmute, paid } = await undecided();
     const again = pay({}, { callId });
     unmute();
@@ -126,25 +127,22 @@ describe("a guarded call without an id whose decision came too late", () => {
   });
 });
 
-describe("a write that was begun, and of which nothing more is journaled", () => {
-  test.each([true, false])(
-    "is of unknown outcome where its run is over (told: %s)",
-    async (isReported) => {
-      const { gate, link, mute } = await openMuted({ pay: {} });
-      const pay = (_: object) => {
-        vi.spyOn(link.log, "append").mockRejectedValueOnce(FULL);
-        return "paid";
-      };
-      const guarded = gate.guard({ pay }, CONTEXT);
-      const ask = () => guarded.pay({}, { callId: CALL.callId });
-      await expect(ask()).rejects.toMatchObject({ code: "result_not_recorded" });
-      if (!isReported) mute(hasStatus("unknown"));
-      expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
-      if (isReported) expect((await gate.awaitResult(await idOf({ gate }))).status).toBe("unknown");
-    },
-  );
+describe("a write that was begun and has no further record", () => {
+  test.each([true, false])("is unknown if its run is over (reported: %s)", async (isReported) => {
+    const { gate, link, mute } = await openMuted({ pay: {} });
+    const pay = (_: object) => {
+      vi.spyOn(link.log, "append").mockRejectedValueOnce(FULL);
+      return "paid";
+    };
+    const guarded = gate.guard({ pay }, CONTEXT);
+    const ask = () => guarded.pay({}, { callId: CALL.callId });
+    await expect(ask()).rejects.toMatchObject({ code: "result_not_recorded" });
+    if (!isReported) mute(hasStatus("unknown"));
+    expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
+    if (isReported) expect((await gate.awaitResult(await idOf({ gate }))).status).toBe("unknown");
+  });
 
-  test("is not told to be of unknown outcome while it runs by hand", async () => {
+  test("is not reported as unknown while a program runs it by hand", async () => {
     const gate = await openGate({ policy: { tool_schemas: { pay: {} } } });
     const decisionId = await idOf({ gate });
     await gate.report(decisionId, { status: "started" });

@@ -1,4 +1,5 @@
-// Guarded calls without an id that surely did not run: whatever kept them from it, they are told to be not executed.
+// Guarded calls without an id that certainly did not run: whatever the cause, they are reported as
+// not executed.
 import { describe, expect, test, vi } from "vitest";
 import type { GateLink } from "../../../../services/client/gate-link.ts";
 import { isRefused } from "../../../../services/library/callgate.ts";
@@ -41,7 +42,7 @@ test("a call whose decision came before its append failed is not executed", asyn
 });
 
 test.each([undefined, "call-7"])(
-  "a call that was given up is told once more where it could not be told (id: %s)",
+  "the report of a given-up call is sent once more if it failed (id: %s)",
   async (callId) => {
     const { link, pay, paid, status } = await guarded();
     const append = link.log.append.bind(link.log);
@@ -50,7 +51,7 @@ test.each([undefined, "call-7"])(
     vi.spyOn(link.log, "append").mockImplementation(async (records) => {
       const isReport = records.some(({ topic }) => topic === "results");
       if (isReport) reports += 1;
-      // Under an id the claim is the first.
+      // With an id, the claim is the first report.
       if (isReport && reports === (callId === undefined ? 1 : 2)) throw FULL;
       const appended = await append(records);
       caller.abort(new Error("given up"));
@@ -63,7 +64,7 @@ test.each([undefined, "call-7"])(
   },
 );
 
-/** The next reports to the gate are not written; how many is up to the test. */
+/** Makes the next reports to the gate fail; the test says how many. */
 function failReports(link: GateLink, fails: (report: number) => boolean): void {
   const append: Log["append"] = link.log.append.bind(link.log);
   let reports = 0;
@@ -75,14 +76,14 @@ function failReports(link: GateLink, fails: (report: number) => boolean): void {
 
 const gaveUp = (): AbortSignal => AbortSignal.abort(new Error("given up"));
 
-/** How the call ended, once nothing more is told of it. */
+/** How the call ended, once no more reports arrive. */
 async function settled(status: () => Promise<string>): Promise<string> {
   await status();
   await new Promise((resolve) => setTimeout(resolve, 150));
   return status();
 }
 
-test("a held call whose caller gave up its wait is not executed once it is approved", async () => {
+test("a held call whose caller stopped waiting is not executed once it is approved", async () => {
   const { gate, link } = await openMuted({ wire: TIMES }, 2_000, {
     authorization: { tiers: [{ name: "asked", pattern: "wire", action: "hitl" }] },
   });
@@ -111,7 +112,7 @@ test("a held call whose caller gave up its wait is not executed once it is appro
   expect(wired).toBe(0);
 });
 
-test("a call that was never sent says why, and is left to who proposes it by hand", async () => {
+test("a call that was never sent says why, and may be proposed by hand", async () => {
   const { gate, link, pay } = await guarded();
   vi.spyOn(link, "whyUnavailable").mockReturnValueOnce("restoring");
   const refused = await pay({});
@@ -124,7 +125,7 @@ test("a call that was never sent says why, and is left to who proposes it by han
   expect(outcome).toMatchObject({ recorded: true });
 });
 
-describe("a call that was decided too late, and of which that could not be told", () => {
+describe("a call that was decided too late, and whose report failed", () => {
   async function untold() {
     const times = { start_within_ms: 500, time_limit_ms: 50 };
     const { gate, link, mute, unmute } = await openMuted({ pay: times });
@@ -141,19 +142,19 @@ describe("a call that was decided too late, and of which that could not be told"
     return { gate, decisionId, status: async () => (await gate.awaitResult(decisionId)).status };
   }
 
-  test("is told once more when the gate gives it up", async () => {
+  test("is reported once more when the gate gives it up", async () => {
     const { status } = await untold();
     expect(await settled(status)).toBe("not_executed");
   });
 
-  test("is not where somebody has begun it meanwhile", async () => {
+  test("is not reported if somebody has begun it in the meantime", async () => {
     const { gate, decisionId, status } = await untold();
     await gate.report(decisionId, { status: "started" });
     expect(await settled(status)).toBe("unknown");
   });
 });
 
-describe("a read that was given up, and of which that could not be told", () => {
+describe("a read that was given up, and whose report failed", () => {
   async function setUpRead(failed: number) {
     const times = { read_only: true, start_within_ms: 400, time_limit_ms: 50 };
     const { gate, link } = await openMuted({ look: times }, 2_000);
@@ -172,13 +173,13 @@ describe("a read that was given up, and of which that could not be told", () => 
     return { look, status, looks: () => looks, callId: () => ids[0]?.callId ?? "" };
   }
 
-  test("is not executed where nobody ran it", async () => {
+  test("is not executed if nobody ran it", async () => {
     const { look, status } = await setUpRead(1);
     await expect(look({}, { signal: gaveUp() })).rejects.toThrow("given up");
     expect(await settled(status)).toBe("not_executed");
   });
 
-  test("is of unknown outcome where it ran later under its id", async () => {
+  test("is unknown if it ran later under its id", async () => {
     const { look, status, looks, callId } = await setUpRead(2);
     await expect(look({}, { signal: gaveUp() })).rejects.toThrow("given up");
     await expect(look({}, { callId: callId() })).rejects.toMatchObject({
@@ -188,7 +189,7 @@ describe("a read that was given up, and of which that could not be told", () => 
     expect(await settled(status)).toBe("unknown");
   });
 
-  test("is of unknown outcome where others know its id", async () => {
+  test("is unknown if others have its id", async () => {
     const { look, status } = await setUpRead(1);
     const asked = look({}, { signal: gaveUp(), callId: "call-7" });
     await expect(asked).rejects.toThrow("given up");
@@ -196,7 +197,7 @@ describe("a read that was given up, and of which that could not be told", () => 
   });
 });
 
-test("a call of another secret is told once more where that could not be told", async () => {
+test("a call of another secret is reported once more if the first report failed", async () => {
   const { link, pay, paid, status } = await guarded();
   vi.spyOn(link, "keyOf").mockReturnValue(undefined);
   failReports(link, (report) => report === 1);
@@ -206,7 +207,7 @@ test("a call of another secret is told once more where that could not be told", 
   expect(paid()).toBe(0);
 });
 
-test("a call that runs under its id already is not told where who asked first gets no answer", async () => {
+test("a call that already runs under its id is not reported if its first caller gets no answer", async () => {
   const { gate, link } = await openMuted({ pay: {} }, 2_000);
   let end: () => void = () => undefined;
   const running = new Promise<void>((resolve) => {

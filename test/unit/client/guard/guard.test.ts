@@ -7,7 +7,7 @@ import {
 } from "../../../../services/library/callgate.ts";
 import { openGate } from "../../../support/open-gate.ts";
 
-/** A promise that somebody else settles. */
+/** A promise that the test settles. */
 function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
   let settle: ((value: T) => void) | undefined;
   const promise = new Promise<T>((resolve) => {
@@ -32,14 +32,14 @@ async function thrownBy(action: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The status that the journal has of the one call of this tool: what a repeat is told. */
+/** The journal's status of the one call of this tool, as a repeat receives it. */
 async function statusOf(gate: Callgate, tool: string, args: object): Promise<string | undefined> {
   const repeat = await gate.propose({ ...CONTEXT, tool, arguments: args });
   return repeat.refusal?.previousCall?.status ?? repeat.outcome;
 }
 
 describe("a guarded tool", () => {
-  test("runs with the arguments that were decided, a key and a signal", async () => {
+  test("runs with the decided arguments, a key and a signal", async () => {
     const gate = await openGate();
     const received: unknown[] = [];
     const tools = gate.guard(
@@ -56,7 +56,7 @@ describe("a guarded tool", () => {
     expect(received).toEqual(["7", expect.stringMatching(/^[\w-]{43}$/), false, "call-7"]);
   });
 
-  test("fails again without running where it failed before under its id", async () => {
+  test("fails again without running if it failed before under its id", async () => {
     const gate = await openGate();
     let runs = 0;
     const tools = gate.guard(
@@ -75,7 +75,7 @@ describe("a guarded tool", () => {
     expect(runs).toBe(1);
   });
 
-  test("gives an output that reads as a failure again, as it gave it before", async () => {
+  test("returns a failure-like output again, as before", async () => {
     const gate = await openGate();
     let runs = 0;
     const declined = { error: "card declined", status: 402 };
@@ -90,7 +90,7 @@ describe("a guarded tool", () => {
     expect(runs).toBe(1);
   });
 
-  test("does not run again for the same write, and says so without throwing", async () => {
+  test("does not repeat the same write, and says so without throwing", async () => {
     const gate = await openGate();
     let runs = 0;
     const tools = gate.guard({ charge_card: (_: { order: string }) => ++runs }, () => CONTEXT);
@@ -101,7 +101,7 @@ describe("a guarded tool", () => {
     expect(runs).toBe(1);
   });
 
-  test("gives the earlier output itself for a read answered from memory", async () => {
+  test("returns the earlier output for a read answered from memory", async () => {
     const gate = await openGate();
     const outputs: readonly unknown[] = [
       { id: 1, lines: ["a", { n: null }] },
@@ -135,7 +135,7 @@ describe("a guarded tool", () => {
     }
   });
 
-  test("runs a read again whose output could not be given back as it was", async () => {
+  test("repeats a read whose output could not be represented", async () => {
     const gate = await openGate();
     const outputs: readonly unknown[] = [
       new Date(0),
@@ -180,7 +180,7 @@ describe("a guarded tool", () => {
     expect(refused.message).toContain("card declined");
   });
 
-  test("is known to the policy by being handed over, and the revision says so", async () => {
+  test("is declared to the policy, which changes the revision", async () => {
     const gate = await openGate();
     const before = gate.policyRevision;
     const unknown = { ...CONTEXT, tool: "send_mail", arguments: {} };
@@ -193,14 +193,14 @@ describe("a guarded tool", () => {
     expect(gate.policyRevision).toBe(extended);
   });
 
-  test("changes nothing where the policy names neither tools nor tiers", async () => {
+  test("changes nothing if the policy has neither tools nor tiers", async () => {
     const gate = await openGate({ policy: { budgets: { max_tool_calls: 5 } } });
     const before = gate.policyRevision;
     gate.guard({ anything: () => 1 }, CONTEXT);
     expect(gate.policyRevision).toBe(before);
   });
 
-  test("is told from its function's own result, whatever that looks like", async () => {
+  test("is distinguished from its function's own result, whatever its form", async () => {
     const gate = await openGate();
     const tools = gate.guard({ send_mail: () => ({ refused: true, reason: "mine" }) }, CONTEXT);
     expect(isRefused(await tools.send_mail({ to: "ann" }))).toBe(false);
@@ -209,7 +209,7 @@ describe("a guarded tool", () => {
     expect(isRefused(JSON.parse(JSON.stringify(refused)))).toBe(false);
   });
 
-  test("throws for what the program got wrong, before anything is proposed", async () => {
+  test("throws for errors of the program before anything is proposed", async () => {
     const gate = await openGate();
     expect(() => gate.guard({ näme: () => 1 }, CONTEXT)).toThrow(CallgateError);
     const tools = gate.guard({ charge_card: () => 1 }, { conversationId: "" });
@@ -218,7 +218,7 @@ describe("a guarded tool", () => {
 });
 
 describe("a guarded tool that needs a person", () => {
-  test("comes back held, and runs once it is called again under its id after the approval", async () => {
+  test("returns held, and runs when it is called again under its id after the approval", async () => {
     const gate = await openGate();
     let runs = 0;
     const tools = gate.guard({ delete_order: (_: { id: number }) => ++runs }, CONTEXT);
@@ -232,7 +232,7 @@ describe("a guarded tool that needs a person", () => {
     expect(runs).toBe(1);
   });
 
-  test("waits for the verdict where that is asked for", async () => {
+  test('waits for the verdict with `onHeld: "wait"`', async () => {
     const gate = await openGate();
     const context = { ...CONTEXT, onHeld: "wait" } as const;
     const tools = gate.guard({ delete_order: ({ id }: { id: number }) => `${id} gone` }, context);
@@ -271,7 +271,7 @@ describe("a guarded call that is given up", () => {
     expect(await tools.charge_card({ order: "7" })).toBe(1);
   });
 
-  test("is unknown if it had, until it succeeds after all", async () => {
+  test("is unknown if it had started, until it succeeds after all", async () => {
     const gate = await openGate();
     const controller = new AbortController();
     const finished = deferred<string>();
@@ -309,7 +309,7 @@ describe("a guarded call that is given up", () => {
   });
 });
 
-describe("a guarded call that is asked for twice at once", () => {
+describe("a guarded call that is made twice at once", () => {
   /** Under one id, each with a signal of its own. */
   async function twice(tool: "charge_card" | "get_order") {
     const gate = await openGate();
@@ -327,13 +327,13 @@ describe("a guarded call that is asked for twice at once", () => {
     };
     const [first, second] = [ask(), ask()];
     const running = await started.promise;
-    // Both wait for it by now.
+    // Both wait for the run by now.
     await new Promise((resolve) => setTimeout(resolve, 20));
     return { first, second, running, finish: finished.resolve, ask };
   }
 
   test.each(["charge_card", "get_order"] as const)(
-    "goes on for one when the other gives up (%s)",
+    "continues for one caller when the other gives up (%s)",
     async (tool) => {
       const { first, second, running, finish } = await twice(tool);
       first.controller.abort(new Error("the first gave up"));
@@ -344,7 +344,7 @@ describe("a guarded call that is asked for twice at once", () => {
     },
   );
 
-  test("is given up when both have, each for its own reason", async () => {
+  test("is given up when both callers have, each for its own reason", async () => {
     const { first, second, running, ask } = await twice("charge_card");
     second.controller.abort(new Error("the second gave up"));
     expect(String(await thrownBy(second.answer))).toContain("the second gave up");
@@ -356,7 +356,7 @@ describe("a guarded call that is asked for twice at once", () => {
   });
 });
 
-test("many guarded calls at once that share a signal are no leak", async () => {
+test("many guarded calls that share a signal leak no listeners", async () => {
   const gate = await openGate();
   const warnings: string[] = [];
   const warned = ({ message }: Error): void => void warnings.push(message);
@@ -369,7 +369,7 @@ test("many guarded calls at once that share a signal are no leak", async () => {
   expect(warnings).toEqual([]);
 });
 
-describe("guarded tools when the gate is gone", () => {
+describe("guarded tools of a closed gate", () => {
   test("are refused and do not run", async () => {
     const gate = await openGate();
     let runs = 0;
@@ -380,7 +380,7 @@ describe("guarded tools when the gate is gone", () => {
     expect(runs).toBe(0);
   });
 
-  test("that run are waited for, and reported, before it closes", async () => {
+  test("are awaited and reported before the gate closes, if they run", async () => {
     const gate = await openGate();
     const finished = deferred<string>();
     const started = deferred<void>();

@@ -19,7 +19,7 @@ const untyped = (value: unknown): never => value as never;
 
 describe("a misspelled member", () => {
   test.each([
-    [{ policy: POLICY, datadir: "x" }, "`datadir` is not known; known are policy,"],
+    [{ policy: POLICY, datadir: "x" }, "`datadir` is unknown; use one of policy,"],
     [{ policy: POLICY, dataDir: "" }, "`dataDir` must be the path of a directory, or false"],
     [{ policy: POLICY, dataDir: true }, "`dataDir` must be the path of a directory, or false"],
     [{ policy: POLICY, dataDir: false, timeoutMs: Number.NaN }, "`timeoutMs` must be a number"],
@@ -39,7 +39,7 @@ describe("a misspelled member", () => {
       "`normalizers.x_a` must be a function",
     ],
     [undefined, "it must be an object"],
-  ])("of the options is told: %j", async (options, message) => {
+  ])("of the options is rejected: %j", async (options, message) => {
     const error = await errorOf(openCallgate(untyped(options)));
     expect(error).toMatchObject({
       code: "invalid_input",
@@ -50,13 +50,13 @@ describe("a misspelled member", () => {
   const kafka = { brokers: ["127.0.0.1:1"], connectionTimeoutMs: 200 };
 
   test.each([
-    [{ kafka, timeOutMs: 5 }, "`timeOutMs` is not known; known are kafka,"],
+    [{ kafka, timeOutMs: 5 }, "`timeOutMs` is unknown; use one of kafka,"],
     [{ kafka, timeoutMs: -1 }, "`timeoutMs` must be a number of milliseconds above 0"],
     [{ kafka, timeoutMs: "30s" }, "`timeoutMs` must be a number"],
     [{ kafka, onLost: "x" }, "`onLost` must be a function"],
     [{ kafka, secret: 9999 }, "`secret` must be text or bytes"],
     [undefined, "it must be an object"],
-  ])("of the options of a connection is told before it is made: %j", async (options, message) => {
+  ])("of the connection options is rejected before connecting: %j", async (options, message) => {
     expect(await errorOf(connectCallgate(untyped(options)))).toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining(message),
@@ -67,9 +67,9 @@ describe("a misspelled member", () => {
     [{ timeoutMs: -1 }, "`timeoutMs` must be a number of milliseconds, 0 or more"],
     [{ timeoutMs: Number.NaN }, "`timeoutMs` must be a number"],
     [{ timeoutMs: "5000" }, "`timeoutMs` must be a number"],
-    [{ timeout: 5 }, "`timeout` is not known"],
+    [{ timeout: 5 }, "`timeout` is unknown"],
     [null, "it must be an object"],
-  ])("of a close is told, and the gate stays open: %j", async (options, message) => {
+  ])("of the close options is rejected, and the gate stays open: %j", async (options, message) => {
     const gate = await openGate();
     expect(await errorOf(gate.close(untyped(options)))).toMatchObject({
       code: "invalid_input",
@@ -81,10 +81,10 @@ describe("a misspelled member", () => {
   });
 
   test.each([
-    [{ conversationId: "c", tool: "pay", args: { a: 1 } }, "`args` is not known; known are"],
-    [{ conversationId: "c", tool: "pay", arguments: {}, trun: 1 }, "`trun` is not known"],
+    [{ conversationId: "c", tool: "pay", args: { a: 1 } }, "`args` is unknown; use one of"],
+    [{ conversationId: "c", tool: "pay", arguments: {}, trun: 1 }, "`trun` is unknown"],
     [undefined, "it must be an object"],
-  ])("of a proposal is told, and nothing is decided: %j", async (call, message) => {
+  ])("of a proposal is rejected, and nothing is decided: %j", async (call, message) => {
     const gate = await openCallgate({ policy: POLICY, dataDir: false, secret });
     const error = await errorOf(gate.propose(untyped(call)));
     expect(error).toMatchObject({
@@ -94,14 +94,14 @@ describe("a misspelled member", () => {
     await gate.close();
   });
 
-  test("of a report is told", async () => {
+  test("of a report is rejected", async () => {
     const gate = await openCallgate({ policy: POLICY, dataDir: false, secret });
     const call = { conversationId: "c", tool: "pay", arguments: {} };
     const { decisionId } = await gate.propose(call);
     const report = untyped({ status: "succeeded", otput: 1 });
     expect(await errorOf(gate.report(decisionId ?? "", report))).toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining("`otput` is not known"),
+      message: expect.stringContaining("`otput` is unknown"),
     });
     await gate.close();
   });
@@ -109,13 +109,13 @@ describe("a misspelled member", () => {
 
 describe("a verdict", () => {
   test.each([
-    [{ by: "ann", reson: "x" }, "`reson` is not known; known are by, reason, further"],
-    [{ by: "ann", further: { calls: "any", untilMS: 1 } }, "`untilMS` is not known"],
+    [{ by: "ann", reson: "x" }, "`reson` is unknown; use one of by, reason, further"],
+    [{ by: "ann", further: { calls: "any", untilMS: 1 } }, "`untilMS` is unknown"],
     [{ by: "ann", reason: 7 }, "`reason` must be text"],
     [{ by: " " }, "must say who gives it"],
     [{ by: "an\u200bn" }, "`by` has characters that nobody sees"],
     [undefined, "it must be an object"],
-  ])("is refused where a member is wrong: %j", async (verdict, message) => {
+  ])("is rejected if a member is wrong: %j", async (verdict, message) => {
     const tiers = [{ name: "ask", pattern: "pay", action: "hitl" }];
     const policy = untyped({ ...POLICY, authorization: { tiers } });
     const gate = await openCallgate({ policy, dataDir: false, secret });
@@ -141,7 +141,7 @@ describe("policy files", () => {
   const deny =
     'authorization: { tiers: [{ name: never, pattern: "wipe_*", action: deny }] }\nunknown_tools: deny\n';
 
-  test("of a list are merged", async () => {
+  test("are merged if given as a list", async () => {
     const policy = files(deny, "tool_schemas: { wipe_disk: {}, look: {} }\n");
     const gate = await openCallgate({ policy, dataDir: false, secret });
     const outcomes = await Promise.all(
@@ -153,7 +153,7 @@ describe("policy files", () => {
     await gate.close();
   });
 
-  test("that are not UTF-8 are not read, and the line is named", async () => {
+  test("are rejected with the line if they are not UTF-8", async () => {
     const [policy = ""] = files(
       Buffer.from("# first\ntool_schemas: { l\xf6schen: {} }\n", "latin1"),
     );
@@ -164,7 +164,7 @@ describe("policy files", () => {
   });
 });
 
-test("the first of two who must approve is told that the call waits on, and the same one that it was said", async () => {
+test("the first of two approvers learns that the call still waits, and that a second approval does not count", async () => {
   const tiers = [{ name: "two", pattern: "pay", action: "hitl", approvals: 2 }];
   const policy = { ...POLICY, authorization: { tiers } };
   const gate = await openCallgate({ policy, dataDir: false, secret });
@@ -174,7 +174,7 @@ test("the first of two who must approve is told that the call waits on, and the 
   const first = await gate.approve(approvalId, { by: "ann" });
   expect(first).toMatchObject({ outcome: "held", approvalId, callId: held.callId });
   expect(await errorOf(gate.approve(approvalId, { by: "ann" }))).toMatchObject({
-    message: expect.stringContaining("has approved"),
+    message: expect.stringContaining("has already approved"),
   });
   const further = { by: "ben", further: { calls: 3 } };
   expect(await errorOf(gate.approve(approvalId, further))).toMatchObject({

@@ -1,4 +1,5 @@
-// What a client does not have in memory: it begins with none of what the gate has decided before.
+// Requests about calls that a client does not have in memory: it begins with no decisions of the
+// past.
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../../services/adapters/system/clock.ts";
 import type { Callgate } from "../../../../services/client/api/callgate.ts";
@@ -23,10 +24,10 @@ const NOBODYS = "0".repeat(32);
 
 type Where = "here" | "elsewhere";
 
-/** A gate, and clients of it that have heard nothing so far. */
+/** A gate, and clients of it that have received nothing so far. */
 class Gate {
   readonly #embedded: Embedded;
-  /** Journal records that were decoded by clients of `elsewhere` and `here` alike. */
+  /** Number of journal records that clients of `elsewhere` and `here` have decoded. */
   decoded = 0;
   /** Called once, when the next record of the journal is decoded. */
   meanwhile: (() => Promise<unknown>) | undefined;
@@ -40,7 +41,7 @@ class Gate {
     const { log } = this.#embedded;
     const codec: AvroCodec = {
       ...this.#embedded.codec,
-      // Whoever decodes waits until that is done: it comes while a search is under way.
+      // Whoever decodes waits until that is done, so it happens during a search.
       pending: () => {
         this.#under = this.meanwhile?.() ?? this.#under;
         this.meanwhile = undefined;
@@ -70,7 +71,7 @@ class Gate {
 }
 
 async function noop(): Promise<void> {
-  // The gate is closed by whoever opened it.
+  // The test that opened the gate has closed it.
 }
 
 async function openGate(): Promise<Gate> {
@@ -86,7 +87,7 @@ async function look(gate: Callgate, times: number): Promise<void> {
 }
 
 test.each(["here", "elsewhere"] as const)(
-  "an old call is searched for once, whatever is asked of it (%s)",
+  "searches for an old call only once, for every kind of request (%s)",
   async (where) => {
     const gate = await openGate();
     const first = gate.client("here");
@@ -103,13 +104,13 @@ test.each(["here", "elsewhere"] as const)(
     for (const ask of asked) {
       gate.decoded = 0;
       await ask(gate.client(where));
-      // Each of the 22 records, and those that the position of an answer is known of.
+      // Each of the 22 records, and those whose position an answer includes.
       expect(gate.decoded).toBeLessThanOrEqual(24);
     }
   },
 );
 
-test("what can be no id is not searched for, and is answered as one that nobody has", async () => {
+test("does not search for an impossible id, and answers as for a missing one", async () => {
   const gate = await openGate();
   await look(gate.client("here"), 3);
   const client = gate.client("here");
@@ -129,7 +130,7 @@ test("what can be no id is not searched for, and is answered as one that nobody 
 });
 
 test.each(["here", "elsewhere"] as const)(
-  "a decision that comes while the journal is searched is not missed (%s)",
+  "does not miss a decision that comes during the search (%s)",
   async (where) => {
     const gate = await openGate();
     const person = gate.client("here");
@@ -147,7 +148,7 @@ test.each(["here", "elsewhere"] as const)(
 );
 
 test.each(["here", "elsewhere"] as const)(
-  "an old call of unknown outcome is told once how it ended, however many tell it (%s)",
+  "accepts one end of an old unknown call, however many report it (%s)",
   async (where) => {
     const gate = await openGate();
     const first = gate.client("here");
@@ -163,7 +164,7 @@ test.each(["here", "elsewhere"] as const)(
   },
 );
 
-test("a search ends with the wait that it is for", async () => {
+test("stops a search with the wait that it serves", async () => {
   const gate = await openGate();
   await look(gate.client("here"), 3);
   const never = new Promise<void>(() => undefined);
@@ -177,7 +178,7 @@ test("a search ends with the wait that it is for", async () => {
   await expect(aborted).rejects.toThrow("enough");
 });
 
-test("what is known of a call is read within the time of the wait, too", async () => {
+test("limits the reading of a remembered call by the wait, too", async () => {
   const gate = await openGate();
   const client = gate.client("here");
   const { decisionId = "" } = await client.propose(CALL);
@@ -191,7 +192,7 @@ test("what is known of a call is read within the time of the wait, too", async (
   await expect(client.awaitResult(decisionId, { signal })).rejects.toThrow("enough");
 });
 
-test("a search that is under way ends when the gate is closed", async () => {
+test("stops a running search when the gate is closed", async () => {
   const gate = await openGate();
   await look(gate.client("here"), 3);
   const client = gate.client("here");

@@ -14,7 +14,7 @@ function input(text: string): OutgoingInput {
   return { topic: "proposals", partition: 0, key: "t/c", value: Buffer.from(text) };
 }
 
-/** Takes what it is given, but for texts that say `poison`; refuses as a whole, as logs do. */
+/** Accepts everything but texts that contain `poison`; refuses a batch as a whole, as logs do. */
 function logOf(appended: string[][]): Pick<Log, "partitions" | "append"> {
   let next = 0;
   return {
@@ -32,7 +32,7 @@ function repliesOf(log: Pick<Log, "partitions" | "append">, together = true): Jo
   return new JournalReplies(log as Log, { timeoutMs: 1_000, together });
 }
 
-/** The journal record of the input at this offset; nothing else of it is looked at. */
+/** The journal record of the input at this offset; nothing else in it matters. */
 function committed(offset: number): CommittedRecord {
   const at = { topic: "proposals", partition: 0, offset, appendTimeMs: 1 };
   return {
@@ -67,12 +67,12 @@ function slowLog() {
   };
 }
 
-describe("an input that gets no answer in its time", () => {
+describe("an input without an answer in time", () => {
   const TIMEOUT_MS = 20;
   const repliesWithin = (log: Pick<Log, "partitions" | "append">) =>
     new JournalReplies(log as Log, { timeoutMs: TIMEOUT_MS, together: false });
 
-  test.each(["answers", "fails"])("ends, also where its append %s later", async (late) => {
+  test.each(["answers", "fails"])("ends, even if its append %s later", async (late) => {
     const slow = slowLog();
     const replies = repliesWithin(slow.log);
     const error = await replies.send(input("a")).catch((thrown: unknown) => thrown);
@@ -87,13 +87,13 @@ describe("an input that gets no answer in its time", () => {
     await replies.drained();
   });
 
-  test("ends where the gate is what gives none", async () => {
+  test("ends if the gate does not answer", async () => {
     const replies = repliesWithin(logOf([]));
     const error = await replies.send(input("a")).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "timeout", message: expect.stringContaining("the gate") });
   });
 
-  test("ends when what was left of it is over, also behind one that has longer", async () => {
+  test("ends when its remaining time is over, even behind one with more time", async () => {
     const replies = repliesOf(logOf([]), false);
     const longer = replies.send(input("a"));
     const fromMs = performance.now();
@@ -103,13 +103,13 @@ describe("an input that gets no answer in its time", () => {
     expect((await longer).offset).toBe(0);
   });
 
-  test("is not waited for where its append answers later: the next at its place has its own answer", async () => {
+  test("is abandoned if its append answers later: the next input at its position gets its own answer", async () => {
     const slow = slowLog();
     const replies = repliesWithin(slow.log);
     expect(await codeOf(replies.send(input("a")))).toBe("timeout");
     slow.answer(0);
     await new Promise((resolve) => setImmediate(resolve));
-    // The log was made anew: places begin again.
+    // The log was created again: offsets restart.
     const next = replies.send(input("b"));
     replies.committed([committed(0)]);
     slow.answer(0);
@@ -117,7 +117,7 @@ describe("an input that gets no answer in its time", () => {
     await replies.drained();
   });
 
-  test("leaves no record behind for who asks next", async () => {
+  test("leaves no record for later callers", async () => {
     const slow = slowLog();
     const replies = repliesWithin(slow.log);
     const first = codeOf(replies.send(input("a")));
@@ -128,7 +128,7 @@ describe("an input that gets no answer in its time", () => {
     expect(await codeOf(next)).toBe("timeout");
   });
 
-  test("is not appended any more where what it waits for comes too late, or fails", async () => {
+  test("is not appended if what it waits for is late, or fails", async () => {
     const slow = slowLog();
     const replies = repliesWithin(slow.log);
     let ready: () => void = () => undefined;
@@ -144,8 +144,8 @@ describe("an input that gets no answer in its time", () => {
   });
 });
 
-describe("inputs of one turn", () => {
-  test("are appended as one, in their order, and each has its own answer", async () => {
+describe("the inputs of one turn", () => {
+  test("are appended as one batch, in order, and each has its own answer", async () => {
     const appended: string[][] = [];
     const replies = repliesOf(logOf(appended));
     const sent = ["a", "b", "c"].map((text) => replies.send(input(text)));
@@ -155,7 +155,7 @@ describe("inputs of one turn", () => {
     expect(appended).toEqual([["a", "b", "c"]]);
   });
 
-  test("are appended one by one where the log does not take all or none", async () => {
+  test("are appended one by one if the log does not take all or none", async () => {
     const appended: string[][] = [];
     const replies = repliesOf(logOf(appended), false);
     const sent = ["a", "b"].map((text) => replies.send(input(text)));
@@ -164,7 +164,7 @@ describe("inputs of one turn", () => {
     expect((await Promise.all(sent)).map(({ offset }) => offset)).toEqual([0, 1]);
   });
 
-  test("are not kept back by one that the log never takes", async () => {
+  test("are not held up by one that the log never takes", async () => {
     const appended: string[][] = [];
     const replies = repliesOf(logOf(appended));
     const [first, poison, last] = ["a", "poison", "c"].map((text) => replies.send(input(text)));
@@ -178,7 +178,7 @@ describe("inputs of one turn", () => {
     await replies.drained();
   });
 
-  test.each([true, false])("all fail with a log that fails (together: %s)", async (together) => {
+  test.each([true, false])("all fail if the log fails (together: %s)", async (together) => {
     for (const append of [
       () => Promise.reject(new FatalError("closed", "the log is closed")),
       () => {
@@ -192,7 +192,7 @@ describe("inputs of one turn", () => {
     }
   });
 
-  test("fail where the log does not say where they are", async () => {
+  test("fail if the log does not report their offsets", async () => {
     const replies = repliesOf({
       partitions: 1,
       append: async () => [{ offset: 0, appendTimeMs: 1 }],
@@ -204,7 +204,7 @@ describe("inputs of one turn", () => {
     expect((await sent[0])?.offset).toBe(0);
   });
 
-  test("end with the gate, also before they are appended", async () => {
+  test("end with the gate, even before they are appended", async () => {
     const appended: string[][] = [];
     const replies = repliesOf(logOf(appended));
     const reply = codeOf(replies.send(input("a")));

@@ -4,7 +4,7 @@ import type { WaitOptions } from "../../../../services/client/api/gate-types.ts"
 import { JournalWaits } from "../../../../services/client/journal/journal-waits.ts";
 import type { CommittedRecord } from "../../../../services/runtime/journal.ts";
 
-/** Each record is taken for the id that it decides. */
+/** Each record stands for the id that it decides. */
 function decisions(): JournalWaits<string> {
   const find = (record: CommittedRecord) => [[String(record), "decided"]] as const;
   return new JournalWaits<string>(find, (id) => `\`${id}\` was not decided`);
@@ -29,8 +29,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("who waits", () => {
-  test("is told what is journaled after the wait began, also before it is asked for", async () => {
+describe("a wait", () => {
+  test("receives what is journaled after it began, even before it is awaited", async () => {
     const waits = decisions();
     const wait = waits.begin("a", {});
     waits.committed(decided("b"));
@@ -42,7 +42,7 @@ describe("who waits", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("fails when nothing is journaled any more, and so does who waits from then on", async () => {
+  test("fails when nothing is journaled any more, and so do later waits", async () => {
     const waits = decisions();
     const before = waits.begin("a", {});
     waits.end(new CallgateError("closed", "another gate has the directory"));
@@ -56,7 +56,7 @@ describe("who waits", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("waits without a limit for `Infinity`", async () => {
+  test("has no limit with `Infinity`", async () => {
     const wait = decisions().begin("a", { timeoutMs: Number.POSITIVE_INFINITY });
     const ended = wait.ended();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -73,7 +73,7 @@ describe("who waits", () => {
     [{ signal: 5 }, "signal"],
     [{ timeout: 5 }, "timeout"],
     [null, "object"],
-  ])("is told that the options are wrong: %o", (options, what) => {
+  ])("rejects wrong options: %o", (options, what) => {
     const begin = () => decisions().begin("a", options as unknown as WaitOptions);
     expect(begin).toThrow(CallgateError);
     expect(begin).toThrow(what);
@@ -81,13 +81,13 @@ describe("who waits", () => {
   });
 });
 
-describe("the search of one who waits", () => {
+describe("the search of a wait", () => {
   const endless = async (isOver: () => boolean): Promise<string> => {
     while (!isOver()) await new Promise((resolve) => setTimeout(resolve, 5));
     return "too late";
   };
 
-  test("ends when the time is over, which it is counted in", async () => {
+  test("ends with the time limit, which includes it", async () => {
     const wait = decisions().begin("a", { timeoutMs: 100 });
     const first = wait.search(() => new Promise((resolve) => setTimeout(resolve, 60)));
     await vi.advanceTimersByTimeAsync(60);
@@ -102,7 +102,7 @@ describe("the search of one who waits", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is given the time it needs by who asks for what is there", async () => {
+  test("gets the time it needs for a request of what already exists", async () => {
     const wait = decisions().begin("a", { timeoutMs: 0 });
     const searched = wait.search(() => new Promise((resolve) => setTimeout(resolve, 60, "it")));
     await vi.advanceTimersByTimeAsync(60);

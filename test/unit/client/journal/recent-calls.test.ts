@@ -54,7 +54,7 @@ function makeOutcomeEvent(type: "outcome_unknown" | "reconciled", decisionId: st
   return { ...CONVERSATION, type, decisionId } as unknown as GateEvent;
 }
 
-/** Who says that it begins the call, or that it has, and what the gate makes of that. */
+/** A recorded start of the call by this claimant, and the gate's answer to it. */
 function started(
   decisionId: string,
   type: "result_recorded" | "ignored",
@@ -69,7 +69,7 @@ function started(
 
 const position = (offset: number) => ({ partition: 0, offset });
 
-/** Calls that come and end, as many as push out all that came before. */
+/** Calls that come and end, enough to evict everything before. */
 function busy(calls: RecentCalls, from: number): void {
   for (let at = 0; at < 60_000; at += 1) {
     calls.learn(allowed(`other ${from + at}`), position(from + at));
@@ -77,8 +77,8 @@ function busy(calls: RecentCalls, from: number): void {
   }
 }
 
-describe("calls of late", () => {
-  test("are known by decision and by hold, with where they are told of", () => {
+describe("recent calls", () => {
+  test("are found by decision and by hold, with their positions", () => {
     const calls = new RecentCalls();
     calls.learn(held("a", "hold"), position(1));
     expect(calls.held("hold")).toMatchObject({ decisionId: "a", outcome: "held", result: null });
@@ -94,7 +94,7 @@ describe("calls of late", () => {
     expect(calls.get("b")).toBeUndefined();
   });
 
-  test("are over once it is known how they ended, by whomever that was told", () => {
+  test("are over once their end is recorded, by whomever", () => {
     const calls = new RecentCalls();
     for (const id of ["a", "b", "c"]) calls.learn(allowed(id), position(1));
     calls.learn(ended("a", "started"), position(2));
@@ -114,7 +114,7 @@ describe("calls of late", () => {
     expect([calls.get("a"), calls.get("b")]).toEqual([undefined, undefined]);
   });
 
-  test("are begun by whoever says so, save a guard whose claim the gate has not granted", () => {
+  test("are begun by every recorded start, except a guard's without a granted claim", () => {
     const calls = new RecentCalls();
     calls.learn(allowed("a"), position(1));
     expect(calls.get("a")?.start).toBeNull();
@@ -131,7 +131,7 @@ describe("calls of late", () => {
     expect(calls.get("b")?.start).toMatchObject({ by: null });
   });
 
-  test("stay known for as long as they are open, however many come after them", () => {
+  test("stay available while they are open, however many follow", () => {
     const calls = new RecentCalls();
     calls.learn(allowed("slow"), position(1));
     calls.learn(held("waits", "hold"), position(2));
@@ -158,7 +158,7 @@ describe("calls of late", () => {
 });
 
 describe("a recent map", () => {
-  test("keeps at least half of what it may, and tells what went", () => {
+  test("retains at least half of its bound, and returns evicted entries", () => {
     const map = new RecentMap<number>(10);
     const gone: number[] = [];
     for (let at = 0; at < 100; at += 1) {
@@ -171,7 +171,7 @@ describe("a recent map", () => {
     expect(gone).toEqual(Array.from({ length: 95 }, (_, at) => at));
   });
 
-  test("does not tell of an entry that has a newer one", () => {
+  test("does not return an evicted entry that has a newer one", () => {
     const map = new RecentMap<string>(4);
     map.set("a", "first");
     map.set("b", "b");

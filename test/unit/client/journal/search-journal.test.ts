@@ -19,12 +19,12 @@ const POSITION = { partition: 0, offset: 8 };
 const record = (offset: number) => ({ offset, value: Buffer.from("record") });
 
 describe("the journal record at a position", () => {
-  test("is decoded where it is there", async () => {
+  test("is decoded if it exists", async () => {
     const journal = journalOf(async () => ({ records: [record(8)] }));
     expect(await readJournalRecord(journal, POSITION)).toEqual({ seq: 9 });
   });
 
-  test("is none where retention has taken it", async () => {
+  test("is undefined if retention has deleted it", async () => {
     const gone = new FatalError("input_out_of_reach", "offset 8 is gone");
     expect(
       await readJournalRecord(
@@ -36,7 +36,7 @@ describe("the journal record at a position", () => {
     expect(await readJournalRecord(later, POSITION)).toBeUndefined();
   });
 
-  test("is not known where the log cannot be read", async () => {
+  test("is an error if the log cannot be read", async () => {
     const closed = new FatalError("closed", "the log is closed");
     const journal = journalOf(() => Promise.reject(closed));
     await expect(readJournalRecord(journal, POSITION)).rejects.toBe(closed);
@@ -47,7 +47,7 @@ function unreadable(): never {
   throw new StateCorruptError("the record is no journal record");
 }
 
-test("A record that cannot be read is named with its position, whoever looks for it", async () => {
+test("reports an unreadable record with its position to every reader", async () => {
   const { journal } = new NumberedJournal(3, unreadable);
   const search = { find: () => undefined, assertWanted: () => undefined };
   const message = "the record is no journal record (partition 0, offset 2)";
@@ -57,7 +57,7 @@ test("A record that cannot be read is named with its position, whoever looks for
   await expect(untilLost(journal)).resolves.toMatchObject({ message: message });
 });
 
-/** What a follower of the last record ends with. */
+/** The error with which a follower of the last record ends. */
 function untilLost({ log, codec }: NumberedJournal["journal"]): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const following = { ...log, endOffset: async () => 2 } as Log;
@@ -74,11 +74,11 @@ function untilLost({ log, codec }: NumberedJournal["journal"]): Promise<unknown>
   });
 }
 
-/** A journal of so many records, each its own sequence number; `startOffset` may move. */
+/** A journal of that many records, each its own sequence number; `startOffset` may move. */
 class NumberedJournal {
   startOffset = 0;
   readonly #end: number;
-  /** For each record that is decoded. */
+  /** Called for each decoded record. */
   readonly #onDecoded: () => void;
 
   constructor(end: number, onDecoded: () => void = () => undefined) {
@@ -122,7 +122,7 @@ describe("a search of the journal", () => {
     vi.restoreAllMocks();
   });
 
-  test("finds the newest, and says from where on it did not look", async () => {
+  test("finds the newest match, and says from where on it did not look", async () => {
     const { journal } = new NumberedJournal(2_500);
     const since = { partition: 0, offset: 2_500 };
     expect(await searchJournal(journal, seq(3))).toEqual({ match: 3, since });
@@ -133,7 +133,7 @@ describe("a search of the journal", () => {
     expect(await searchPartition(journal, late, seq(3))).toEqual({ match: undefined, since });
   });
 
-  test("leaves the event loop its turn, also where there are several at once", async () => {
+  test("yields to the event loop, even with several searches at once", async () => {
     const startMs = performance.now() + 1_000;
     let nowMs = startMs;
     vi.spyOn(performance, "now").mockImplementation(() => nowMs);
@@ -158,7 +158,7 @@ describe("a search of the journal", () => {
     expect(longestMs).toBeLessThanOrEqual(20);
   });
 
-  test("ends where nobody wants it any more", async () => {
+  test("ends if nobody wants it any more", async () => {
     let decoded = 0;
     const { journal } = new NumberedJournal(3_000, () => {
       decoded += 1;
@@ -170,7 +170,7 @@ describe("a search of the journal", () => {
     expect(decoded).toBe(10);
   });
 
-  test("goes on where retention takes the oldest meanwhile", async () => {
+  test("continues if retention deletes the oldest records meanwhile", async () => {
     const numbered = new NumberedJournal(5_000, () => {
       numbered.startOffset = 2_345;
     });

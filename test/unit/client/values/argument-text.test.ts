@@ -1,4 +1,4 @@
-// Arguments as JSON, and what of them JSON would change or empty.
+// Arguments as JSON, and those that JSON would change or empty.
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { CallgateError } from "../../../../services/client/api/callgate-error.ts";
@@ -19,7 +19,7 @@ class Hidden {
 
 const THEN: string = "then";
 
-/** What runs once it is awaited, as queries do. */
+/** A value that runs once it is awaited, as queries do. */
 function lazily(value: object): object {
   return Object.assign(value, { [THEN]: () => undefined });
 }
@@ -34,48 +34,48 @@ function messageOf(args: object): string {
 }
 
 describe("arguments that JSON would empty or change", () => {
-  const plain = "give what matters of it as plain data, or give it a `toJSON`";
+  const plain = "pass what matters of it as plain data, or define `toJSON` on it";
   test.each<[string, unknown, string]>([
     ["a Promise", Promise.resolve("cus_1"), "await it first"],
     ["a Promise", lazily(new Card()), "await it first"],
     ["a Promise", lazily({ table: "customers" }), "await it first"],
-    ["a RegExp", /a/, "give its text, which is its `source`"],
-    ["an Error", Object.assign(new Error("no"), { code: "402" }), "give its message"],
-    ["a Map", new Map([["a", 1]]), "give an object, as `Object.fromEntries` makes it"],
-    ["a Set", new Set([1]), "give an array, as `Array.from` makes it"],
-    ["an ArrayBuffer", new ArrayBuffer(2), "give text, such as its bytes in base64"],
-    ["a Uint8Array", new Uint8Array(2), "give text, such as its bytes in base64"],
+    ["a RegExp", /a/, "pass its text, which is its `source`"],
+    ["an Error", Object.assign(new Error("no"), { code: "402" }), "pass its message"],
+    ["a Map", new Map([["a", 1]]), "pass an object, as `Object.fromEntries` makes it"],
+    ["a Set", new Set([1]), "pass an array, as `Array.from` makes it"],
+    ["an ArrayBuffer", new ArrayBuffer(2), "pass text, such as its bytes in base64"],
+    ["a Uint8Array", new Uint8Array(2), "pass text, such as its bytes in base64"],
     ["a Blob", new Blob(["a"]), plain],
     ["a WeakMap", new WeakMap(), plain],
     ["a WeakSet", new WeakSet(), plain],
     ["a URLSearchParams", new URLSearchParams("a=1"), plain],
     ["a Hidden", new Hidden(), plain],
     ["an Object", Object.create({ id: "inherited" }), plain],
-    ["a bigint", 5n, "give its digits as text"],
+    ["a bigint", 5n, "pass its digits as text"],
     ["a function", () => 1, "leave it out"],
     ["a symbol", Symbol("a"), "leave it out"],
-    ["NaN", Number.NaN, "give a number, or null"],
-  ])("hold %s: it is said what, where and what to do", (what, value, remedy) => {
+    ["NaN", Number.NaN, "pass a number, or null"],
+  ])("contain %s: the error says what, where and what to do", (what, value, remedy) => {
     const problem = `which JSON cannot carry: ${remedy}`;
     expect(messageOf({ order: "7", customer: value })).toBe(
-      `the arguments of \`pay\` hold ${what} at \`$.customer\`, ${problem}`,
+      `the arguments of \`pay\` contain ${what} at \`$.customer\`, ${problem}`,
     );
     const same = { same: "member" };
     const lines = [{ same, "a b": [same, value] }];
     expect(messageOf({ same, at: new Date(0), order: { same, lines } })).toBe(
-      `the arguments of \`pay\` hold ${what} at \`$.order.lines[0]["a b"][1]\`, ${problem}`,
+      `the arguments of \`pay\` contain ${what} at \`$.order.lines[0]["a b"][1]\`, ${problem}`,
     );
   });
 
-  test("are a promise themselves", () => {
+  test("are rejected if they are a promise themselves", () => {
     expect(messageOf(Promise.resolve({ order: "7" }))).toBe(
       "the arguments of `pay` are a Promise, which JSON cannot carry: await it first",
     );
   });
 
-  test("are what a toJSON gave, not what it was asked of", () => {
+  test("are checked after toJSON", () => {
     const card = Object.assign(new Card(), { toJSON: () => ({ holder: new Map() }) });
-    expect(messageOf({ card })).toContain("hold a Map at `$.card.holder`");
+    expect(messageOf({ card })).toContain("contain a Map at `$.card.holder`");
     expect(messageOf({ card: Object.assign(new Map(), { toJSON: () => "card" }) })).toBe(
       'passed: {"card":"card"}',
     );
@@ -95,11 +95,11 @@ describe("arguments that JSON carries", () => {
     ["numbers and texts as objects", [Object(1), Object("a")], '[1,"a"]'],
     ["undefined", { a: undefined, b: 1 }, '{"b":1}'],
     ["a member called then", JSON.parse('{"then":"later"}'), '{"then":"later"}'],
-  ])("hold %s", (_what, value, text) => {
+  ])("may contain %s", (_what, value, text) => {
     expect(messageOf({ value })).toBe(`passed: {"value":${text}}`);
   });
 
-  test("are text already, or none", () => {
+  test("may be text, or absent", () => {
     expect(argumentText("pay", "not { JSON")).toBe("not { JSON");
     expect(argumentText("pay", undefined)).toBe("{}");
   });

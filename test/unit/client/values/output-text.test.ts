@@ -1,4 +1,4 @@
-// What outputs become as text, and what of them may be given back as what was returned.
+// The text form of outputs, and which of them can be read back as they were returned.
 import { describe, expect, test } from "vitest";
 import {
   isNearText,
@@ -21,7 +21,7 @@ function branded(value: object): object {
   return Object.defineProperty(value, Symbol.for("brand"), { value: true });
 }
 
-describe("an output that JSON cannot give back", () => {
+describe("an output that JSON cannot represent", () => {
   test.each<[string, unknown, string]>([
     ["has large numbers as digits", { id: 5n, amount: 100 }, '{"id":"5","amount":100} '],
     ["has dates as text", { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"} '],
@@ -54,7 +54,7 @@ describe("an output that JSON cannot give back", () => {
       },
     ],
     ["a proxy that was revoked", revoked()],
-  ])("is lost where it is %s", (_what, value) => {
+  ])("is lost if it is %s", (_what, value) => {
     expect(writeOutput(value).kind).toBe("lost");
   });
 
@@ -69,7 +69,7 @@ describe("an output that JSON cannot give back", () => {
     ["a list with a brand", branded([1])],
     ["an object with a member out of sight", Object.defineProperty({}, "response", { value: 1 })],
     ["one of those further in", { rows: [Object.assign([1], { count: 1 })] }],
-  ])("is not exact where it is %s", (_what, value) => {
+  ])("is not exact if it is %s", (_what, value) => {
     expect(writeOutput(value).kind).toBe("near");
   });
 });
@@ -88,7 +88,7 @@ function holed(): unknown[] {
 
 describe("a text", () => {
   test.each(['{"id":1} ', "1 ", "ends in a space ", '"quoted" '])(
-    "that looks like a mark (%j) is what it is",
+    "that looks like a mark (%j) is read back unchanged",
     (text) => {
       const written = writeOutput(text);
       expect(written.kind).toBe("exact");

@@ -12,7 +12,7 @@ function doesOf(args: Arguments): string {
   return reading.kind === "unclear" ? "unclear" : reading.does;
 }
 
-describe("what an HTTP request does", () => {
+describe("an HTTP request", () => {
   it.each<Arguments>([
     { method: "GET", url: "https://api.example.com/users?payment_method=card" },
     { method: "head", url: "/users" },
@@ -55,7 +55,7 @@ describe("what an HTTP request does", () => {
   });
 });
 
-describe("the host and path of an HTTP request", () => {
+describe("host and path of an HTTP request", () => {
   it.each([
     ["https://API.example.com:443/a/../b//c/?q=1#x", "api.example.com", "/b/c"],
     ["http://localhost:8080", "localhost:8080", "/"],

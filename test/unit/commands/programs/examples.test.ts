@@ -14,7 +14,7 @@ describe.each(PROGRAMS)("the examples of %s", (name, { examples = {}, loose = fa
     expect(doesOfLine(line)).toBe(does);
   });
 
-  it("show each name of the program or one of them, and a line that is not known", () => {
+  it("show each name of the program or one of them, and a line that is not understood", () => {
     const hasExample = name.split("|").some((one) => {
       const begins = Object.keys(examples).some((line) => line.startsWith(one.trim()));
       return begins || one.trim() === "command";
@@ -24,16 +24,16 @@ describe.each(PROGRAMS)("the examples of %s", (name, { examples = {}, loose = fa
   });
 });
 
-it("are loaded as the files describe them (else run `npm run programs`)", () => {
+it("are loaded as the files describe them (otherwise run `npm run programs`)", () => {
   const written = readFileSync(new URL("../programs.json", DIRECTORY), "utf8");
   expect(written === formatPrograms(Object.fromEntries(PROGRAMS))).toBe(true);
 });
 
-it("knows at least 200 programs", () => {
+it("the tables have at least 200 programs", () => {
   expect(PROGRAMS.flatMap(([name]) => name.split("|")).length).toBeGreaterThan(200);
 });
 
-it("has a page whose example does what it says", () => {
+it("each page has an example that does what it says", () => {
   const page = readFileSync(new URL("../../../../docs/commands.md", import.meta.url), "utf8");
   const text = /```yaml\n(shelf:[\s\S]*?)```/.exec(page)?.[1] ?? "";
   const specs = readProgramFile("shelf.yaml", text);

@@ -29,13 +29,13 @@ describe("words", () => {
     );
   });
 
-  test("say where a pattern is", () => {
+  test("report patterns in them", () => {
     const [command] = commandsOf("ls *.ts 'a*' [ab] a\\*");
     expect(command?.words).toEqual(["ls", "*.ts", "a*", "[ab]", "a*"]);
     expect([...(command?.globs ?? [])]).toEqual([1, 3]);
   });
 
-  test("hold the home and the current directory, in a spelling that no literal word has", () => {
+  test("contain the home and the current directory, in a spelling that no literal word has", () => {
     const [command] = commandsOf(`ls $HOME/x ~/y "$PWD/z" $(pwd) --to=$HOME '~/x' $?`);
     expect(command?.words).toEqual(["ls", "~/x", "~/y", "./z", ".", "--to=~", "~/x", "$?"]);
     expect(command?.expansions).toEqual("~/x|~/y|$PWD/z|$PWD|--to=~|\\~/x|$?".split("|"));
@@ -50,7 +50,7 @@ describe("words", () => {
 });
 
 describe("joints and redirections", () => {
-  test("are kept in order", () => {
+  test("are listed in order", () => {
     const line = parse("! a | b && (c; d) || { e; } > f\ng");
     expect(line).toMatchObject({
       joints: ["!", "|", "&&", "(", ";", ")", "||", "{", "}", ">", ";"],
@@ -70,7 +70,7 @@ describe("joints and redirections", () => {
     expect(commandsOf("cat <>f")[0]?.redirections).toMatchObject([{ path: "f", access: "write" }]);
   });
 
-  test("take a here-document as data where nothing in it is expanded", () => {
+  test("take a here-document as data where the shell expands nothing in it", () => {
     const [command, next] = commandsOf("cat <<'E' >f\n$(x) `y`\nE\nls");
     expect(command).toMatchObject({
       words: ["cat"],
@@ -103,18 +103,18 @@ describe("the directory", () => {
     ["cd ~/a/.. && ls", ["~"]],
     ["cd /a/../../b && ls", ["/b"]],
     ['cd "$(git rev-parse --show-toplevel)" && ls', ["."]],
-    // Outside of a repository the words are empty: `cd` goes home, `cd ""` stays.
+    // Outside a repository the words are empty: `cd` goes home, `cd ""` stays.
     ["cd $(git rev-parse --show-toplevel) && ls", [".", "~"]],
   ])("is followed through %s", (text, directories) => {
     expect(directoriesOf(text)).toEqual(directories);
   });
 
-  test("starts where the policy says", () => {
+  test("starts at the directory of the policy", () => {
     expect(directoriesOf("ls && cd .. && ls", "packages/./a/")).toEqual(["packages/a", "packages"]);
   });
 
   test.each(["cd -", "cd a b", "cd -P a", "cd a*", "pushd a", "cd a; cd b; cd c; ls"])(
-    "makes the line unclear where it is not known: %s",
+    "makes the line unclear where it cannot be determined: %s",
     (text) => {
       expect(parse(text).kind).toBe("unclear");
     },
@@ -122,7 +122,7 @@ describe("the directory", () => {
 });
 
 describe("assignments", () => {
-  test("come from a list that a policy names", () => {
+  test("are limited to a list in the policy", () => {
     expect(commandsOf("CI=1 npm test")[0]).toMatchObject({
       words: ["npm", "test"],
       assignments: [{ name: "CI", value: "1" }],
@@ -132,7 +132,7 @@ describe("assignments", () => {
       expect(parse(text).kind).toBe("unclear");
   });
 
-  test("never change what is run, whatever a policy names", () => {
+  test("never change which program runs, whatever the policy lists", () => {
     expect(parse("PATH=. ls").kind).toBe("unclear");
     for (const name of ["LD_PRELOAD", "GIT_SSH", "NODE_OPTIONS", "BASH_ENV", "HOME", "PAGER"])
       expect(isDangerousVariable(name)).toBe(true);
@@ -150,11 +150,11 @@ describe("a reason", () => {
     ["eval ls", 'a builtin that changes the shell, "eval" at character 1'],
     ["a )", "a shell cannot read it at character 3: unexpected token ')'"],
     ["ls \0", "the line holds a NUL or half a character"],
-  ])("says what and where: %j", (text, reason) => {
+  ])("says what is unclear, and where: %j", (text, reason) => {
     expect(reasonOf(text)).toBe(reason);
   });
 
-  test("shows no character that turns a terminal or a quotation around", () => {
+  test("contains no character that reverses text or breaks a quotation", () => {
     expect(reasonOf("ls $(\u202e\u001b`)`)")).not.toMatch(/[`\p{C}]/u);
   });
 });

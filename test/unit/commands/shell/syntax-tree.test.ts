@@ -1,4 +1,5 @@
-// What the gate relies on in the library that parses shell lines. A new version of it has to pass.
+// Properties that the gate needs from the library that parses shell lines. A new version of it must
+// pass.
 import { expect, test } from "vitest";
 import { parseLine } from "../../../../services/commands/shell/plain-line.ts";
 import { parseTree } from "../../../../services/commands/shell/syntax-tree.ts";
@@ -30,24 +31,24 @@ test.each([
   ["coproc a", "Coproc"],
   ["[[ a ]]", "TestCommand"],
   ["((a))", "ArithmeticCommand"],
-])("takes %s for what Bash takes it for", (text, type) => {
+])("the parser reads %s as Bash does", (text, type) => {
   expect(typeOf(text)).toBe(type);
 });
 
 test.each(["a ;; b", "a )", "a |", "&& a", "a < ", "'a", '"a', "$(a", "`a", "if a", "( a", "{ a"])(
-  "reports what Bash refuses: %s",
+  "the parser refuses what Bash refuses: %s",
   (text) => {
     expect(typeOf(text)).toBe("unclear");
   },
 );
 
-test("leaves no word that a word is part of, and no operator, out of sight", () => {
+test("the parser leaves no word inside a word, and no operator, out of the tree", () => {
   const options = { assignments: new Set<string>(), startDirectory: "." };
   for (const text of ["ls (", "deploy (", "/<(curl u)", "a(b", "a ( b )", "a { b; }; }"])
     expect(parseLine(text, options)).toMatchObject({ kind: "unclear" });
 });
 
-test("is asked about bounded lines only", () => {
+test("the parser only gets bounded lines", () => {
   const openings = [
     "$(",
     '"$(',

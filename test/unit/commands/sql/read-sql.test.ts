@@ -11,7 +11,7 @@ function doesOf(text: string, functions = NONE): string {
   return all.find((does) => does === "write") ?? all.find((does) => does === "watch") ?? "read";
 }
 
-/** `update users; insert audit`; the tables are those of each statement. */
+/** For `update users; insert audit`, the statements with the tables of each. */
 function statementsOf(text: string): readonly string[] {
   const reading = readSql(text, NONE);
   if (reading.kind === "unclear") return ["unclear"];
@@ -27,14 +27,14 @@ function identityOf(text: string): string {
 const fixture = new URL("../../../fixtures/commands/sql.json", import.meta.url);
 const classes = JSON.parse(readFileSync(fixture, "utf8")) as Readonly<Record<string, string[]>>;
 
-describe("what SQL does", () => {
+describe("an SQL statement", () => {
   for (const [does, texts] of Object.entries(classes)) {
     it.each(texts)(`is a ${does}: %j`, (text) => {
       expect(doesOf(text)).toBe(does);
     });
   }
 
-  it("counts a function as known where the policy names it, with its schema if it has one", () => {
+  it("may call a function that the policy names, with its schema if it has one", () => {
     const functions = new Set(["my_rank", "geo.distance"]);
     expect(doesOf("select my_rank(a), geo.distance(a, b) from t", functions)).toBe("read");
     expect(doesOf("select other.my_rank(a) from t", functions)).toBe("write");
@@ -88,7 +88,7 @@ describe("the statements of SQL and their tables", () => {
     expect(statementsOf(text)).toEqual(statements);
   });
 
-  it("finds a rule's table in every schema where the rule names none", () => {
+  it("matches a rule's table in every schema where the rule names none", () => {
     expect(matchesTable("public.users", "Users")).toBe(true);
     expect(matchesTable("users", "users")).toBe(true);
     expect(matchesTable("public.superusers", "users")).toBe(false);

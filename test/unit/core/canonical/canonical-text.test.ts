@@ -25,7 +25,7 @@ describe("canonicalText", () => {
     expect(canonicalText(value)).toBe(text);
   });
 
-  it("does not mind objects without a prototype", () => {
+  it("accepts objects without a prototype", () => {
     const value: Record<string, JsonValue> = Object.create(null);
     value["b"] = 1;
     value["a"] = 2;

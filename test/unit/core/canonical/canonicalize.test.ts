@@ -16,7 +16,7 @@ function escapedPair(character: string): string {
     .join("");
 }
 
-describe("parseCanonical refuses, with place and remedy,", () => {
+describe("parseCanonical refuses, with position and remedy,", () => {
   it.each([
     ["", 0, "found the end of the text where a value must stand, send valid JSON"],
     ["nul", 0, "found `n` where a value must stand, send valid JSON"],

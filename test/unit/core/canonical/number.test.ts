@@ -48,7 +48,7 @@ describe("readNumber", () => {
 });
 
 describe("isExactNumber", () => {
-  it("tells the numbers whose canonical form spells them", () => {
+  it("recognizes the numbers whose canonical form is exact", () => {
     expect([0, -1, 2 ** 53, 1e20, 1e21, 0.1].map(isExactNumber)).not.toContain(false);
     expect([2 ** 60, Number.NaN, Number.POSITIVE_INFINITY].map(isExactNumber)).not.toContain(true);
   });

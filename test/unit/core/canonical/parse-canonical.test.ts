@@ -63,14 +63,14 @@ describe("parseCanonical accepts", () => {
     expect(parseCanonical("7")).toMatchObject({ ok: true, keyCount: 0, depth: 0 });
   });
 
-  it("gives the value that the text spells", () => {
+  it("returns the value that the text spells", () => {
     const value: JsonValue = { a: [1, "x", null, true, { b: -1.5 }], z: "\u00e9" };
     const result = parseCanonical('{"z":"\u00e9","a":[1,"x",null,true,{"b":-1.5}]}');
     expect(result.ok && result.value).toEqual(value);
     expect(result.ok && Object.keys(result.value as object)).toEqual(["a", "z"]);
   });
 
-  it("keeps forms of one letter apart: composed and decomposed, wide and narrow", () => {
+  it("distinguishes forms of one letter: composed and decomposed, wide and narrow", () => {
     const texts = ["\u00e9", "e\u0301", "a", "\uff41", "a\u200b"].map((text) =>
       textOf(JSON.stringify({ text })),
     );
@@ -78,8 +78,8 @@ describe("parseCanonical accepts", () => {
   });
 });
 
-describe("parseCanonical refuses what JSON.parse lets pass", () => {
-  it("a key that stands twice, of which JSON.parse keeps the last", () => {
+describe("parseCanonical refuses what JSON.parse accepts", () => {
+  it("a key that occurs twice, of which JSON.parse keeps the last", () => {
     expect(JSON.parse('{"a":1,"a":2}')).toEqual({ a: 2 });
     expect(refusalOf('{"a":1,"a":2}')).toEqual({
       ok: false,
@@ -109,7 +109,7 @@ describe("parseCanonical refuses what JSON.parse lets pass", () => {
     expect(refusalOf('{"a":9007199254740993.0}').code).toBe("number_not_exact");
   });
 
-  it("an integer that a double holds and its printed form does not", () => {
+  it("an integer that a double has but does not print", () => {
     expect(String(2 ** 60)).toBe("1152921504606847000");
     expect(refusalOf('{"a":1152921504606846976}').code).toBe("number_not_exact");
     expect(refusalOf('{"a":1152921504606847000}').code).toBe("number_not_exact");
@@ -150,8 +150,8 @@ describe("parseCanonical refuses what JSON.parse lets pass", () => {
   });
 });
 
-describe("parseCanonical says where", () => {
-  it("in code units of a string and in bytes of bytes", () => {
+describe("parseCanonical reports positions", () => {
+  it("in code units for a string and in bytes for bytes", () => {
     const text = '{"\u00e9\ud83d\ude00":tru}';
     expect(refusalOf(text).at).toBe(7);
     expect(refusalOf(new TextEncoder().encode(text)).at).toBe(10);
@@ -162,7 +162,7 @@ describe("parseCanonical says where", () => {
     expect(refusalOf(bytes)).toMatchObject({ reason: "malformed", code: "invalid_utf8", at: 3 });
   });
 
-  it("and keeps what it shows of the input short and in ASCII", () => {
+  it("and shows the input short and in ASCII", () => {
     const key = `\u202e\`${"x".repeat(100)}`;
     const { message } = refusalOf(`{"${key}":1,"${key}":1}`);
     expect(message).toBe(
@@ -171,10 +171,10 @@ describe("parseCanonical says where", () => {
   });
 });
 
-describe("parseCanonical holds its limits", () => {
+describe("parseCanonical enforces its limits", () => {
   const limits = DEFAULT_CANONICAL_LIMITS;
 
-  it("of the documentation", () => {
+  it("from the documentation", () => {
     expect(limits).toEqual({ maxBytes: 262_144, maxDepth: 32, maxKeys: 4_096 });
     expect([LEAST_MAX_BYTES, GREATEST_MAX_BYTES]).toEqual([1_024, 921_600]);
   });
@@ -185,7 +185,7 @@ describe("parseCanonical holds its limits", () => {
     expect(refusalOf(`${'{"a":'.repeat(33)}1${"}".repeat(33)}`).code).toBe("too_deep");
   });
 
-  it("on keys, of all objects together", () => {
+  it("on keys, counted over all objects", () => {
     const members = (count: number) =>
       Array.from({ length: count }, (_, at) => `"k${at}":0`).join(",");
     expect(parseCanonical(`{${members(4_096)}}`)).toMatchObject({ ok: true, keyCount: 4_096 });
@@ -193,7 +193,7 @@ describe("parseCanonical holds its limits", () => {
     expect(refusalOf(over)).toMatchObject({ reason: "too_large", code: "too_many_keys" });
   });
 
-  it("on bytes, also where text has fewer units than bytes", () => {
+  it("on bytes, even where the text has fewer units than bytes", () => {
     const exactly = `"${"a".repeat(limits.maxBytes - 2)}"`;
     expect(parseCanonical(exactly).ok).toBe(true);
     expect(refusalOf(`${exactly} `)).toMatchObject({
@@ -216,7 +216,7 @@ describe("parseCanonical holds its limits", () => {
   });
 });
 
-describe("parseCanonical stays linear", () => {
+describe("parseCanonical takes linear time", () => {
   it.each([
     ["escapes", `["${"\\n".repeat(120_000)}"]`],
     ["escapes before a late error", `["${"\\u0041".repeat(40_000)}`],
@@ -228,7 +228,7 @@ describe("parseCanonical stays linear", () => {
     ],
     ["many small values", `[${Array(120_000).fill("0").join(",")}]`],
   ])("on %s", (_name, text) => {
-    // No time is asserted: a quadratic reader takes minutes here and meets the test's time limit.
+    // No time is asserted: a quadratic reader takes minutes here and exceeds the test's time limit.
     for (let round = 0; round < 6; round += 1) parseCanonical(text);
   });
 });

@@ -41,14 +41,14 @@ describe("decodeUtf8", () => {
 });
 
 describe("utf8Length", () => {
-  it("counts bytes, of the whole text or of its first units", () => {
+  it("counts the bytes of the whole text or of its first units", () => {
     const text = "a\u00e9\u20ac\ud83d\ude00";
     expect(utf8Length(text)).toBe(Buffer.byteLength(text));
     expect([0, 1, 2, 3, 5].map((units) => utf8Length(text, units))).toEqual([0, 1, 3, 6, 10]);
   });
 
   it.each([0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x1_0000, 0x1_03ff, 0x10_ffff])(
-    "counts U+%s, at an edge of a length, as it is written",
+    "counts U+%s, at an edge of a length, as it is encoded",
     (point) => {
       const text = String.fromCodePoint(point);
       expect(utf8Length(text)).toBe(Buffer.byteLength(text));

@@ -19,8 +19,8 @@ function asked(policy: PolicyDocument): Story {
   return story;
 }
 
-describe("explicit", () => {
-  test("asks from the second rung on, and a different call with a word goes on", () => {
+describe("the mode `explicit`", () => {
+  test("asks from level 2 on, and lets a different call with an acknowledgement through", () => {
     const first = startStory(POLICY);
     first.done("write");
     first.refused("write");
@@ -30,14 +30,14 @@ describe("explicit", () => {
     story.allowed("other");
   });
 
-  test("asks again where nothing is said, without a strike", () => {
+  test("asks again without a strike where the model says nothing", () => {
     const story = asked(POLICY);
     const { refusal, strike } = story.refused("check");
     expect(refusal).toMatchObject({ reason: "acknowledgement_required", rule: "acknowledgement" });
     expect(strike).toBeNull();
   });
 
-  test("counts a word that is none as a strike of the loop", () => {
+  test("counts a text that acknowledges nothing as a strike of the loop", () => {
     const story = asked(POLICY);
     const { refusal, strike } = story.refused("check", {}, { assistantText: NO_WORD });
     expect(refusal).toMatchObject({ reason: "acknowledgement_required", level: 3 });
@@ -45,7 +45,7 @@ describe("explicit", () => {
     expect(story.reason("check", {}, { assistantText: WORD })).toBe("user_input_required");
   });
 
-  test("takes no word for the refused call itself", () => {
+  test("accepts no acknowledgement for the refused call itself", () => {
     const story = asked(POLICY);
     const again = story.refused("write", {}, { assistantText: WORD });
     expect(again.refusal).toMatchObject({ reason: "duplicate_call", level: 3 });
@@ -54,7 +54,7 @@ describe("explicit", () => {
     expect(refusal.reason).toBe("acknowledgement_required");
   });
 
-  test("takes the patterns that are written, whatever their case", () => {
+  test("uses the patterns of the policy, in any case", () => {
     const acknowledgement = { mode: "explicit", patterns: ["^ok"], unless: ["retry"] } as const;
     const story = asked({ ...POLICY, acknowledgement });
     expect(story.reason("check", {}, { assistantText: "OK, I RETRY" })).toBe(
@@ -64,11 +64,11 @@ describe("explicit", () => {
     other.allowed("check", {}, { assistantText: "OK, I check" });
   });
 
-  test("is forgotten with the next turn", () => {
+  test("ends with the turn", () => {
     asked(POLICY).turn("2").allowed("check");
   });
 
-  test("is what `strict` asks for", () => {
+  test("is the default of `strict`", () => {
     const { preset: _preset, acknowledgement: _written, ...rest } = { ...POLICY, preset: "strict" };
     const checks = { approval_required: "off" } as const;
     const story = asked({ ...rest, preset: "strict", checks });
@@ -76,6 +76,6 @@ describe("explicit", () => {
   });
 });
 
-test.each(["implicit", "off"] as const)("%s: a different call needs no word", (mode) => {
+test.each(["implicit", "off"] as const)("%s: a different call needs no acknowledgement", (mode) => {
   asked({ ...POLICY, acknowledgement: { mode } }).allowed("check");
 });

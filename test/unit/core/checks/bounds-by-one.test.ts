@@ -4,7 +4,7 @@ import { emptyTrie, trieGet } from "../../../../services/collections/trie.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { MINUTE, ofType, startStory } from "../../../support/decider-spec.ts";
 
-test("a used-up budget names the five latest results, the latest first", () => {
+test("a refusal for a used-up budget lists the five latest results, the latest first", () => {
   const story = startStory({ budgets: { max_tool_calls: 7 }, tool_schemas: { look: {} } });
   const calls = [1, 2, 3, 4, 5, 6, 7].map((n) => story.done("look", { n }, `out ${n}`));
   const { earlierResults } = story.refused("look", { n: 8 }).refusal;
@@ -18,19 +18,19 @@ test.each([2, 3, 4, 5])("a period of %i calls is a cycle in its third round", (p
   expect(story.reason("step", { n: period - 1 })).toBe("loop_cycle");
 });
 
-test("a period of six calls is none", () => {
+test("a period of six calls is no cycle", () => {
   const story = startStory({ tool_schemas: { step: { repeatable: true } } });
   for (let n = 0; n < 18; n++) story.done("step", { n: n % 6 }, `out ${n}`);
   expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
 });
 
-test("one call over and over is no cycle", () => {
+test("one repeated call is no cycle", () => {
   const story = startStory({ tool_schemas: { step: { repeatable: true } } });
   for (let n = 0; n < 8; n++) story.done("step", { n: 0 }, `out ${n}`);
   expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
 });
 
-test("seconds of a conversation are over at their end and not before", () => {
+test("the seconds of a conversation end exactly at their limit", () => {
   const document = {
     budgets: { per_conversation: { max_seconds: 1 } },
     tool_schemas: { look: {} },
@@ -43,7 +43,7 @@ test("seconds of a conversation are over at their end and not before", () => {
   expect(late.after(1_000).reason("look", { n: 2 })).toBe("budget_seconds");
 });
 
-test("the user hears of results only where there are some", () => {
+test("the sentence for the user mentions results only if there are some", () => {
   const document = { budgets: { max_tool_calls: 1 }, tool_schemas: { look: {} } };
   const without = startStory(document);
   without.allowed("look", { n: 1 });
@@ -53,7 +53,7 @@ test("the user hears of results only where there are some", () => {
   expect(some.refused("look", { n: 2 }).refusal.userMessage).toMatch(/found so far/);
 });
 
-test("two identical calls are a loop where the policy says two", () => {
+test("two identical calls are a loop where the policy sets the threshold to two", () => {
   const loop_threshold = { same_output: 2 } as const;
   const document = {
     deduplication: { loop_threshold },
@@ -64,7 +64,7 @@ test("two identical calls are a loop where the policy says two", () => {
   expect(story.reason("ping")).toBe("loop_repeat");
 });
 
-test("what is as similar as the threshold is a near duplicate", () => {
+test("a call exactly as similar as the threshold is a near duplicate", () => {
   const similarity = [{ field: "text", threshold: 1 }];
   const checks = { near_duplicate: "enforce" } as const;
   const story = startStory({ checks, tool_schemas: { page: { similarity } } });
@@ -73,14 +73,14 @@ test("what is as similar as the threshold is a near duplicate", () => {
   expect(story.reason("page", { text, draft: 2 })).toBe("near_duplicate");
 });
 
-test("where nothing is declared another call between two equal ones says nothing", () => {
+test("without declarations another call between two equal ones does not excuse the repeat", () => {
   const story = startStory({});
   story.done("send", { to: "a" });
   story.done("send", { to: "b" });
   expect(story.after(2 * MINUTE).reason("send", { to: "a" })).toBe("duplicate_call");
 });
 
-test("the ring holds as many calls as it is to hold", () => {
+test("the list of recent calls holds exactly as many as the policy says", () => {
   const story = startStory({
     limits: { recent_calls: 8 },
     tool_schemas: { look: { read_only: true } },
@@ -93,14 +93,14 @@ test("the ring holds as many calls as it is to hold", () => {
   expect(story.state?.recentCalls.map(({ n }) => n)).toEqual([5, 7, 9, 11, 13, 15, 17, 19]);
 });
 
-test("sketches of so many fields are kept, and the oldest goes for one more", () => {
+test("the oldest sketch is dropped when one more than the bound is stored", () => {
   const similarity = [{ field: "text", threshold: 0.9, with: ["path"] }];
   const story = startStory({ tool_schemas: { page: { similarity } } });
   for (let path = 0; path < 130; path += 1) story.done("page", { path, text: "a b c d" });
   expect(story.state?.sketches.size).toBe(128);
 });
 
-test("verdicts give so many tools calls of their own, and not one more", () => {
+test("manual grants for tools end at their bound", () => {
   const tiers = [{ name: "reads", pattern: "get_*", action: "allowlist" }] as const;
   const story = startStory({ authorization: { tiers } });
   story.done("get_0");
@@ -110,7 +110,7 @@ test("verdicts give so many tools calls of their own, and not one more", () => {
   expect([types[256], grant(0)]).toEqual(["ignored", "ruled"]);
 });
 
-test("a write with a cost touches what it declares and nothing else", () => {
+test("a write with a cost touches only the resources that it declares", () => {
   const story = startStory({
     budgets: { max_spend: { amount: "5.00", currency: "EUR" } },
     tool_schemas: {
@@ -126,7 +126,7 @@ test("a write with a cost touches what it declares and nothing else", () => {
   expect(story.reason("get", { id: 3 })).toBe("duplicate_call");
 });
 
-test("what calls in flight may cost is counted once for each of them, wherever it is counted", () => {
+test("each call in flight reserves its estimated cost once in every budget", () => {
   const max_spend = { amount: "5.00", currency: "EUR" };
   const story = startStory({
     budgets: { max_spend, per_conversation: { max_spend }, per_tool: { max_spend } },
@@ -146,7 +146,7 @@ test("what calls in flight may cost is counted once for each of them, wherever i
 });
 
 test.each(["turn", "conversation", "tool"] as const)(
-  "a call that was held is not counted twice in the budget of the %s",
+  "a held call is not counted twice in the budget of the %s",
   (scope) => {
     const held = (max_tool_calls: number): PolicyDocument => {
       const own = { max_tool_calls };
@@ -167,7 +167,7 @@ test.each(["turn", "conversation", "tool"] as const)(
   },
 );
 
-test("where nothing is declared other calls do not make the third of one kind another", () => {
+test("without declarations other calls do not reset the count of identical ones", () => {
   const story = startStory({});
   for (const n of [1, 2]) {
     story.done("send", { to: "a" });
@@ -177,7 +177,7 @@ test("where nothing is declared other calls do not make the third of one kind an
   expect(story.reason("send", { to: "a" })).toBe("loop_repeat");
 });
 
-test("a tool that may be called as often as one likes again is, whatever was counted before", () => {
+test("a tool without a frequency limit is never refused for its frequency", () => {
   const often = { repeatable: true, frequency: { count: 1, windowMs: MINUTE } };
   const story = startStory({ tool_schemas: { often } });
   story.done("often", { n: 1 });

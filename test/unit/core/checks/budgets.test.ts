@@ -11,7 +11,7 @@ function limited(budgets: PolicyDocument["budgets"] & BudgetLimits): PolicyDocum
 }
 
 describe("max_tool_calls", () => {
-  test("refuses the call over the limit of a turn, and starts anew with the next", () => {
+  test("refuses the call over the limit of a turn, and counts from zero in the next turn", () => {
     const story = startStory(limited({ max_tool_calls: 2 }));
     story.allowed("a", { n: 1 });
     story.allowed("a", { n: 2 });
@@ -26,7 +26,7 @@ describe("max_tool_calls", () => {
     story.turn("2").allowed("a", { n: 3 });
   });
 
-  test("counts no duplicate and no redelivery", () => {
+  test("counts neither duplicates nor redelivered proposals", () => {
     const story = startStory(limited({ max_tool_calls: 2 }));
     const proposal = story.proposal("once");
     story.when(proposal);
@@ -35,14 +35,14 @@ describe("max_tool_calls", () => {
     story.allowed("a");
   });
 
-  test("gets back what was not executed, not what failed", () => {
+  test("gives back a call that was not executed, but not one that failed", () => {
     const story = startStory(limited({ max_tool_calls: 1 }));
     story.reported(story.allowed("a"), { status: "not_executed" });
     story.failed("a");
     expect(story.reason("b")).toBe("budget_calls");
   });
 
-  test("counts held calls, and each only once", () => {
+  test("counts each held call once", () => {
     const story = startStory(limited({ max_tool_calls: 2 }));
     const hold = story.held("ask_a", { n: 1 });
     story.allowed("a");
@@ -51,13 +51,13 @@ describe("max_tool_calls", () => {
     expect(story.reason("b")).toBe("budget_calls");
   });
 
-  test("gets back a hold that ends without a call", () => {
+  test("gives back a call whose hold ended without a run", () => {
     const story = startStory(limited({ max_tool_calls: 1 }));
     story.denied(story.held("ask_a"));
     story.after(1_000_000).allowed("a");
   });
 
-  test("holds for the conversation across turns", () => {
+  test("limits a conversation across its turns", () => {
     const story = startStory(limited({ per_conversation: { max_tool_calls: 1 } }));
     story.allowed("a");
     expect(story.turn("2").refused("b").refusal).toMatchObject({
@@ -67,7 +67,7 @@ describe("max_tool_calls", () => {
     });
   });
 
-  test("holds for each tool by itself within a turn", () => {
+  test("limits each tool by itself within a turn", () => {
     const story = startStory(limited({ per_tool: { max_tool_calls: 1 } }));
     story.done("a");
     story.allowed("b");
@@ -79,7 +79,7 @@ describe("max_tool_calls", () => {
 describe("max_steps", () => {
   const CALLS = { turn: "1" };
 
-  test("counts the calls of one step once, and calls without a step each", () => {
+  test("counts the calls of one step once, and each call without a step", () => {
     const story = startStory(limited({ max_steps: 2 }));
     for (const n of [1, 2, 3]) story.allowed("a", { n }, { step: "s1" });
     story.allowed("a", { n: 4 }, { step: null });
@@ -90,7 +90,7 @@ describe("max_steps", () => {
     expect(story.reason("a", { n: 6 }, { step: "s1" })).toBe("budget_steps");
   });
 
-  test("counts no step that was refused, nor one of an approval twice", () => {
+  test("counts no refused step, and the step of an approved call once", () => {
     const story = startStory(limited({ max_steps: 2 }));
     const hold = story.held("ask_a", {}, { ...CALLS, step: "s1" });
     story.allowed("a", { n: 1 }, { step: "s2" });
@@ -100,7 +100,7 @@ describe("max_steps", () => {
     expect(story.reason("a", { n: 3 }, { step: "s3" })).toBe("budget_steps");
   });
 
-  test("holds for conversation and tool as well", () => {
+  test("limits conversations and tools as well", () => {
     const conversation = startStory(limited({ per_conversation: { max_steps: 1 } }));
     conversation.allowed("a");
     expect(conversation.turn("2").refused("b").refusal.rule).toBe(

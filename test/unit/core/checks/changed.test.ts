@@ -62,7 +62,7 @@ describe("a read runs again", () => {
     story.allowed(read, { id: 7 });
   });
 
-  test("and is no loop, though it gives the same", () => {
+  test("and is no loop although the output is the same", () => {
     const story = startStory(POLICY);
     for (let n = 0; n < 5; n += 1) {
       story.done("get_order", { id: 7 }, "same");
@@ -76,7 +76,7 @@ describe("a read is answered from memory", () => {
     ["get_order", { id: 8 }],
     ["get_items", { id: 70 }],
     ["get_board", { id: 7 }],
-  ])("%s of %j, whatever is written elsewhere", (read, args) => {
+  ])("%s of %j, after any write elsewhere", (read, args) => {
     const story = startStory(POLICY);
     story.done("add_item", { id: 7, n: 1 });
     story.done(read, args, "old");
@@ -85,7 +85,7 @@ describe("a read is answered from memory", () => {
     expect(story.refused(read, args).answered).not.toBeNull();
   });
 
-  test("where what was written lies before it", () => {
+  test("after a write that came before the read", () => {
     const story = startStory(POLICY);
     story.done("add_item", { id: 7 });
     story.done("get_order", { id: 7 }, "new");
@@ -93,7 +93,7 @@ describe("a read is answered from memory", () => {
     expect(story.refused("get_order", { id: 7 }).answered).not.toBeNull();
   });
 
-  test("while a write of something around it is only held", () => {
+  test("while a write around its resource is only held", () => {
     const story = startStory({
       ...POLICY,
       authorization: {
@@ -106,7 +106,7 @@ describe("a read is answered from memory", () => {
   });
 });
 
-test("a write is repeated where its own resource was written, not one around it", () => {
+test("a write is repeated only after a write to its own resource", () => {
   const story = startStory(POLICY);
   story.done("add_item", { id: 7 });
   story.done("set_order", { id: 7 });

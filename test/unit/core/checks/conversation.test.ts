@@ -28,7 +28,7 @@ describe("user_input_required", () => {
     story.turn("2").allowed("look");
   });
 
-  test("is nothing that a late call of an earlier turn lifts", () => {
+  test("is not lifted by a late call of an earlier turn", () => {
     const story = startStory(STOPS);
     story.turn("2").done("write");
     story.refused("write");
@@ -36,7 +36,7 @@ describe("user_input_required", () => {
     expect(story.turn("1").reason("look")).toBe("user_input_required");
   });
 
-  test("is never switched on where the platform names no turns", () => {
+  test("is never switched on where the platform sends no turns", () => {
     const story = startStory(STOPS);
     story.turn(null).done("write");
     expect(story.refused("write").refusal.level).toBe(1);
@@ -61,7 +61,7 @@ describe("conversation_ended", () => {
     return story;
   };
 
-  test("for the turn is lifted by the next", () => {
+  test("ends with the turn where the turn was ended", () => {
     const story = ended("turn");
     expect(story.refused("look").refusal).toMatchObject({
       reason: "conversation_ended",
@@ -72,7 +72,7 @@ describe("conversation_ended", () => {
     story.turn("2").allowed("look");
   });
 
-  test("for the conversation stays with the next turn", () => {
+  test("stays in the next turn where the conversation was ended", () => {
     const story = ended("conversation");
     expect(story.turn("2").refused("look").refusal).toMatchObject({
       reason: "conversation_ended",

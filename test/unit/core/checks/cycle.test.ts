@@ -51,7 +51,7 @@ describe("loop_cycle", () => {
     story.allowed(last);
   });
 
-  test("refuses a call of the period whose entries have left the ring", () => {
+  test("refuses a call of the period whose entries are no longer among the recent calls", () => {
     const story = startStory(POLICY);
     makes(story, "a b a b a");
     story.refused("b");
@@ -80,7 +80,7 @@ describe("loop_cycle", () => {
     story.allowed("a");
   });
 
-  test("takes no late result of one of its calls for progress", () => {
+  test("does not take a late result of one of its calls for progress", () => {
     const story = startStory({
       tool_schemas: { look: { read_only: true }, see: { read_only: true } },
     });
@@ -94,7 +94,7 @@ describe("loop_cycle", () => {
     expect(story.after(60_000).reason("look")).toBe("loop_cycle");
   });
 
-  test("is forgotten with a new turn, and not made of calls of several turns", () => {
+  test("ends with a new turn, and never spans several turns", () => {
     const story = startStory(POLICY);
     makes(story, "a b a b a");
     story.turn("2");
@@ -103,7 +103,7 @@ describe("loop_cycle", () => {
     story.turn("3").allowed("a");
   });
 
-  test("counts the rounds that the policy says", () => {
+  test("counts as many rounds as the policy says", () => {
     const story = startStory({ ...POLICY, loops: { cycle_rounds: 2 } });
     makes(story, "a b a");
     expect(story.reason("b")).toBe("loop_cycle");
@@ -115,7 +115,7 @@ describe("loop_cycle", () => {
     story.allowed("gaze");
   });
 
-  test("does not excuse a volatile tool that sees the same again", () => {
+  test("does not excuse a volatile tool whose outputs repeat", () => {
     const story = startStory(POLICY);
     for (const tool of ["watch", "gaze", "watch", "gaze", "watch"]) story.done(tool, {}, tool);
     expect(story.reason("gaze")).toBe("loop_cycle");

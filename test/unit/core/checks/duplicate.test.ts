@@ -46,19 +46,19 @@ describe("a repeated read", () => {
     story.after(1).allowed("look", { id: 2 });
   });
 
-  test("runs again when its output was not kept whole", () => {
+  test("runs again when its output was not stored whole", () => {
     const story = startStory({ ...POLICY, limits: { output_bytes: 8 } });
     story.done("look", {}, "too long to keep");
     story.allowed("look");
   });
 
-  test("runs again when the report says that more came than was sent", () => {
+  test("runs again when the report says that the output was cut", () => {
     const story = startStory(POLICY);
     story.reported(story.allowed("look"), { output: "the first part", outputBytes: 1_000_000 });
     story.allowed("look");
   });
 
-  test("runs again after a write that declares nothing", () => {
+  test("runs again after a write of an undeclared resource", () => {
     const story = startStory(POLICY);
     story.done("get_order", { id: 1 });
     story.done("write");
@@ -93,13 +93,13 @@ describe("a repeated read", () => {
     story.allowed("look");
   });
 
-  test("is never answered for a volatile tool", () => {
+  test("is never answered from memory for a volatile tool", () => {
     const story = startStory(POLICY);
     story.done("watch", {}, "a");
     story.allowed("watch");
   });
 
-  test("is not looked at for a polling tool, in flight or not", () => {
+  test("is ignored for a polling tool, in flight or not", () => {
     const story = startStory(POLICY);
     story.allowed("poll");
     story.allowed("poll");
@@ -111,7 +111,7 @@ describe("a repeated read", () => {
     story.allowed("look", {}, { confirmation: "yes" });
   });
 
-  test("runs until the repeat from which it is answered", () => {
+  test("runs until the repeat that the policy answers from memory", () => {
     const story = startStory({
       ...POLICY,
       tool_deduplication: { exact_duplicate_threshold: 2 },
@@ -141,28 +141,28 @@ describe("a repeated write", () => {
     story.after(1).allowed("write", { id: 1 });
   });
 
-  test("is the same call however its arguments are spelled", () => {
+  test("is recognized in any spelling of its arguments", () => {
     const story = startStory(POLICY);
     story.done("write", '{"a":1,"b":"x"}');
     expect(story.reason("write", '{ "b": "\\u0078", "a": 1 }')).toBe("duplicate_call");
     story.allowed("write", '{"a":1,"b":"X"}');
   });
 
-  test("is meant when another write came since and did not fail", () => {
+  test("is intended when another write succeeded since", () => {
     const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.allowed("other");
     story.allowed("write", { id: 1 });
   });
 
-  test("is not meant when the other write failed, even by time-out", () => {
+  test("is not intended when the other write failed, even by time-out", () => {
     const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.failed("other", {}, "503");
     expect(story.reason("write", { id: 1 })).toBe("duplicate_call");
   });
 
-  test("is not meant when only reads, or the same write, came since", () => {
+  test("is not intended when only reads, or the same write, came since", () => {
     const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.done("look");
@@ -171,7 +171,7 @@ describe("a repeated write", () => {
     expect(story.reason("write", { id: 1 })).toBe("duplicate_call");
   });
 
-  test("is let through once by a confirmation", () => {
+  test("runs once with a confirmation", () => {
     const story = startStory(POLICY);
     story.done("write");
     const again = story.allowed("write", {}, { confirmation: "yes" });
@@ -180,7 +180,7 @@ describe("a repeated write", () => {
     expect(story.reason("write", {}, { confirmation: "yes" })).toBe("duplicate_call");
   });
 
-  test("is let through for repeatable tools and for tools without parameters", () => {
+  test("runs for repeatable tools and for tools without parameters", () => {
     const story = startStory(POLICY);
     for (const tool of ["log", "reboot"]) {
       story.done(tool, {}, "a");
@@ -188,13 +188,13 @@ describe("a repeated write", () => {
     }
   });
 
-  test("is let through beside its twin for a tool without parameters", () => {
+  test("runs at the same time as its prior call for a tool without parameters", () => {
     const story = startStory(POLICY);
     story.allowed("reboot");
     story.allowed("reboot");
   });
 
-  test("is let through for parallel calls of one step of a batchable tool", () => {
+  test("runs as one of the parallel calls of a batchable tool's step", () => {
     const story = startStory(POLICY);
     const first = story.allowed("transfer", {}, { step: "s" });
     const second = story.allowed("transfer", {}, { step: "s" });
@@ -205,8 +205,8 @@ describe("a repeated write", () => {
   });
 });
 
-describe("a twin without a result", () => {
-  test("in flight refuses the repeat, says when to ask again, and is no strike", () => {
+describe("a prior call without a result", () => {
+  test("refuses the repeat while it is in flight, says when to ask again, and counts no strike", () => {
     const story = startStory(POLICY);
     story.allowed("look");
     const { refusal, strike } = story.after(SECOND).refused("look");
@@ -218,7 +218,7 @@ describe("a twin without a result", () => {
     expect(strike).toBeNull();
   });
 
-  test("waiting for a person refuses the repeat", () => {
+  test("refuses the repeat while it waits for a person", () => {
     const story = startStory(POLICY);
     story.held("ask", { id: 1 });
     const { refusal } = story.refused("ask", { id: 1 });
@@ -226,14 +226,14 @@ describe("a twin without a result", () => {
     expect(refusal.message).toContain("waiting for a person");
   });
 
-  test("waiting for a person lets parallel calls of a batchable tool wait beside it", () => {
+  test("lets parallel calls of a batchable tool wait for a person, too", () => {
     const story = startStory(POLICY);
     story.held("ask_many", {}, { step: "s" });
     story.held("ask_many", {}, { step: "s" });
     expect(story.reason("ask_many", {}, { step: "t" })).toBe("duplicate_in_flight");
   });
 
-  test("of unknown outcome refuses writes until it is reconciled", () => {
+  test("refuses a repeated write while its outcome is unknown, until it is reconciled", () => {
     const story = startStory(POLICY);
     const call = story.allowed("write");
     story.reported(call, { status: "unknown" });
@@ -248,7 +248,7 @@ describe("a twin without a result", () => {
     story.allowed("write");
   });
 
-  test("of unknown outcome is not forgotten when its windows are over", () => {
+  test("is not forgotten after its windows while its outcome is unknown", () => {
     const story = startStory({
       ...POLICY,
       idempotency: { ttl_ms: SECOND },
@@ -261,15 +261,15 @@ describe("a twin without a result", () => {
     story.allowed("write", {}, { confirmation: "yes" });
   });
 
-  test("of unknown outcome lets reads run again", () => {
+  test("lets reads run again while its outcome is unknown", () => {
     const story = startStory(POLICY);
     story.reported(story.allowed("look"), { status: "unknown" });
     story.allowed("look");
   });
 });
 
-describe("a twin that failed or was not executed", () => {
-  test("is no duplicate", () => {
+describe("a prior call that failed or was not executed", () => {
+  test("makes no repeat a duplicate", () => {
     const story = startStory(POLICY);
     story.failed("write");
     story.reported(story.allowed("write"), { status: "not_executed" });
@@ -285,7 +285,7 @@ describe("identity", () => {
     story.turn("2").allowed("write");
   });
 
-  test("is that of the fields named, after their normalizers", () => {
+  test("consists of the declared fields, after their normalizers", () => {
     const story = startStory({
       tool_schemas: {
         invoice: {
@@ -300,7 +300,7 @@ describe("identity", () => {
   });
 });
 
-describe("where nothing is declared", () => {
+describe("without declarations", () => {
   const T2: PolicyDocument = { tools: { dedupe_window_s: 60, cache_ttl_s: 30 } };
 
   test("a repeat is answered as a read's within the cache time, whatever came between", () => {
@@ -320,7 +320,7 @@ describe("where nothing is declared", () => {
     story.after(30 * SECOND).allowed("a");
   });
 
-  test("early repeats run when only later ones are to be answered", () => {
+  test("early repeats run where only later ones are answered from memory", () => {
     const story = startStory({ tool_deduplication: { exact_duplicate_threshold: 2 } });
     story.done("a", {}, "first");
     story.done("a", {}, "second");
@@ -332,7 +332,7 @@ describe("where nothing is declared", () => {
   });
 });
 
-test("checks switched off or to warn let the repeat run", () => {
+test("a repeat runs where the checks are off or only warn", () => {
   const off = startStory({ ...POLICY, checks: { duplicate_call: "off" } });
   off.done("write");
   expect(off.allowed("write")).toMatchObject({ notices: { warnings: [], shadow: [] } });
@@ -345,7 +345,7 @@ test("checks switched off or to warn let the repeat run", () => {
   expect(ofType(again, "allowed").notices.shadow).toEqual([]);
 });
 
-test("of two calls of a batch that wait for approval, the one that is left is still waited for", () => {
+test("the remaining one of two held calls of a batch still refuses a repeat", () => {
   const story = startStory(POLICY);
   const [first] = [1, 2].map(() => story.held("ask_many", {}, { step: "one" }));
   if (first !== undefined) story.denied(first);

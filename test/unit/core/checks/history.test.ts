@@ -1,4 +1,5 @@
-// The bounds, reached for real: what must not be forgotten refuses new writes, the rest makes room.
+// Reaches the real bounds: where nothing may be forgotten, new writes are refused; elsewhere the
+// gate makes room.
 import { describe, expect, test } from "vitest";
 import { emptyLedger, ledgerEntries, NO_END } from "../../../../services/collections/ledger.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
@@ -52,7 +53,7 @@ describe("history_full", () => {
     story.allowed("look");
   });
 
-  test("refuses writes while all writes remembered are in their window, not reads", () => {
+  test("refuses writes, not reads, while every remembered write is within its window", () => {
     const story = startStory(POLICY);
     fill(story, "write", LIMITS.priorWrites);
     expect(story.refused("write", { id: "more" }).refusal.message).toContain("as many writes");
@@ -61,7 +62,7 @@ describe("history_full", () => {
     expect(event.conversation.evicted?.writes ?? []).toHaveLength(1);
   });
 
-  test("never lets a write go whose outcome is unknown", () => {
+  test("never drops a write whose outcome is unknown", () => {
     const story = startStory(POLICY);
     story.reported(story.allowed("write", { id: "first" }), { status: "unknown" });
     fill(story, "write", LIMITS.priorWrites - 1);
@@ -69,7 +70,7 @@ describe("history_full", () => {
     expect(story.reason("write", { id: "first" })).toBe("outcome_unknown");
   });
 
-  test("refuses writes while all changed resources are in their window", () => {
+  test("refuses writes while every changed resource is within its window", () => {
     const story = startStory(POLICY);
     fill(story, "pair", LIMITS.resources / 2 - 1);
     story.done("set", { id: "but one" });
@@ -77,7 +78,7 @@ describe("history_full", () => {
     expect(story.refused("set", { id: "more" }).refusal.message).toContain("changed resources");
   });
 
-  test("refuses them to the end of the first window and no longer", () => {
+  test("refuses writes until exactly the end of the first window", () => {
     const story = startStory({ ...POLICY, idempotency: { ttl_ms: HOUR } });
     fill(story, "pair", LIMITS.resources / 2);
     expect(story.after(30 * MINUTE - 1).reason("pair", { id: "more" })).toBe("history_full");
@@ -87,7 +88,7 @@ describe("history_full", () => {
     expect(story.state?.writes.byResource.size).toBe(LIMITS.resources);
   });
 
-  test("keeps the bare name of a write whose decision went, and gives it to no other call", () => {
+  test("retains the name of a write whose decision was dropped, and gives it to no other call", () => {
     const story = startStory({ ...POLICY, deduplication: { window_ms: SECOND } });
     const first = story.proposal("write", { id: "first" });
     story.reported(ofType(only(story.when(first)), "allowed"), { output: "done" });
@@ -105,7 +106,7 @@ describe("history_full", () => {
     expect(story.state?.forgotten.size).toBe(1);
   });
 
-  test("refuses writes while exclusive effects have filled their place", () => {
+  test("refuses writes while exclusive effects have reached their bound", () => {
     const story = startStory({ ...POLICY, deduplication: { window_ms: 1 } });
     for (let id = 0; id < LIMITS.exclusiveEffects; id += 1) {
       if (id % 1_000 === 0) story.after(HOUR);
@@ -124,7 +125,7 @@ describe("tools with a budget of their own", () => {
     for (let id = 0; id < LIMITS.counters; id += 1) story.done(`get_${id}`, {}, `${id}`);
   };
 
-  test("are refused beyond the bound, where none of them could be counted", () => {
+  test("are refused beyond the bound, where they could not be counted", () => {
     const story = startStory(many);
     fillTools(story);
     expect(story.reason("get_more")).toBe("history_full");
@@ -132,7 +133,7 @@ describe("tools with a budget of their own", () => {
     expect(story.reason("get_0", { id: 2 })).toBe("budget_calls");
   });
 
-  test("are as many as there are where none has a budget of its own", () => {
+  test("are not bounded where no tool has a budget of its own", () => {
     const story = startStory({ authorization: many.authorization ?? {} });
     fillTools(story);
     story.allowed("get_more");
@@ -148,8 +149,8 @@ describe("tools with a budget of their own", () => {
   });
 });
 
-describe("room is made", () => {
-  test("of the least recently used reads", () => {
+describe("the gate makes room", () => {
+  test("by dropping the least recently used reads", () => {
     const story = startStory(POLICY);
     fill(story, "look", LIMITS.priorReads);
     story.reason("look", { id: 0 });
@@ -159,7 +160,7 @@ describe("room is made", () => {
     story.allowed("look", { id: 1 });
   });
 
-  test("of names of reads and refusals, the oldest first", () => {
+  test("by dropping the oldest names of reads and refusals", () => {
     const story = startStory(POLICY);
     const first = story.proposal("nobody", { id: "first" });
     story.when(first);
@@ -170,7 +171,7 @@ describe("room is made", () => {
     expect(story.when(first)).toMatchObject([{ type: "refused" }]);
   });
 
-  test("of reads' outputs, so that they keep within their bytes", () => {
+  test("by dropping outputs of reads beyond their bytes", () => {
     const story = startStory({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
     const output = "x".repeat(LIMITS.outputBytesMax);
     for (let id = 0; id < 20; id += 1) story.done("look", { id }, `${id}${output.slice(4)}`);
@@ -179,7 +180,7 @@ describe("room is made", () => {
     expect(story.reason("look", { id: 19 })).toBe("duplicate_call");
   });
 
-  test("of no write's output, which may fill their bytes just so", () => {
+  test("without dropping outputs of writes that exactly fill their bytes", () => {
     const story = startStory({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
     const output = "x".repeat(LIMITS.outputBytesMax - 2);
     for (let id = 10; id < 26; id += 1) story.done("write", { id }, `${id}${output}`);
@@ -188,7 +189,7 @@ describe("room is made", () => {
     expect(story.state?.priorWrites.bytes).toBe(4_194_304);
   });
 
-  test("of no write's output: beyond its bytes only the digest is kept", () => {
+  test("by storing only the digest of a write's output beyond their bytes", () => {
     const story = startStory({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
     const output = "x".repeat(LIMITS.outputBytesMax - 8);
     for (let id = 0; id < 20; id += 1) story.done("write", { id }, `${id}${output}`);
@@ -201,14 +202,14 @@ describe("room is made", () => {
   });
 });
 
-test("what was changed is remembered when no window asks for it any more: loops still do", () => {
+test("written resources are remembered after the last window, for the loop checks", () => {
   const story = startStory(POLICY);
   fill(story, "set", 500);
   story.after(HOUR).done("set", { id: "later" });
   expect(story.state?.writes.byResource.size).toBe(501);
 });
 
-test("where history_full is not enforced the state keeps its bounds all the same", () => {
+test("the state keeps its bounds even where history_full is not enforced", () => {
   const story = startStory({ ...POLICY, preset: "observe" });
   for (let id = 0; id < LIMITS.openCalls + 10; id += 1) story.allowed("write", { id });
   expect(story.state?.open.size).toBe(LIMITS.openCalls);
@@ -225,7 +226,7 @@ test("where history_full is not enforced the state keeps its bounds all the same
   expect(observed.state?.writes.byResource.size).toBeLessThanOrEqual(LIMITS.resources);
 });
 
-test("a hold that there is no room for does not stop the clock of a budget", () => {
+test("a hold for which there is no room does not stop the clock of a budget", () => {
   const tiers = [{ name: "ask", pattern: "ask", action: "hitl" }] as const;
   const checks = { history_full: "shadow" } as const;
   const story = startStory({ authorization: { tiers }, checks, tool_schemas: { write: {} } });

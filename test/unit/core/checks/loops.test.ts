@@ -37,7 +37,7 @@ describe("loop_repeat", () => {
     expect(strike?.count).toBe(1);
   });
 
-  test("counts reads answered from memory, and still carries the result", () => {
+  test("counts reads that were answered from memory, and still returns the result", () => {
     const story = startStory(POLICY);
     story.done("look", {}, "same");
     expect(story.refused("look").answered).not.toBeNull();
@@ -49,7 +49,7 @@ describe("loop_repeat", () => {
     expect([answered, strike?.count]).toEqual([null, 1]);
   });
 
-  test("takes parallel calls of a batchable tool for one, whether or not the first are back", () => {
+  test("takes the parallel calls of a batchable tool for one, even if the first have returned", () => {
     const story = startStory({ tool_schemas: { add: { batchable: true } } });
     const add = (step: string) => story.proposed("add", { row: 1 }, { step });
     for (let row = 0; row < 5; row += 1) {
@@ -58,7 +58,7 @@ describe("loop_repeat", () => {
     expect(ofType(add("b"), "refused").refusal.reason).toBe("duplicate_call");
   });
 
-  test("does not ask that the calls come in a row", () => {
+  test("counts calls that are not in a row", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2]) {
       story.after(SECOND).done("look", {}, "same");
@@ -67,7 +67,7 @@ describe("loop_repeat", () => {
     expect(story.after(SECOND).reason("look")).toBe("loop_repeat");
   });
 
-  test("asks for one output, without the fields that are declared to vary", () => {
+  test("compares outputs without the fields that are declared volatile", () => {
     const story = startStory(POLICY);
     story.done("look", {}, "a");
     story.after(SECOND).done("look", {}, "b");
@@ -76,17 +76,17 @@ describe("loop_repeat", () => {
     expect(story.after(SECOND).reason("search")).toBe("loop_repeat");
   });
 
-  test("takes an output that was not reported for no output in common", () => {
+  test("does not take a missing output for an equal one", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.after(SECOND).done("look", {}, null);
   });
 
-  test("does not fire for outputs that are empty by declaration", () => {
+  test("does not fire for outputs that are declared empty", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.done("void", {}, "");
   });
 
-  test("starts anew with a turn for reads, not for writes: their effect repeats", () => {
+  test("counts reads from zero in a new turn, but not writes, which would repeat their effect", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2]) story.after(SECOND).done("look");
     for (const _ of [1, 2]) story.done("log", {}, "logged");
@@ -95,20 +95,20 @@ describe("loop_repeat", () => {
     story.allowed("look");
   });
 
-  test("starts anew with a turn for writes too where identity ends with it", () => {
+  test("counts writes from zero in a new turn where their identity ends with it", () => {
     const story = startStory({ ...POLICY, deduplication: { scope: "turn" } });
     for (const _ of [1, 2]) story.done("log", {}, "logged");
     story.turn("2").allowed("log");
   });
 
-  test("starts anew when something changed", () => {
+  test("counts from zero after a change", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2]) story.after(SECOND).done("look");
     story.done("write");
     story.after(SECOND).allowed("look");
   });
 
-  test("of a read starts anew when its resource changed, however long ago", () => {
+  test("counts a read from zero after a change of its resource, however long ago", () => {
     const story = startStory({ idempotency: { ttl_ms: 10 * SECOND }, tool_schemas: ORDERS });
     for (const _ of [1, 2]) {
       story.after(10 * MINUTE).done("set", ORDER);
@@ -118,14 +118,14 @@ describe("loop_repeat", () => {
     expect(story.after(HOUR).reason("get", ORDER)).toBe("loop_repeat");
   });
 
-  test("of a write too", () => {
+  test("counts a write from zero after a change of its resource", () => {
     const story = startStory({ tool_schemas: ORDERS });
     for (const tool of ["set", "mark", "set", "mark"]) story.done(tool, ORDER, "ok");
     for (const n of [1, 2, 3]) story.after(20 * HOUR).done("get", { id: `${n}` }, `${n}`);
     story.done("set", ORDER, "ok");
   });
 
-  test("leaves out calls that were not executed", () => {
+  test("ignores calls that were not executed", () => {
     const story = startStory(POLICY);
     story.done("log", {}, "same");
     story.reported(story.allowed("log"), { status: "not_executed" });
@@ -133,7 +133,7 @@ describe("loop_repeat", () => {
     expect(story.reason("log")).toBe("loop_repeat");
   });
 
-  test("with any_output counts calls whatever came back", () => {
+  test("counts calls with any output under any_output", () => {
     const story = startStory({
       ...POLICY,
       deduplication: { loop_threshold: { same_output: "off", any_output: 3 } },
@@ -143,7 +143,7 @@ describe("loop_repeat", () => {
     expect(story.reason("log")).toBe("loop_repeat");
   });
 
-  test("may be off", () => {
+  test("can be switched off", () => {
     const story = startStory({
       ...POLICY,
       deduplication: { loop_threshold: { same_output: "off" } },
@@ -151,7 +151,7 @@ describe("loop_repeat", () => {
     for (const _ of [1, 2, 3, 4]) story.done("log", {}, "same");
   });
 
-  test("in mode warn is a note beside the answer from memory", () => {
+  test("adds a note to the answer from memory in mode warn", () => {
     const story = startStory({ ...POLICY, checks: { loop_repeat: "warn" } });
     story.done("look");
     story.refused("look");
@@ -164,7 +164,7 @@ describe("loop_repeat", () => {
 });
 
 describe("a polling tool", () => {
-  test("is refused sooner than its interval, and told how long to wait", () => {
+  test("is refused before its interval has passed, with the time to wait", () => {
     const story = startStory(POLICY);
     story.done("poll", {}, "running");
     const { refusal, strike } = story.after(400).refused("poll");
@@ -177,7 +177,7 @@ describe("a polling tool", () => {
     story.after(100).allowed("poll");
   });
 
-  test("is refused after so many calls of a turn with one output", () => {
+  test("is refused after as many calls with one output as the policy says", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.after(SECOND).done("poll", {}, "running");
     expect(story.after(SECOND).refused("poll").refusal.rule).toBe(
@@ -187,7 +187,7 @@ describe("a polling tool", () => {
     story.after(SECOND).allowed("poll");
   });
 
-  test("goes on where outputs differ, a call failed, or something changed since", () => {
+  test("may go on where outputs differ, a call failed, or something changed", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4]) story.after(SECOND).done("poll", {}, `${n} %`);
     story.after(SECOND).failed("poll");
@@ -220,7 +220,7 @@ describe("tool_frequency", () => {
     story.after(1).allowed("often", { n: 3 });
   });
 
-  test("does not stand in the way of an answer from memory", () => {
+  test("does not prevent an answer from memory", () => {
     const story = startStory(POLICY);
     story.done("often", { n: 1 });
     story.done("often", { n: 2 });
@@ -243,13 +243,13 @@ describe("failure_streak", () => {
     expect(strike?.count).toBe(1);
   });
 
-  test("asks for five where the error may pass", () => {
+  test("allows five failures where the error is transient", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2, 3, 4, 5]) story.failed("write", {}, "503");
     expect(story.reason("write")).toBe("failure_streak");
   });
 
-  test("takes an output that is an error in disguise for a failure", () => {
+  test("counts an output that reads as an error as a failure", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) {
       story.reported(story.allowed("look"), { output: "Error: no such order", basis: "text" });
@@ -257,13 +257,13 @@ describe("failure_streak", () => {
     expect(story.reason("look")).toBe("failure_streak");
   });
 
-  test("asks for one error", () => {
+  test("counts only failures with one error", () => {
     const story = startStory(POLICY);
     for (const code of ["E1", "E2", "E1"]) story.failed("look", {}, code);
     story.allowed("look");
   });
 
-  test("ends with a success, a new turn, and anything written since", () => {
+  test("ends with a success, a new turn, or any write", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2, 3]) story.failed("look", { n: 1 });
     for (const _ of [1, 2, 3]) story.failed("look", { n: 2 });
@@ -274,7 +274,7 @@ describe("failure_streak", () => {
     story.turn("2").allowed("look", { n: 2 });
   });
 
-  test("leaves out calls that were not executed", () => {
+  test("ignores calls that were not executed", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2]) story.failed("look");
     story.reported(story.allowed("look"), { status: "not_executed" });
@@ -282,7 +282,7 @@ describe("failure_streak", () => {
     expect(story.reason("look")).toBe("failure_streak");
   });
 
-  test("counts what the policy says", () => {
+  test("takes its thresholds from the policy", () => {
     const story = startStory({ ...POLICY, loops: { failure_streak: { same: 1, transient: 2 } } });
     story.failed("look", { n: 1 });
     expect(story.reason("look", { n: 1 })).toBe("failure_streak");

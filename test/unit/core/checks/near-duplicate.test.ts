@@ -25,7 +25,7 @@ function written(policy = POLICY): Story {
   return story;
 }
 
-test("nearly the same content of the same file is refused, and names the earlier call", () => {
+test("a call with nearly the same content for the same file is refused, and the refusal names the earlier call", () => {
   const story = written();
   story.done("look");
   const { refusal, strike } = story.refused("write_file", file(NEARLY));
@@ -46,8 +46,8 @@ test("`balanced` only warns", () => {
   expect(warnings.map(({ reason }) => reason)).toEqual(["near_duplicate"]);
 });
 
-describe("not", () => {
-  test("of the same call again, which its tool may repeat", () => {
+describe("a near duplicate is not", () => {
+  test("the same call again, which its tool may repeat", () => {
     const similarity = [{ field: "text", threshold: 0.9 }];
     const story = startStory({
       ...POLICY,
@@ -57,14 +57,14 @@ describe("not", () => {
     story.allowed("log", { text: LINES });
   });
 
-  test("of another file, of other content, or without the field", () => {
+  test("a call for another file, with other content, or without the field", () => {
     const story = written();
     story.allowed("write_file", file(NEARLY, "b.py"));
     story.allowed("write_file", file(LINES.slice(0, LINES.length / 2)));
     story.allowed("write_file", { path: "a.py" });
   });
 
-  test("after another write, in a new turn, when it is confirmed, or once the earlier one failed", () => {
+  test("a call after another write, in a new turn, with a confirmation, or after a failure of the earlier one", () => {
     const story = written();
     story.done("other");
     story.done("write_file", file(NEARLY));
@@ -76,7 +76,7 @@ describe("not", () => {
   });
 });
 
-test("what is known of a text outlives a snapshot", () => {
+test("a snapshot contains the sketches", () => {
   const story = written();
   if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
   expect(story.reason("write_file", file(NEARLY))).toBe("near_duplicate");

@@ -18,7 +18,7 @@ const DOCUMENTED = [
   "denied_forms",
 ];
 
-test("the checks stand in the documented order", () => {
+test("the checks are in the documented order", () => {
   const names = CHECKS.map(({ name }) => name);
   expect(names).toEqual(CHECK_ORDER);
   expect(names.filter((name) => DOCUMENTED.includes(name))).toEqual(DOCUMENTED);
@@ -36,7 +36,7 @@ const ALL: PolicyDocument = {
   },
 };
 
-test("the first reason that is enforced decides, those before it are notes", () => {
+test("the first enforced reason decides, and those before it become notes", () => {
   const order = [
     "budget_calls",
     "duplicate_call",
@@ -60,7 +60,7 @@ test("the first reason that is enforced decides, those before it are notes", () 
   }
 });
 
-test("a conversation that was stopped refuses before anything else is looked at", () => {
+test("an ended conversation refuses a call before any other check", () => {
   const story = startStory({ ...ALL, checks: { budget_calls: "off" } });
   story.done("make", { id: 1 });
   expect(story.reason("make", { id: 1 })).toBe("duplicate_call");

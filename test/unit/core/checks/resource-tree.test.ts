@@ -33,7 +33,7 @@ function conflictOf(story: Story, tool: string) {
 }
 
 describe("a delete or transfer conflicts", () => {
-  test("with what lies in it, and names the way there", () => {
+  test("with an effect on a contained resource, and the refusal shows the path", () => {
     const story = startStory(POLICY);
     story.done("charge", ID);
     expect(conflictOf(story, "drop")).toEqual({
@@ -42,7 +42,7 @@ describe("a delete or transfer conflicts", () => {
     });
   });
 
-  test("with what holds it, also over an edge", () => {
+  test("with an effect on an ancestor, also one over an edge", () => {
     const story = startStory(POLICY);
     story.done("move", ID);
     expect(conflictOf(story, "charge")?.path).toEqual([
@@ -54,7 +54,7 @@ describe("a delete or transfer conflicts", () => {
     ]);
   });
 
-  test("with parts over an edge, and with parts that are held", () => {
+  test("with effects on contained resources over an edge, and with held ones", () => {
     const story = startStory(POLICY);
     story.done("charge", ID);
     expect(conflictOf(story, "move")?.path).toEqual([
@@ -69,34 +69,34 @@ describe("a delete or transfer conflicts", () => {
     expect(conflictOf(other, "drop")?.path).toContain("order/7/payment");
   });
 
-  test("with the one part that is left of two", () => {
+  test("with the effect on the last of two contained resources", () => {
     const story = startStory(POLICY);
     story.done("item", { ...ID, n: 1 });
     story.reported(story.allowed("item", { ...ID, n: 2 }), { status: "not_executed" });
     expect(conflictOf(story, "drop")?.path).toContain("order/7/item/1");
   });
 
-  test("not with other things, nor once the effect turned out never to have happened", () => {
+  test("with neither other resources nor an effect that never happened", () => {
     const story = startStory(POLICY);
     story.done("charge", { id: 8 });
     story.reported(story.allowed("charge", ID), { status: "not_executed" });
     story.done("drop", ID);
   });
 
-  test("alone: what stays may follow the delete of a part", () => {
+  test("only before the effect on a contained resource, not after it", () => {
     const story = startStory(POLICY);
     story.done("drop_note", ID);
     story.done("confirm", ID);
   });
 
-  test("not with what it undoes", () => {
+  test("not with the effect that it undoes", () => {
     const story = startStory(POLICY);
     story.done("make", ID);
     story.done("note", ID);
     story.done("drop", ID);
   });
 
-  test("with the same one of several parts before and after a snapshot", () => {
+  test("with the same one of several effects before and after a snapshot", () => {
     for (const tool of ["item", "ask_item"]) {
       const story = startStory(POLICY);
       for (const n of [2, 3, 1]) story.proposed(tool, { ...ID, n });
@@ -116,7 +116,7 @@ describe("a delete or transfer conflicts", () => {
   });
 });
 
-test("what a thing holds conflicts with nothing that neither deletes nor transfers", () => {
+test("an effect on a contained resource conflicts with none that neither deletes nor transfers the ancestor", () => {
   const story = startStory(POLICY);
   story.done("make", ID);
   story.done("note", ID);

@@ -1,4 +1,5 @@
-// Effects on resources that only the result names: what stands before it is in, with it, and without it.
+// Effects on resources that only the result names: before the result is in, with it, and without
+// it.
 import { describe, expect, test } from "vitest";
 import type { ResultRecorded } from "../../../../services/core/events.ts";
 import type { PolicyDocument, ToolDocument } from "../../../../services/core/policy/document.ts";
@@ -47,7 +48,7 @@ function conflictOf(story: Story, tool: string, args: object = { id: 7 }) {
 }
 
 describe("once the result is in", () => {
-  test("the effect stands as if it had been declared", () => {
+  test("the effect counts as if it had been declared", () => {
     const story = startStory(POLICY);
     expect(created(story).effects).toEqual({
       resources: ["invoice/7"],
@@ -68,7 +69,7 @@ describe("once the result is in", () => {
     story.allowed("send_invoice", { id: 8 });
   });
 
-  test("a delete undoes it, and the same create is meant again", () => {
+  test("a delete undoes the effect, and the same create may run again", () => {
     const story = startStory(POLICY);
     created(story);
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_call");
@@ -83,7 +84,7 @@ describe("once the result is in", () => {
     story.done("delete_invoice", { id: 7 });
   });
 
-  test("it counts for whom it was created, also after a restart", () => {
+  test("the effect belongs to the call that created it, also after a restart", () => {
     const story = startStory(POLICY);
     created(story);
     story.done("delete_invoice", { id: 7 });
@@ -91,7 +92,7 @@ describe("once the result is in", () => {
     story.allowed("create_invoice", ARGS);
   });
 
-  test("only its reads run again", () => {
+  test("only reads of the resource run again", () => {
     const story = startStory(POLICY);
     for (const id of [7, 8]) story.done("get_invoice", { id });
     created(story);
@@ -99,7 +100,7 @@ describe("once the result is in", () => {
     expect(story.refused("get_invoice", { id: 8 }).answered).not.toBeNull();
   });
 
-  test("it lies in what holds it, by path and by edges", () => {
+  test("the resource has its ancestors, by path and by edges", () => {
     const story = startStory({
       ...POLICY,
       edges: { contains: [["customer/{id}", "invoice/{id}"]] },
@@ -144,7 +145,7 @@ describe("once the result is in", () => {
 });
 
 describe("while the call is in flight", () => {
-  test("it conflicts with its twin alone", () => {
+  test("the effect conflicts only with its prior call", () => {
     const story = startStory(POLICY);
     story.allowed("create_invoice", ARGS);
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_in_flight");
@@ -161,7 +162,7 @@ describe("while the call is in flight", () => {
     expect(story.reason("set_customer", { id: 1 })).toBe("duplicate_call");
   });
 
-  test("what the arguments name counts at once", () => {
+  test("resources that arguments name count at once", () => {
     const story = startStory(POLICY);
     story.done("set_customer", { id: 1 });
     story.done("set_customer", { id: 2 });
@@ -170,7 +171,7 @@ describe("while the call is in flight", () => {
     expect(story.reason("set_customer", { id: 2 })).toBe("duplicate_call");
   });
 
-  test("a held one holds nothing back but its twin", () => {
+  test("a held call blocks only its prior call", () => {
     const tiers = [{ name: "ask", pattern: "create_*", action: "hitl" }] as const;
     const story = startStory({ ...POLICY, authorization: { tiers } });
     const hold = story.held("create_invoice", ARGS);
@@ -181,20 +182,20 @@ describe("while the call is in flight", () => {
   });
 });
 
-describe("a result that does not name it", () => {
+describe("a result without the name", () => {
   test.each([
     ["without the part", "{}"],
     ["of another kind", "done"],
     ["cut off", '{"id":7'],
     ["without an output", null],
     ["with a name that is too long", `{"id":"${"x".repeat(513)}"}`],
-  ])("%s is told, and the call may have changed anything", (_, output) => {
+  ])("is recorded, and the call may have changed anything: %s", (_, output) => {
     const story = startStory(POLICY);
     story.done("get_invoice", { id: 8 });
     expect(created(story, output).effects).toEqual({ resources: null, exclusive: [] });
     story.allowed("get_invoice", { id: 8 });
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_call");
-    // Nobody knows that it was this one that went.
+    // Nobody can tell that this invoice was the deleted one.
     story.done("delete_invoice", { id: 7 });
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_call");
     story.done("run_script", {});
@@ -210,14 +211,14 @@ describe("a result that does not name it", () => {
     story.allowed("sort", {});
   });
 
-  test("of an output that was cut is not believed", () => {
+  test("counts as such where the output was cut", () => {
     const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
     const cut = ofType(story.reported(call, { output: SEVEN, outputBytes: 99 }), "result_recorded");
     expect(cut.effects).toEqual({ resources: null, exclusive: [] });
   });
 
-  test("leaves the effects that it names", () => {
+  test("keeps the effects that it does name", () => {
     const story = startStory({
       tool_schemas: {
         ...TOOLS,
@@ -233,7 +234,7 @@ describe("a result that does not name it", () => {
     conflictOf(story, "send_invoice");
   });
 
-  test("is one of a call that had no effect or was not executed: it has none", () => {
+  test("matters for no call that had no effect or was not executed", () => {
     const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
     const report = { status: "failed", effect: "none", output: SEVEN } as const;
@@ -245,7 +246,7 @@ describe("a result that does not name it", () => {
     story.allowed("send_invoice", { id: 7 });
   });
 
-  test("is none of one that may have happened, nor of one that is told late", () => {
+  test("is not assumed for a failure that may have taken effect, or for a late report", () => {
     const story = startStory(POLICY);
     const call = story.allowed("create_invoice", ARGS);
     const error = { code: "503", message: "busy", retryable: null };
@@ -260,7 +261,7 @@ describe("a result that does not name it", () => {
     conflictOf(story, "send_invoice", { id: 9 });
   });
 
-  test("where a person tells that it succeeded, it may have changed anything", () => {
+  test("leaves the call as one that may have changed anything where a person settles it as succeeded", () => {
     const story = startStory(POLICY);
     story.done("get_invoice", { id: 8 });
     const call = story.allowed("create_invoice", ARGS);
@@ -271,11 +272,11 @@ describe("a result that does not name it", () => {
   });
 });
 
-test("an argument that is missing refuses the call at once", () => {
+test("a missing argument refuses the call at once", () => {
   expect(startStory(POLICY).reason("add_note", {})).toBe("invalid_arguments");
 });
 
-test("an update that the result names is no exclusive effect, and is remembered", () => {
+test("an update that the result names is not exclusive, and is remembered", () => {
   const story = startStory({
     tool_schemas: {
       ...TOOLS,
@@ -289,7 +290,7 @@ test("an update that the result names is no exclusive effect, and is remembered"
   expect(story.reason("set_invoice", { id: 8 })).toBe("duplicate_call");
 });
 
-test("a read that only its result names depends on every write", () => {
+test("a read whose resource only its result names depends on every write", () => {
   const story = startStory(POLICY);
   story.done("find_invoice", {}, SEVEN);
   expect(story.refused("find_invoice").answered).not.toBeNull();
@@ -297,7 +298,7 @@ test("a read that only its result names depends on every write", () => {
   story.allowed("find_invoice");
 });
 
-test("a name that there is no room to remember leaves the call with resources that nobody knows", () => {
+test("a name for which there is no room leaves the call with unknown resources", () => {
   const story = startStory(POLICY);
   const [first, second] = [1, 2].map((amount) => story.allowed("create_invoice", { amount }));
   for (let id = 0; id < 1_023; id += 1) story.done("pair", { id });

@@ -9,25 +9,28 @@ const POLICY: PolicyDocument = {
   tool_schemas: { write: {}, other: {}, look: { read_only: true } },
 };
 
-describe("a failure that may pass", () => {
-  test.each(["write", "look"])("of `%s` is tried so often, each time after its wait", (tool) => {
-    const story = startStory(POLICY);
-    story.failed(tool, {}, "503");
-    const { refusal, strike } = story.after(SECOND - 1).refused(tool);
-    expect(refusal).toMatchObject({
-      reason: "retry_too_soon",
-      retryable: true,
-      duplicate: false,
-      resolution: { type: "retry_after", retryAfterMs: 1 },
-    });
-    expect(strike).toBeNull();
-    story.after(1).failed(tool, {}, "503");
-    expect(story.after(2 * SECOND - 1).reason(tool)).toBe("retry_too_soon");
-    story.after(1).failed(tool, {}, "503");
-    expect(story.after(600 * SECOND).reason(tool)).toBe("retry_exhausted");
-  });
+describe("a transient failure", () => {
+  test.each(["write", "look"])(
+    "with code `%s` may be retried as often as the policy says, each time after its wait",
+    (tool) => {
+      const story = startStory(POLICY);
+      story.failed(tool, {}, "503");
+      const { refusal, strike } = story.after(SECOND - 1).refused(tool);
+      expect(refusal).toMatchObject({
+        reason: "retry_too_soon",
+        retryable: true,
+        duplicate: false,
+        resolution: { type: "retry_after", retryAfterMs: 1 },
+      });
+      expect(strike).toBeNull();
+      story.after(1).failed(tool, {}, "503");
+      expect(story.after(2 * SECOND - 1).reason(tool)).toBe("retry_too_soon");
+      story.after(1).failed(tool, {}, "503");
+      expect(story.after(600 * SECOND).reason(tool)).toBe("retry_exhausted");
+    },
+  );
 
-  test("goes on with its execution, so that downstream knows the attempts as one", () => {
+  test("continues its execution, so that downstream sees one idempotency key", () => {
     const story = startStory({
       tools: { retries: { retryable_status: [409] } },
       tool_schemas: { a: {} },
@@ -39,7 +42,7 @@ describe("a failure that may pass", () => {
     });
   });
 
-  test("is one by what the executor says, whatever the code", () => {
+  test("is recognized by the executor's report before the code", () => {
     const story = startStory(POLICY);
     const error = { code: "E7", message: "no", retryable: true };
     story.reported(story.allowed("write"), { status: "failed", error });
@@ -50,7 +53,7 @@ describe("a failure that may pass", () => {
     expect(other.after(SECOND).reason("write")).toBe("retry_exhausted");
   });
 
-  test("is one by its text", () => {
+  test("is recognized by its text", () => {
     const story = startStory(POLICY);
     const output = "Error: temporarily unavailable";
     story.reported(story.allowed("write"), { output, basis: "text" });
@@ -68,7 +71,7 @@ describe("any other failure", () => {
     });
   });
 
-  test("may be repeated once something was written since, when it is confirmed, in a new turn", () => {
+  test("may be repeated after another write, after a confirmation, or in a new turn", () => {
     const changed = startStory(POLICY);
     changed.failed("write");
     changed.done("other");
@@ -81,14 +84,14 @@ describe("any other failure", () => {
     asked.turn("2").allowed("write");
   });
 
-  test("is nobody's business where no retries are written", () => {
+  test("is left to other checks where the policy has no retries", () => {
     const story = startStory({ tool_schemas: { write: {} } });
     story.failed("write");
     story.allowed("write");
   });
 });
 
-test("a success ends the row of failures", () => {
+test("a success resets the count of failures", () => {
   const story = startStory(POLICY);
   story.failed("look", {}, "503");
   story.after(SECOND).done("look");
@@ -97,7 +100,7 @@ test("a success ends the row of failures", () => {
   story.after(2 * SECOND).allowed("look");
 });
 
-test("the wait doubles between the two that are written", () => {
+test("the wait doubles between the two bounds of the policy", () => {
   const retries: Retries = {
     maxAttempts: 9,
     retryableStatus: new Set(),

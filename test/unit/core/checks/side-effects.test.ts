@@ -23,14 +23,14 @@ const POLICY: PolicyDocument = {
 };
 
 describe("an exclusive effect conflicts", () => {
-  test("by the values of its fields, each for itself", () => {
+  test("with one of equal field values, field by field", () => {
     const story = startStory(POLICY);
     story.done("invite", { user: "7" });
     story.allowed("invite", { group: "7" });
     expect(story.reason("invite", { user: "7", note: "again" })).toBe("duplicate_call");
   });
 
-  test("with one of another tool on the same resource, and the refusal tells the way", () => {
+  test("with one of another tool on the same resource, and the refusal shows the path", () => {
     const story = startStory(POLICY);
     const first = story.done("charge_card", { id: 7 });
     const { refusal, strike } = story.refused("create_invoice", { id: 7 });
@@ -49,7 +49,7 @@ describe("an exclusive effect conflicts", () => {
     expect(strike?.count).toBe(1);
   });
 
-  test("and names a long resource in short, as data", () => {
+  test("and the refusal shortens a long resource and quotes it as data", () => {
     const story = startStory(POLICY);
     story.done("charge_card", { id: `7" ${"x".repeat(100_000)}` });
     const { refusal } = story.refused("create_invoice", { id: `7" ${"x".repeat(100_000)}` });
@@ -58,7 +58,7 @@ describe("an exclusive effect conflicts", () => {
     expect(refusal.conflict?.resource).toHaveLength(500);
   });
 
-  test("when its own window is over, however long ago", () => {
+  test("after its own window is over, however long ago", () => {
     const story = startStory(POLICY);
     story.done("charge_card", { id: 7 });
     story.after(20 * HOUR);
@@ -92,15 +92,15 @@ describe("an exclusive effect conflicts", () => {
   });
 });
 
-test("of many that are held, each conflicts, and nothing else", () => {
+test("each of many held calls conflicts, and nothing else does", () => {
   const story = startStory(POLICY);
   for (let id = 1; id <= 12; id += 1) story.held("ask_make", { id });
   for (const id of [1, 7, 12]) expect(story.reason("make", { id })).toBe("side_effect_conflict");
   story.allowed("make", { id: 13 });
 });
 
-describe("no conflict", () => {
-  test("with itself, where a hold is judged anew under another rule", () => {
+describe("an exclusive effect does not conflict", () => {
+  test("with itself, when a hold is judged again under another rule", () => {
     const story = startStory(POLICY);
     const hold = story.held("ask_make", { id: 1 });
     const tiers = [{ name: "ask", pattern: "ask_*", action: "hitl", expires_ms: HOUR } as const];
@@ -108,7 +108,7 @@ describe("no conflict", () => {
     expect(story.approved(hold)).toMatchObject({ type: "held", holdNumber: 2 });
   });
 
-  test("on other resources, for effects that are not exclusive, for reads", () => {
+  test("on other resources, if it is not exclusive, or with a read", () => {
     const story = startStory(POLICY);
     story.done("charge_card", { id: 1 });
     story.allowed("charge_card", { id: 2 });
@@ -117,13 +117,13 @@ describe("no conflict", () => {
     story.after(6 * MINUTE).allowed("shared", { id: 1 });
   });
 
-  test("when a confirmation covers the call", () => {
+  test("where a confirmation covers the call", () => {
     const story = startStory(POLICY);
     story.done("charge_card", { id: 1 });
     story.allowed("create_invoice", { id: 1 }, { confirmation: "yes" });
   });
 
-  test("for create after delete and delete after create", () => {
+  test("for a create after a delete, or a delete after a create", () => {
     const story = startStory(POLICY);
     story.done("make", { id: 1 });
     story.done("drop", { id: 1 });
@@ -131,7 +131,7 @@ describe("no conflict", () => {
     story.done("drop", { id: 1 });
   });
 
-  test("when the earlier call had no effect or did not run", () => {
+  test("where the earlier call had no effect or did not run", () => {
     const story = startStory(POLICY);
     story.reported(story.allowed("charge_card", { id: 1 }), { status: "failed", effect: "none" });
     story.reported(story.allowed("create_invoice", { id: 1 }), { status: "not_executed" });
@@ -151,15 +151,15 @@ describe("no conflict", () => {
   });
 });
 
-describe("what had no effect or was not executed gives the resource back", () => {
-  test("a failed delete does not undo a create", () => {
+describe("a call without an effect gives its resource back", () => {
+  test("so that a failed delete does not undo a create", () => {
     const story = startStory(POLICY);
     story.done("make", { id: 1 });
     story.failed("drop", { id: 1 });
     expect(story.after(HOUR).reason("make", { id: 1 })).toBe("side_effect_conflict");
   });
 
-  test("a confirmed second charge that did not happen leaves the first", () => {
+  test("so that a confirmed second charge that did not happen leaves the first", () => {
     const story = startStory(POLICY);
     story.done("charge_card", { id: 1 });
     const again = story.allowed("charge_card", { id: 1 }, { confirmation: "yes" });
@@ -170,7 +170,7 @@ describe("what had no effect or was not executed gives the resource back", () =>
   test.each([
     ["the later first", 1, 0],
     ["the earlier first", 0, 1],
-  ])("whatever the order in which results come: %s", (_name, first, second) => {
+  ])("in whatever order results come: %s", (_name, first, second) => {
     const story = startStory(POLICY);
     const calls = [
       story.allowed("charge_card", { id: 1 }),
@@ -184,7 +184,7 @@ describe("what had no effect or was not executed gives the resource back", () =>
   });
 });
 
-test("a redelivery is answered with its own first run, however late it comes", () => {
+test("a redelivery gets the decision of its own first run, however late it comes", () => {
   const story = startStory(POLICY);
   const proposal = story.proposal("make", { id: 1 });
   const [first] = story.when(proposal);

@@ -24,7 +24,7 @@ function lookAt(story: Story, numbers: readonly number[], output = "nothing"): v
 }
 
 describe("loop_no_progress", () => {
-  test("warns from the call on that follows three different ones with one output", () => {
+  test("warns from the call on that follows three different calls with one output", () => {
     const story = startStory(POLICY);
     lookAt(story, [1, 2]);
     expect(warnings(story.allowed("look", { n: 3 }))).toEqual([]);
@@ -37,14 +37,14 @@ describe("loop_no_progress", () => {
     ["a new output", (story) => lookAt(story, [9], "something")],
     ["a write", (story) => story.done("write", {}, "written")],
     ["a new turn", (story) => story.turn("2")],
-  ])("%s starts the count anew", (_what, happens) => {
+  ])("counts from zero after %s", (_what, happens) => {
     const story = startStory(POLICY);
     lookAt(story, [1, 2, 3]);
     happens(story);
     expect(warnings(story.allowed("look", { n: 4 }))).toEqual([]);
   });
 
-  test("not of outputs that are empty by declaration, nor of the same call again", () => {
+  test("does not count outputs that are declared empty, nor repeats of one call", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2, 3]) story.done("quiet", { n }, "");
     expect(warnings(story.allowed("quiet", { n: 4 }))).toEqual([]);
@@ -52,7 +52,7 @@ describe("loop_no_progress", () => {
     expect(warnings(story.allowed("poll", { n: 1 }))).toEqual([]);
   });
 
-  test("calls of other tools in between are left out", () => {
+  test("ignores calls of other tools in between", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2, 3]) {
       lookAt(story, [n]);
@@ -61,7 +61,7 @@ describe("loop_no_progress", () => {
     expect(warnings(story.allowed("look", { n: 4 }))).toEqual(["loop_no_progress"]);
   });
 
-  test("takes its number from the policy, and counts where nothing is declared", () => {
+  test("takes its threshold from the policy, and applies without declarations too", () => {
     const story = startStory({ tool_deduplication: { no_progress_threshold: 2 } });
     for (const n of [1, 2]) story.done("git_log", { n }, "seven commits");
     expect(warnings(story.allowed("git_log", { n: 3 }))).toEqual(["loop_no_progress"]);
@@ -84,13 +84,13 @@ describe("loop_rotation", () => {
   };
   const order = [1, 2, 3, 1, 3, 2, 1, 2];
 
-  test("warns of calls that are drawn from few, with nothing new in the latter half", () => {
+  test("warns of many calls of few actions whose latter half brought nothing new", () => {
     const story = startStory(SHORT);
     lookAt(story, order);
     expect(warnings(story.allowed("look", { n: 3 }))).toEqual(["loop_rotation"]);
   });
 
-  test("not of one call fewer, nor with one action more, nor after something new", () => {
+  test("does not warn with one call less, one action more, or after something new", () => {
     const fewer = startStory(SHORT);
     lookAt(fewer, order.slice(1));
     expect(warnings(fewer.allowed("look", { n: 3 }))).toEqual([]);
@@ -104,7 +104,7 @@ describe("loop_rotation", () => {
   });
 });
 
-describe("loop_rotation of a turn", () => {
+describe("loop_rotation within a turn", () => {
   const ROTATION: PolicyDocument = {
     tool_schemas: { look: { read_only: true }, log: { repeatable: true } },
     deduplication: { cache_ttl_ms: 0 },
@@ -113,13 +113,13 @@ describe("loop_rotation of a turn", () => {
   };
   const order = [1, 2, 3, 1, 3, 2, 1, 2];
 
-  test("is none of an earlier turn's calls", () => {
+  test("ignores calls of an earlier turn", () => {
     const story = startStory(ROTATION);
     lookAt(story, order);
     expect(warnings(story.turn("2").allowed("look", { n: 3 }))).toEqual([]);
   });
 
-  test("is also of writes that were all made before", () => {
+  test("counts writes that were all made before", () => {
     const story = startStory(ROTATION);
     for (const n of order) story.done("log", { n }, "logged");
     expect(warnings(story.allowed("log", { n: 3 }))).toEqual(["loop_rotation"]);
@@ -141,7 +141,7 @@ describe("failure_run", () => {
     expect(warnings(story.allowed("look", { n: 9 }))).toEqual(["failure_run"]);
   });
 
-  test("of one tool, calls of others in between are left out", () => {
+  test("ignores calls of other tools in between, for one tool", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4, 5]) {
       story.failed("fail", { n });
@@ -156,7 +156,7 @@ describe("failure_run", () => {
     expect(warnings(story.turn("2").allowed("fail", { n: 6 }))).toEqual([]);
   });
 
-  test("a success ends both", () => {
+  test("ends with a success, for one tool and for all", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4, 5]) story.failed("fail", { n });
     story.done("fail", { n: 6 });

@@ -34,7 +34,7 @@ const POLICY: PolicyDocument = {
 };
 
 describe("deny", () => {
-  test("refuses, also on the last segment of a name", () => {
+  test("refuses a call of the tool under any namespace", () => {
     const story = startStory(POLICY);
     for (const tool of ["purge_all", "github/purge_all", "github.purge_all"]) {
       expect(story.refused(tool).refusal).toMatchObject({
@@ -46,7 +46,7 @@ describe("deny", () => {
     expect(story.reason("github/list_all")).toBe("unknown_tool");
   });
 
-  test("is no tool to suggest", () => {
+  test("keeps the tool out of suggestions", () => {
     const story = startStory(POLICY);
     story.done("remove");
     expect(story.refused("remove").refusal.suggestedNext).toEqual(["list_things"]);
@@ -54,7 +54,7 @@ describe("deny", () => {
 });
 
 describe("allowlist", () => {
-  test("goes on where another revision of the policy has no rate any more", () => {
+  test("lets calls through where a later revision of the policy has no rate", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2]) story.done("get_a", { n });
     const reads = { name: "reads", pattern: "get_*", action: "allowlist" } as const;
@@ -79,14 +79,14 @@ describe("allowlist", () => {
     story.after(40 * SECOND).allowed("get_c");
   });
 
-  test("without a rate lets every call through", () => {
+  test("lets every call through where it has no rate", () => {
     const story = startStory(POLICY);
     for (let n = 0; n < 50; n += 1) story.done("list_a", { n });
   });
 });
 
 describe("a grant", () => {
-  test("is used up by its ceiling of calls, refused ones left out", () => {
+  test("is used up by as many allowed calls as its ceiling", () => {
     const story = startStory(POLICY);
     story.done("create_a");
     story.reason("create_a");
@@ -98,14 +98,14 @@ describe("a grant", () => {
     });
   });
 
-  test("is over with its time, counted from the conversation's first proposal", () => {
+  test("ends after its time to live, counted from the conversation's first proposal", () => {
     const story = startStory(POLICY);
     story.done("list_a");
     story.after(10 * MINUTE - 1).done("create_a");
     expect(story.after(1).refused("create_b").refusal.rule).toBe("authorization.tiers[2].ttl_ms");
   });
 
-  test("may be exceeded with an approval", () => {
+  test("allows calls above its ceiling with an approval", () => {
     const story = startStory(POLICY);
     story.done("update_a");
     const hold = story.held("update_b");
@@ -120,7 +120,7 @@ describe("a grant", () => {
 });
 
 describe("hitl", () => {
-  test("holds the call until its end", () => {
+  test("holds the call until the hold expires", () => {
     const story = startStory(POLICY);
     expect(story.held("delete_thing", { id: 1 })).toMatchObject({
       expiresAtMs: story.nowMs + 5 * MINUTE,
@@ -137,7 +137,7 @@ describe("hitl", () => {
     expect(story.reason("delete_thing")).toBe("duplicate_call");
   });
 
-  test("in mode warn allows with a note, in mode shadow without", () => {
+  test("allows with a note in mode warn, and without one in mode shadow", () => {
     const warn = startStory({ ...POLICY, checks: { approval_required: "warn" } });
     expect(warn.allowed("delete_thing").notices.warnings).toMatchObject([
       { reason: "approval_required" },

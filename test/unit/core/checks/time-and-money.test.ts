@@ -24,7 +24,7 @@ function costs(units: number): Partial<ProposalInput> {
 const FIVE = { amount: "5.00", currency: "USD" };
 
 describe("max_seconds", () => {
-  test("refuses from the end of the time on, and starts anew with the next turn", () => {
+  test("refuses from exactly the limit on, and counts from zero in the next turn", () => {
     const story = startStory(limited({ max_seconds: 60 }));
     story.allowed("a", { n: 1 });
     story.after(60 * SECOND - 1).allowed("a", { n: 2 });
@@ -38,7 +38,7 @@ describe("max_seconds", () => {
     story.turn("2").allowed("a", { n: 3 });
   });
 
-  test("leaves out the time for which a person was waited for", () => {
+  test("leaves out the time in which a call waited for a person", () => {
     const story = startStory(limited({ max_seconds: 60 }));
     story.after(10 * SECOND);
     const hold = story.held("ask_a");
@@ -47,7 +47,7 @@ describe("max_seconds", () => {
     expect(story.after(1).reason("a")).toBe("budget_seconds");
   });
 
-  test("counts holds at the same time once", () => {
+  test("counts holds that overlap once", () => {
     const story = startStory(limited({ max_seconds: 60 }));
     const first = story.held("ask_a", { n: 1 });
     const second = story.after(20 * SECOND).held("ask_a", { n: 2 });
@@ -57,7 +57,7 @@ describe("max_seconds", () => {
     expect(story.after(1).reason("a")).toBe("budget_seconds");
   });
 
-  test("of the conversation goes on with a new turn; of a tool it starts with its first call", () => {
+  test("continues across turns for a conversation, and starts with the first call for a tool", () => {
     const story = startStory(limited({ per_conversation: { max_seconds: 60 } }));
     story.allowed("a");
     expect(
@@ -75,7 +75,7 @@ describe("max_seconds", () => {
 });
 
 describe("max_spend", () => {
-  test("reserves what a call is thought to cost, to the last millionth", () => {
+  test("reserves the estimated cost of a call, to the last millionth", () => {
     const story = startStory(limited({ max_spend: FIVE }));
     story.allowed("a", { n: 1 }, costs(4.999_999));
     expect(story.refused("a", { n: 2 }, costs(0.000_002)).refusal).toMatchObject({
@@ -86,7 +86,7 @@ describe("max_spend", () => {
     expect(story.reason("a", { n: 4 })).toBe("budget_spend");
   });
 
-  test("counts what it did cost once that is known, and gives back what was not executed", () => {
+  test("counts the actual cost once it is known, and gives back a call that was not executed", () => {
     const story = startStory(limited({ max_spend: FIVE }));
     story.reported(story.allowed("a", { n: 1 }, costs(5)), { cost: usd(2) });
     story.reported(story.allowed("a", { n: 2 }, costs(3)), { status: "not_executed" });
@@ -94,7 +94,7 @@ describe("max_spend", () => {
     expect(story.reason("a", { n: 4 }, costs(1))).toBe("budget_spend");
   });
 
-  test("keeps the reservation of a call whose outcome is not known", () => {
+  test("keeps the reservation of a call of unknown outcome", () => {
     const story = startStory(limited({ max_spend: FIVE }));
     const call = story.allowed("a", { n: 1 }, costs(5));
     story.reported(call, { status: "unknown" });
@@ -103,7 +103,7 @@ describe("max_spend", () => {
     story.allowed("a", { n: 2 }, costs(4));
   });
 
-  test("counts a held call once, and gives it back where it is denied", () => {
+  test("counts a held call once, and gives it back when it is denied", () => {
     const story = startStory(limited({ max_spend: FIVE }));
     const hold = story.held("ask_a", { n: 1 }, costs(3));
     expect(story.reason("a", {}, costs(3))).toBe("budget_spend");
@@ -114,7 +114,7 @@ describe("max_spend", () => {
     other.allowed("a", {}, costs(5));
   });
 
-  test("refuses what it cannot count: costs in another currency", () => {
+  test("refuses costs in another currency, which it cannot count", () => {
     const story = startStory(limited({ max_spend: FIVE }));
     const euros = { estimatedCost: { microUnits: 1, currency: "EUR" } };
     expect(story.reason("a", {}, euros)).toBe("budget_spend");
@@ -141,8 +141,8 @@ describe("max_spend", () => {
   });
 });
 
-describe("a budget that is used up", () => {
-  test("carries the latest results by reference, and a sentence for the user", () => {
+describe("a used-up budget", () => {
+  test("returns the latest results by reference, and a sentence for the user", () => {
     const story = startStory({
       ...limited({ max_tool_calls: 2 }),
       tool_schemas: { look: {}, a: {} },
@@ -157,7 +157,7 @@ describe("a budget that is used up", () => {
     expect(refusal.userMessage).toMatch(/^I stopped because this task used up the tool calls/);
   });
 
-  test("gives each reason a sentence of its own", () => {
+  test("has a sentence of its own for each reason", () => {
     const sentences = [
       { max_steps: 1 },
       { max_tool_calls: 1 },

@@ -8,7 +8,7 @@ describe("a rule that is not enforced", () => {
     return story.allowed("write");
   };
 
-  test("tells the model that the call runs, where it warns", () => {
+  test("says to the model that the call runs, in mode warn", () => {
     const {
       notices: { warnings, shadow },
     } = notes("warn");
@@ -18,7 +18,7 @@ describe("a rule that is not enforced", () => {
     expect(shadow).toEqual([]);
   });
 
-  test("leaves a record of what would have been said, in the shadow", () => {
+  test("records the sentence that enforcement would show, in mode shadow", () => {
     const {
       notices: { warnings, shadow },
     } = notes("shadow");

@@ -14,13 +14,16 @@ describe("an approval under a newer policy that refuses the call before it is ju
     ["too_large", { ...ASK, limits: { arguments_bytes: 1_024 } }],
   ];
 
-  test.each(STRICTER)("ends the hold as a refusal for %s, once and for all", (reason, policy) => {
-    const story = startStory(ASK);
-    const hold = story.held("erase", { text: "x".repeat(2_000) });
-    const refused = ofType(story.under(policy).approved(hold), "refused");
-    expect(refused).toMatchObject({ refusal: { reason }, approval: { approvalId: hold.holdId } });
-    expect(story.state?.totals.calls).toBe(0);
-    expect(story.under(ASK).approved(hold)).toMatchObject({ why: "unknown_approval" });
-    expect(story.after(HOUR).ticked()).toEqual([]);
-  });
+  test.each(STRICTER)(
+    "ends the hold as a refusal for %s, and cannot be repeated",
+    (reason, policy) => {
+      const story = startStory(ASK);
+      const hold = story.held("erase", { text: "x".repeat(2_000) });
+      const refused = ofType(story.under(policy).approved(hold), "refused");
+      expect(refused).toMatchObject({ refusal: { reason }, approval: { approvalId: hold.holdId } });
+      expect(story.state?.totals.calls).toBe(0);
+      expect(story.under(ASK).approved(hold)).toMatchObject({ why: "unknown_approval" });
+      expect(story.after(HOUR).ticked()).toEqual([]);
+    },
+  );
 });

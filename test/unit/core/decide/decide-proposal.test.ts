@@ -24,7 +24,7 @@ const POLICY: PolicyDocument = {
 
 describe("the envelope", () => {
   test.each(["malformed", "too_large", "misrouted"] as const)(
-    "rejected as %s is refused so",
+    "refuses a proposal that was rejected as %s for that reason",
     (reason) => {
       const rejected = { reason, message: "the shell said so" };
       const {
@@ -53,14 +53,14 @@ describe("the envelope", () => {
     expect(startStory(POLICY).reason("look", args)).toBe(reason);
   });
 
-  test("refuses bytes that are no text", () => {
+  test("refuses bytes that are not UTF-8", () => {
     const bytes = { arguments: new Uint8Array([0x7b, 0xff]) };
     expect(startStory(POLICY).refused("look", {}, bytes).refusal.message).toMatch(/UTF-8/);
   });
 });
 
 describe("a redelivery", () => {
-  test("is answered with the decision as it was journaled, and changes nothing", () => {
+  test("gets the decision as it was journaled, and changes nothing", () => {
     const story = startStory(POLICY);
     const proposal = story.proposal("write", { id: 1 });
     const [first] = story.when(proposal);
@@ -77,7 +77,7 @@ describe("a redelivery", () => {
     expect(story.state).toBe(before);
   });
 
-  test("is known by name and canonical arguments, whatever their spelling", () => {
+  test("is recognized by name and canonical arguments, in any spelling", () => {
     const story = startStory(POLICY);
     const proposal = story.proposal("write", '{"a":1,"b":2}');
     story.when(proposal);
@@ -86,7 +86,7 @@ describe("a redelivery", () => {
     ]);
   });
 
-  test("of a refused call, read or not, is the refusal again", () => {
+  test("of a refused call gets the refusal again, for reads and writes", () => {
     const story = startStory(POLICY);
     for (const proposal of [story.proposal("nobody"), story.proposal("look", "{")]) {
       story.when(proposal);
@@ -96,7 +96,7 @@ describe("a redelivery", () => {
     }
   });
 
-  test("of a held call is the hold, and then what became of it", () => {
+  test("of a held call gets the hold, and later the decision that ended it", () => {
     const story = startStory(POLICY);
     const proposal = story.proposal("ask");
     const hold = ofType(story.when(proposal)[0] as never, "held");
@@ -105,7 +105,7 @@ describe("a redelivery", () => {
     expect(story.when(proposal)).toMatchObject([{ decision: { type: "allowed" } }]);
   });
 
-  test("of a held call is known for as long as it may be held", () => {
+  test("of a held call is recognized for as long as the hold may last", () => {
     const story = startStory({
       ...POLICY,
       authorization: {
@@ -121,7 +121,7 @@ describe("a redelivery", () => {
     expect(story.when(proposal)).toMatchObject([{ decision: { type: "allowed" } }]);
   });
 
-  test("is known for as long as the conversation lives, read or write", () => {
+  test("is recognized for as long as the conversation lasts, for reads and writes", () => {
     const conversation = { idle_ms: 48 * HOUR };
     const story = startStory({ ...POLICY, conversation, deduplication: { window_ms: MINUTE } });
     const read = story.proposal("look");
@@ -137,7 +137,7 @@ describe("a redelivery", () => {
 });
 
 describe("call_id_conflict", () => {
-  test("refuses another call under a known name, and leaves the first untouched", () => {
+  test("refuses another call under a used name, and leaves the first untouched", () => {
     const story = startStory(POLICY);
     const proposal = story.proposal("look", { id: 1 });
     story.when(proposal);
@@ -153,7 +153,7 @@ describe("call_id_conflict", () => {
     expect(story.when(proposal)).toMatchObject([{ type: "repeated" }]);
   });
 
-  test("is none in another turn or step: null is a value", () => {
+  test("does not fire in another turn or step, where null is a value", () => {
     const story = startStory(POLICY);
     const name = { callId: "call_0" };
     story.allowed("look", { n: 1 }, { ...name, step: "s1" });
@@ -164,7 +164,7 @@ describe("call_id_conflict", () => {
     );
   });
 
-  test("leaves the first untouched also where the other could not be read", () => {
+  test("leaves the first call untouched even if the other could not be parsed", () => {
     const story = startStory(POLICY);
     const proposal = story.proposal("look", { id: 1 });
     story.when(proposal);
@@ -176,7 +176,7 @@ describe("call_id_conflict", () => {
 });
 
 describe("unknown_tool", () => {
-  test("is refused, or let through with a note as an undeclared write", () => {
+  test("is refused, or allowed with a note as an undeclared write", () => {
     const refusal = startStory(POLICY).refused("nobody").refusal;
     expect(refusal).toMatchObject({ reason: "unknown_tool", rule: "unknown_tools" });
     const warn = startStory({ ...POLICY, checks: { unknown_tool: "warn" } }).allowed("nobody");
@@ -188,7 +188,7 @@ describe("unknown_tool", () => {
     startStory({ ...POLICY, unknown_tools: "hitl" }).held("nobody");
   });
 
-  test("is none where nothing is declared: every tool is a known write", () => {
+  test("does not fire without declarations: every tool is a declared write", () => {
     expect(startStory({}).allowed("anything")).toMatchObject({ policy: { isRead: false } });
   });
 });
@@ -205,7 +205,7 @@ describe("invalid_arguments", () => {
       expect(refusal.message).toContain(`${path}: ${message}`);
   });
 
-  test("is what a normalizer says that cannot do its work", () => {
+  test("fires where a normalizer fails", () => {
     const { refusal } = startStory(POLICY).refused("amount", { cents: "many" });
     expect(refusal).toMatchObject({
       reason: "invalid_arguments",
@@ -213,14 +213,14 @@ describe("invalid_arguments", () => {
     });
   });
 
-  test("is an exclusive effect that cannot name its resource", () => {
+  test("fires where an exclusive effect cannot name its resource", () => {
     const { refusal } = startStory(POLICY).refused("charge", {});
     expect(refusal.problems).toEqual([
       { path: "$.id", message: "is missing, and says what the call would change" },
     ]);
   });
 
-  test("in mode warn lets the call through by all its arguments", () => {
+  test("lets the call through with all its arguments as identity, in mode warn", () => {
     const story = startStory({ ...POLICY, checks: { invalid_arguments: "warn" } });
     const call = story.allowed("amount", { cents: "many" });
     expect(call.notices.warnings[0]?.message).toContain("$.cents");
@@ -230,7 +230,7 @@ describe("invalid_arguments", () => {
 });
 
 describe("a confirmation", () => {
-  test("is spent by a call that is judged, refused or not, and covers no other", () => {
+  test("is used up by a judged call, refused or not, and covers no other", () => {
     const story = startStory(POLICY);
     story.done("write", { id: 1 });
     story.done("write", { id: 2 });
@@ -240,7 +240,7 @@ describe("a confirmation", () => {
     expect(story.reason("write", { id: 2 }, { confirmation: "yes" })).toBe("duplicate_call");
   });
 
-  test("is not spent by a call that is not judged", () => {
+  test("is not used up by a call that is not judged", () => {
     const story = startStory(POLICY);
     story.done("write");
     story.reason("nobody", {}, { confirmation: "yes" });
@@ -251,7 +251,7 @@ describe("a confirmation", () => {
 });
 
 describe("a conversation", () => {
-  test("starts afresh when it was idle, and says so", () => {
+  test("starts afresh after its idle time, and the decision says so", () => {
     const story = startStory({ ...POLICY, conversation: { idle_ms: 2 * HOUR } });
     expect(story.done("write").conversation.fresh).toBe(true);
     story.after(2 * HOUR - 1);
@@ -263,7 +263,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("starts afresh at its age, however busy", () => {
+  test("starts afresh at its maximum age, however busy", () => {
     const story = startStory({ ...POLICY, conversation: { max_age_ms: 3 * HOUR } });
     for (let n = 0; n < 3; n += 1) {
       expect(story.done("look", { n }).conversation.fresh).toBe(n === 0);
@@ -274,7 +274,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("of another name shares nothing", () => {
+  test("shares nothing with one of another name", () => {
     const story = startStory(POLICY);
     story.done("write");
     const elsewhere = { ...story.proposal("write"), conversationId: "d" };
@@ -287,7 +287,7 @@ describe("a conversation", () => {
   });
 });
 
-test("a decision names policy, tier, agent, and the digest of what it is about", () => {
+test("a decision records policy, tier, agent, and the digest of its subject", () => {
   const story = startStory(POLICY);
   const call = story.allowed("write", '{"b":1,"a":2}');
   expect(call).toMatchObject({
@@ -301,7 +301,7 @@ test("a decision names policy, tier, agent, and the digest of what it is about",
   expect(call.decisionId).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("a decision names the rule that puts its tool in a tier, and none before it is looked up", () => {
+test("a decision names the rule that puts its tool in a tier, and no rule before the tool is looked up", () => {
   const tiers = [{ name: "few", pattern: "put", action: "per_conversation_grant", ceiling: 5 }];
   const story = startStory({ authorization: { tiers } } as PolicyDocument);
   expect(story.allowed("put").policy).toMatchObject({
@@ -312,7 +312,7 @@ test("a decision names the rule that puts its tool in a tier, and none before it
   expect(story.refused("put", {}, unread).policy).toMatchObject({ tier: null, tierRule: null });
 });
 
-test("a check that throws refuses its call with internal_error, and names it", () => {
+test("a check that throws refuses its call with internal_error, and the refusal names the check", () => {
   const story = startStory(POLICY);
   const broken = {
     ...story.policy,
@@ -328,7 +328,7 @@ test("a check that throws refuses its call with internal_error, and names it", (
   });
 });
 
-test("what a defect says is told, but where the call's arguments are sensitive", () => {
+test("an internal error is reported, but not where the call's arguments are sensitive", () => {
   const story = startStory({ tool_schemas: { pay: { sensitive: ["card"] }, write: {} } });
   const killedBy = (): never => {
     throw new Error("what is broken");
@@ -347,7 +347,7 @@ test("what a defect says is told, but where the call's arguments are sensitive",
   expect(messageOf("write", { ...story.policy, tool })).not.toContain("another");
 });
 
-test("confirmations are remembered up to their bound, and none counts beyond it", () => {
+test("the gate remembers confirmations up to their bound, and accepts none beyond it", () => {
   const story = startStory(POLICY);
   story.done("write");
   for (let n = 0; n < 1_023; n += 1) {

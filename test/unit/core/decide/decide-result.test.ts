@@ -35,7 +35,7 @@ describe("a result", () => {
     });
   });
 
-  test("is recorded without its output where that is more than is kept", () => {
+  test("is recorded without its output where that is larger than the limit", () => {
     const story = startStory(POLICY);
     const whole = story.reported(story.allowed("look", { n: 1 }), { output: "🙂".repeat(10) });
     expect(whole).toMatchObject({ outputBytes: 40, whole: true });
@@ -43,7 +43,7 @@ describe("a result", () => {
     expect(more).toMatchObject({ output: null, outputBytes: 44, whole: false });
   });
 
-  test("keeps the reported digest of an output that was cut", () => {
+  test("keeps the reported digest of a cut output", () => {
     const story = startStory(POLICY);
     const result = { output: "cut", outputBytes: 9_000, outputDigest: "d".repeat(64) };
     expect(story.reported(story.allowed("look"), result)).toMatchObject({
@@ -53,7 +53,7 @@ describe("a result", () => {
   });
 
   test.each([0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x1_0000, 0x1_03ff, 0x10_ffff])(
-    "is measured as it is written, U+%s too",
+    "has its length measured in UTF-8, U+%s too",
     (point) => {
       const story = startStory(POLICY);
       const output = String.fromCodePoint(point);
@@ -72,7 +72,7 @@ describe("a result", () => {
     });
   });
 
-  test("is digested as it is written where nothing is declared to vary", () => {
+  test("is digested as it is where no field is volatile", () => {
     const story = startStory(POLICY);
     const [spaced, tight] = ['{"a": 1}', '{"a":1}'].map((output, n) =>
       ofType(story.reported(story.allowed("look", { n }), { output }), "result_recorded"),
@@ -80,7 +80,7 @@ describe("a result", () => {
     expect(spaced?.outputDigest).not.toBe(tight?.outputDigest);
   });
 
-  test("leaves out what is declared to vary, also in lists", () => {
+  test("is digested without volatile fields, also in lists", () => {
     const story = startStory(POLICY);
     const digest = (output: string, n: number) =>
       ofType(story.reported(story.allowed("search", { n }), { output }), "result_recorded")
@@ -92,7 +92,7 @@ describe("a result", () => {
     expect(digest("took_ms: 1", 6)).not.toBe(digest("took_ms: 2", 7));
   });
 
-  test("that begins is noted once", () => {
+  test("that only says that the call began is recorded once", () => {
     const story = startStory(POLICY);
     const call = story.allowed("write");
     expect(story.reported(call, { status: "started" })).toMatchObject({ status: "started" });
@@ -103,7 +103,7 @@ describe("a result", () => {
     expect(story.reported(call, { output: "done" })).toMatchObject({ status: "succeeded" });
   });
 
-  test("of unknown outcome is noted once, and can be told later", () => {
+  test("of unknown outcome is recorded once, and can be settled later", () => {
     const story = startStory(POLICY);
     const call = story.allowed("write");
     story.reported(call, { status: "unknown" });
@@ -131,7 +131,7 @@ describe("a failure", () => {
     });
   });
 
-  test("without an error is told by its output", () => {
+  test("without an error is described by its output", () => {
     const story = startStory(POLICY);
     const result = { status: "failed", output: "gateway timeout" } as const;
     expect(story.reported(story.allowed("look"), result)).toMatchObject({
@@ -143,7 +143,7 @@ describe("a failure", () => {
     });
   });
 
-  test("in disguise is found by the default set and by the tool's patterns", () => {
+  test("in the text of an output is found by the default patterns and the tool's own", () => {
     const story = startStory(POLICY);
     const status = (tool: string, n: number, output: string) =>
       story.reported(story.allowed(tool, { n }), { output, basis: "text" });
@@ -154,7 +154,7 @@ describe("a failure", () => {
 });
 
 describe("a result is ignored", () => {
-  test("of a call that is not open, or nobody's", () => {
+  test("of a call that is not open, or does not exist", () => {
     const story = startStory(POLICY);
     const call = story.done("look");
     expect(story.reported(call, {})).toMatchObject({
@@ -177,7 +177,7 @@ describe("a result is ignored", () => {
   });
 });
 
-test("the first of two results counts, and a superseded call's result changes no twin", () => {
+test("the first of two results counts, and a superseded call's result does not change the prior call", () => {
   const story = startStory({ ...POLICY, tool_schemas: { log: { batchable: true } } });
   const first = story.allowed("log", {}, { step: "s" });
   const second = story.allowed("log", {}, { step: "s" });

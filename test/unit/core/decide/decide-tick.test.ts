@@ -15,7 +15,7 @@ const POLICY: PolicyDocument = {
   },
 };
 
-test("a hold is refused when it ends, to the millisecond", () => {
+test("a hold is refused at its end, to the millisecond", () => {
   const story = startStory(POLICY);
   const hold = story.held("ask");
   expect(story.after(MINUTE - 1).ticked()).toEqual([]);
@@ -31,7 +31,7 @@ test("a hold is refused when it ends, to the millisecond", () => {
   story.held("ask");
 });
 
-test("a call without a result is of unknown outcome when it could have run its whole time", () => {
+test("a call without a result is of unknown outcome once it could have run its whole time", () => {
   const story = startStory(POLICY);
   const call = story.allowed("write");
   expect(story.after(30 * SECOND - 1).ticked()).toEqual([]);
@@ -50,7 +50,7 @@ test("a call without a result is of unknown outcome when it could have run its w
   expect(story.reason("write")).toBe("outcome_unknown");
 });
 
-test("what is due comes in the order of its deadlines", () => {
+test("due calls come in the order of their deadlines", () => {
   const story = startStory(POLICY);
   const slow = story.allowed("slow");
   const hold = story.after(SECOND).held("ask");
@@ -66,6 +66,6 @@ test("what is due comes in the order of its deadlines", () => {
   expect(nextDeadlineMs(story.state as ConversationState)).toBeUndefined();
 });
 
-test("a tick of a conversation that nobody knows is nothing", () => {
+test("a tick of an unknown conversation changes nothing", () => {
   expect(startStory(POLICY).ticked()).toEqual([]);
 });

@@ -20,7 +20,7 @@ const POLICY: PolicyDocument = {
 };
 
 describe("an approval", () => {
-  test("lets the call run, from then on, under the same decision", () => {
+  test("lets the call run, from its own time on, under the same decision", () => {
     const story = startStory(POLICY);
     const hold = story.held("ask", { id: 1 });
     const call = ofType(story.after(5 * MINUTE).approved(hold, { reason: "fine" }), "allowed");
@@ -35,7 +35,7 @@ describe("an approval", () => {
     });
   });
 
-  test("counts as meant: a repeat within its window runs as a new execution", () => {
+  test("makes the call intended: a repeat within its window runs as a new execution", () => {
     const story = startStory(POLICY);
     story.reported(ofType(story.approved(story.held("ask")), "allowed"), { output: "once" });
     story.after(6 * MINUTE);
@@ -43,7 +43,7 @@ describe("an approval", () => {
     expect(again.execution.decisionId).toBe(again.decisionId);
   });
 
-  test("is refused by what changed since, and then the hold is over", () => {
+  test("does not run a call that a change since then refuses, and ends its hold", () => {
     const story = startStory({ ...POLICY, checks: { side_effect_conflict: "enforce" } });
     const hold = story.held("make", { id: 1 });
     story.turn("2").allowed("create", { id: 1 }, { confirmation: "yes" });
@@ -58,7 +58,7 @@ describe("an approval", () => {
     expect(story.approved(other)).toMatchObject({ why: "unknown_approval" });
   });
 
-  test("is void where the rule changed: the call is held anew, under another id each time", () => {
+  test("is void where the rule changed: the call is held again, under another id each time", () => {
     const story = startStory(POLICY);
     const first = story.held("ask");
     const changed = { ...POLICY, authorization: { tiers: [{ ...ASK, expires_ms: HOUR }] } };
@@ -72,7 +72,7 @@ describe("an approval", () => {
     expect(story.approved(fourth)).toMatchObject({ type: "allowed" });
   });
 
-  test("stands where the call came again hours later: it is the same hold", () => {
+  test("still applies where the call came again hours later: it is the same hold", () => {
     const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", expires_ms: 5 * HOUR }];
     const story = startStory({ ...POLICY, authorization: { tiers } });
     const name = { step: "1", callId: "once" };
@@ -94,7 +94,7 @@ describe("an approval", () => {
     expect(story.under(free).approved(hold)).toMatchObject({ type: "allowed" });
   });
 
-  test("is not the word of the agent itself", () => {
+  test("does not count from the agent itself", () => {
     const story = startStory(POLICY);
     const hold = story.held("ask");
     expect(story.approved(hold, { by: "agent" })).toMatchObject({
@@ -107,14 +107,14 @@ describe("an approval", () => {
   });
 
   test.each(["Agent", " agent ", "\uff21gent", "ag\u200bent"])(
-    "is not the word of the agent under another spelling of its name: %j",
+    "does not count from the agent under another spelling of its name: %j",
     (by) => {
       const story = startStory(POLICY);
       expect(story.approved(story.held("ask"), { by })).toMatchObject({ why: "self_approval" });
     },
   );
 
-  test("of one person counts once, however the name is written", () => {
+  test("by one person counts once, however the name is written", () => {
     const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", approvals: 2 }];
     const story = startStory({ ...POLICY, authorization: { tiers } });
     const hold = story.held("ask");
@@ -128,7 +128,7 @@ describe("an approval", () => {
     });
   });
 
-  test("needs a reason where the tier asks for one", () => {
+  test("needs a reason where the tier requires one", () => {
     const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", require_reason: true }];
     const story = startStory({ ...POLICY, authorization: { tiers } });
     const hold = story.held("ask");
@@ -139,7 +139,7 @@ describe("an approval", () => {
     expect(story.approved(hold, { reason: "asked for" }).type).toBe("allowed");
   });
 
-  test("is single use", () => {
+  test("can be used once", () => {
     const story = startStory(POLICY);
     const hold = story.held("ask");
     story.approved(hold);
@@ -149,7 +149,7 @@ describe("an approval", () => {
 });
 
 describe("a denial", () => {
-  test("refuses the call with the reason given, as data", () => {
+  test("refuses the call with its reason, quoted as data", () => {
     const story = startStory(POLICY);
     const hold = story.held("ask");
     const refused = ofType(story.denied(hold, { reason: 'no "way"' }), "refused");
@@ -170,7 +170,7 @@ describe("a denial", () => {
 });
 
 describe("a reconciliation", () => {
-  test("tells what became of a call of unknown outcome", () => {
+  test("settles a call of unknown outcome", () => {
     const story = startStory(POLICY);
     const call = story.allowed("write");
     expect(story.reconciled(call, "succeeded")).toMatchObject({ why: "not_unknown" });
@@ -208,7 +208,7 @@ describe("a verdict is ignored", () => {
     });
   });
 
-  test("that names nothing known", () => {
+  test("that names nothing that exists", () => {
     const story = startStory(POLICY);
     expect(story.said({ kind: "approve", approvalId: "none" })).toMatchObject({
       why: "unknown_approval",
@@ -224,7 +224,7 @@ describe("a verdict is ignored", () => {
   });
 });
 
-describe("a verdict that says what was looked at", () => {
+describe("a verdict that names its subject", () => {
   const OTHERS = [
     ["callId", "wrong_call"],
     ["actionKey", "wrong_action"],
@@ -232,7 +232,7 @@ describe("a verdict that says what was looked at", () => {
   ] as const;
   const NOTHING = { callId: null, actionKey: null, ruleDigest: null };
 
-  test.each(OTHERS)("and names another %s changes nothing: %s", (member, why) => {
+  test.each(OTHERS)("changes nothing where it names another %s: %s", (member, why) => {
     const story = startStory(POLICY);
     const hold = story.held("ask", { id: 1 });
     const { ruleDigest } = hold;
@@ -250,7 +250,7 @@ describe("a verdict that says what was looked at", () => {
     ofType(story.approved(hold, { about: { ...NOTHING, [member]: own[member] } }), "allowed");
   });
 
-  test("is bound to all that it names", () => {
+  test("applies only where everything that it names matches", () => {
     const story = startStory(POLICY);
     const {
       call: { callId },
@@ -266,7 +266,7 @@ describe("a verdict that says what was looked at", () => {
     ofType(story.approved(other, { about: { ...NOTHING, ruleDigest } }), "allowed");
   });
 
-  test("ends no hold that is over by the time it comes", () => {
+  test("does not end a hold that is already over", () => {
     const story = startStory(POLICY);
     const hold = story.held("ask");
     story.after(HOUR);

@@ -27,8 +27,8 @@ function isNew(again: CallAllowed): void {
   expect(again.execution).toMatchObject({ decisionId: again.decisionId, attempt: 1 });
 }
 
-describe("the same execution goes on", () => {
-  test("under the secret that it was opened with, whatever the gate uses by now", () => {
+describe("the same execution continues", () => {
+  test("under the secret that it was opened with, whatever secret the gate uses by now", () => {
     const story = startStory(POLICY);
     const first = story.failed("write", {}, "503");
     story.under(POLICY, sealingOf("k2", "k1"));
@@ -46,14 +46,14 @@ describe("the same execution goes on", () => {
     goesOn(first, story.allowed("write"), 3);
   });
 
-  test("after a transient failure also when something else was written", () => {
+  test("after a transient failure even if something else was written", () => {
     const story = startStory(POLICY);
     const first = story.failed("write", {}, "503");
     story.done("other");
     goesOn(first, story.allowed("write"), 2);
   });
 
-  test("for a confirmed retry of what may have taken effect", () => {
+  test("for a confirmed retry of a call that may have taken effect", () => {
     const story = startStory(POLICY);
     const first = story.failed("write");
     goesOn(first, story.allowed("write", {}, { confirmation: "yes" }), 2);
@@ -72,7 +72,7 @@ describe("the same execution goes on", () => {
     goesOn(first, story.after(AFTER_WINDOW).allowed("write"), 2);
   });
 
-  test("from the very end of the window, to the very end of its own time", () => {
+  test("from exactly the end of the window to exactly the end of its own time", () => {
     const story = startStory(POLICY);
     const first = story.done("write");
     goesOn(first, story.after(5 * MINUTE).done("write", {}, "again"), 2);
@@ -82,7 +82,7 @@ describe("the same execution goes on", () => {
     isNew(story.after(5 * MINUTE).allowed("write"));
   });
 
-  test("after an unknown outcome, where that is not enforced", () => {
+  test("after an unknown outcome, where that reason is not enforced", () => {
     const story = startStory({ ...POLICY, checks: { outcome_unknown: "warn" } });
     const first = story.allowed("write");
     story.reported(first, { status: "unknown" });
@@ -90,7 +90,7 @@ describe("the same execution goes on", () => {
   });
 });
 
-describe("a new one opens", () => {
+describe("a new execution opens", () => {
   test.each<[string, (story: Story) => CallAllowed]>([
     [
       "after a failure that had no effect",

@@ -31,7 +31,7 @@ const POLICY: PolicyDocument = {
 };
 
 describe("the facts of a call", () => {
-  test("are the resources that it touches, null where one has no name", () => {
+  test("include the resources that it touches, null where one has no name", () => {
     const story = startStory(POLICY);
     const facts = story.allowed("move", { from: 1, to: 2 }).facts;
     expect(facts.resources).toEqual(["a/1", "b/2"]);
@@ -42,7 +42,7 @@ describe("the facts of a call", () => {
     expect(story.allowed("put_x").facts.resources).toBeNull();
   });
 
-  test("are its windows: a read's cache, a write's repeats, and how long it is remembered", () => {
+  test("include its windows: a read's cache, a write's repeats, and how long it is remembered", () => {
     const story = startStory(POLICY);
     expect(story.allowed("get_both", { id: 1 }).facts).toMatchObject({
       windowUntilMs: story.nowMs + MINUTE,
@@ -52,14 +52,14 @@ describe("the facts of a call", () => {
       windowUntilMs: story.nowMs + 10 * MINUTE,
       dropAtMs: story.nowMs + HOUR,
     });
-    // As long as the conversation may live: for as long may a call be in the ring that it excuses.
+    // As long as the conversation may last: for that long a recent call may need it as an excuse.
     expect(story.allowed("move", { from: 1, to: 2 }).facts).toMatchObject({
       windowUntilMs: story.nowMs + 10 * MINUTE,
       dropAtMs: story.nowMs + 168 * HOUR,
     });
   });
 
-  test("are the counters that it advances", () => {
+  test("include the counters that it advances", () => {
     const story = startStory(POLICY);
     expect(story.allowed("get_both", { id: 1 }).facts.rates).toEqual([
       { key: "tier:reads", windowMs: 9 },
@@ -71,14 +71,14 @@ describe("the facts of a call", () => {
     expect(few.facts.rates).toEqual([]);
   });
 
-  test("are the repeats in a row that ran", () => {
+  test("include the repeats in a row that ran", () => {
     const story = startStory({ ...POLICY, tool_deduplication: { exact_duplicate_threshold: 9 } });
     const repeats = [1, 2, 3].map((n) => story.done("get_both", { id: 1 }, `${n}`).facts.repeats);
     expect(repeats).toEqual([0, 1, 2]);
   });
 });
 
-test("nothing is kept of a call that has neither cost, sketches, grant nor names to come", () => {
+test("have no extra members for a call without cost, sketches, grant or pending names", () => {
   const similarity = [{ field: "text", threshold: 0.9 }];
   const page = { similarity, checks: { near_duplicate: "off" } } as const;
   const story = startStory({ tool_schemas: { page, write: {} } });
@@ -86,7 +86,7 @@ test("nothing is kept of a call that has neither cost, sketches, grant nor names
   expect(story.allowed("page", { text: "a b c d" }).facts.more).toBeNull();
 });
 
-test("an argument that an exclusive effect is named by is missed by its own name, once", () => {
+test("a missing argument of an exclusive effect is reported by its own name, once", () => {
   const story = startStory({
     tool_schemas: {
       send: {

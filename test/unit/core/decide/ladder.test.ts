@@ -12,14 +12,14 @@ const LEVELS: PolicyDocument = {
 };
 
 describe("the n-th strike", () => {
-  test("climbs from question to options; where the policy says no more, no further", () => {
+  test("climbs from question to options, and no further unless the policy says so", () => {
     const story = startStory({ ...TOOLS, escalation: { user_input: "off" } });
     story.done("write");
     const levels = [1, 2, 3, 4].map(() => story.refused("write").refusal.level);
     expect(levels).toEqual([1, 2, 2, 2]);
   });
 
-  test("says what belongs to its rung", () => {
+  test("says and switches on what belongs to its level", () => {
     const story = startStory(LEVELS);
     story.done("write");
     const said = [story.refused("write"), story.refused("write"), story.refused("write")];
@@ -33,7 +33,7 @@ describe("the n-th strike", () => {
     expect(said[2]?.refusal.message).toContain("Stop calling tools");
   });
 
-  test("ends where the last rung is reached first", () => {
+  test("ends the conversation where the last level is reached first", () => {
     const story = startStory({
       ...TOOLS,
       escalation: {
@@ -51,7 +51,7 @@ describe("the n-th strike", () => {
     });
   });
 
-  test("is on no rung under observe, and with no acknowledgement raises none", () => {
+  test("reaches no level under observe, and requires no acknowledgement where none is configured", () => {
     const observed = startStory({ ...TOOLS, preset: "observe" });
     expect(observed.policy.ladder).toEqual({
       ask: null,
@@ -67,7 +67,7 @@ describe("the n-th strike", () => {
 });
 
 describe("strikes", () => {
-  test("are counted for each call by itself", () => {
+  test("are counted for each call separately", () => {
     const story = startStory(LEVELS);
     const first = story.allowed("write", { n: 1 });
     const second = story.allowed("write", { n: 2 });
@@ -77,7 +77,7 @@ describe("strikes", () => {
     expect(story.refused("write", { n: 2 }).strike?.count).toBe(1);
   });
 
-  test("of one step count once: its calls were issued together", () => {
+  test("of one step count once, because its calls were issued together", () => {
     const story = startStory(LEVELS);
     story.done("write");
     for (const _ of [1, 2, 3]) {
@@ -87,14 +87,14 @@ describe("strikes", () => {
     expect(story.refused("write", {}, { step: null }).strike?.count).toBe(3);
   });
 
-  test("are forgotten with a new turn", () => {
+  test("are cleared by a new turn", () => {
     const story = startStory(LEVELS);
     story.done("write");
     story.refused("write");
     expect(story.turn("2").refused("write").strike?.count).toBe(1);
   });
 
-  test("are forgotten with a new output of a read, not with one seen before", () => {
+  test("are cleared by a new output of a read, not by one seen before", () => {
     const story = startStory(LEVELS);
     story.done("look", { n: 1 }, "seen");
     const open = story.allowed("slow");
@@ -111,7 +111,7 @@ describe("strikes", () => {
     expect(story.refused("slow").strike?.count).toBe(1);
   });
 
-  test("are forgotten with a write that succeeded and was not made before", () => {
+  test("are cleared by a successful write that was not made before", () => {
     const story = startStory(LEVELS);
     story.done("other", { n: 1 });
     story.reported(story.allowed("slow"), { status: "unknown" });
@@ -123,7 +123,7 @@ describe("strikes", () => {
     expect(story.refused("slow").strike?.count).toBe(2);
   });
 
-  test("are none for reads answered from memory and for calls in flight", () => {
+  test("do not include reads answered from memory and calls in flight", () => {
     const story = startStory(LEVELS);
     story.done("look");
     expect(story.refused("look")).toMatchObject({ strike: null, refusal: { level: 0, count: 0 } });

@@ -7,7 +7,7 @@ const HELD = {
   },
 } as const;
 
-test("an approval at the end of its hold is too late, although no tick has come", () => {
+test("an approval at the end of its hold is too late, even if no tick has come", () => {
   const early = startStory(HELD);
   expect(early.approved(early.after(0).held("delete_a")).type).toBe("allowed");
   const last = startStory(HELD);

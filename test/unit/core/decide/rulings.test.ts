@@ -24,7 +24,7 @@ function tiers(...list: readonly PolicyTier[]): PolicyDocument {
 const POLICY = tiers(HITL, MANUAL_GRANT, FEW);
 
 describe("approval by several people", () => {
-  test("runs the call once as many as must have approved, and names them", () => {
+  test("runs the call once as many people as required have approved, and names them", () => {
     const story = startStory(POLICY);
     const hold = story.held("drop_a");
     expect(story.approved(hold, { by: "ann" })).toMatchObject({ type: "ruled", kind: "approve" });
@@ -33,7 +33,7 @@ describe("approval by several people", () => {
     expect(allowed.approval.approvedBy).toEqual(["ann", "ben"]);
   });
 
-  test("ends with the first who denies", () => {
+  test("ends with the first denial", () => {
     const story = startStory(POLICY);
     const hold = story.held("drop_a");
     story.approved(hold, { by: "ann" });
@@ -41,7 +41,7 @@ describe("approval by several people", () => {
     expect(story.approved(hold, { by: "ben" })).toMatchObject({ why: "unknown_approval" });
   });
 
-  test("is void where the rule has changed: the call is held anew under another id", () => {
+  test("is void where the rule has changed: the call is held again under another id", () => {
     const story = startStory(POLICY);
     const hold = story.held("drop_a");
     story.approved(hold, { by: "ann" });
@@ -51,7 +51,7 @@ describe("approval by several people", () => {
     expect(story.approved(anew, { by: "ann" })).toMatchObject({ type: "ruled" });
   });
 
-  test("is kept by a snapshot of the hold's state", () => {
+  test("is part of a snapshot", () => {
     const story = startStory(POLICY);
     const hold = story.held("drop_a");
     story.approved(hold, { by: "ann" });
@@ -59,7 +59,7 @@ describe("approval by several people", () => {
     ofType(story.approved(hold, { by: "ben" }), "allowed");
   });
 
-  test("is not for the agent that asks", () => {
+  test("does not count from the agent that asks", () => {
     const story = startStory(POLICY);
     const hold = story.held("drop_a");
     expect(story.approved(hold, { by: "agent" })).toMatchObject({ why: "self_approval" });
@@ -69,7 +69,7 @@ describe("approval by several people", () => {
 describe("where several people must approve", () => {
   const ON_EXCEEDED: PolicyTier = { ...FEW, on_exceeded: "hitl" };
 
-  test("no approver gives further calls, and the call waits as it did", () => {
+  test("no approver grants further calls, and the call still waits", () => {
     const story = startStory(POLICY);
     const hold = story.held("drop_a");
     const more = { tool: "drop_a", calls: 5 };
@@ -91,7 +91,7 @@ describe("where several people must approve", () => {
     story.held("drop_a");
   });
 
-  test("what one person gave while one was enough is no use any more", () => {
+  test("a grant from a time when one person sufficed no longer counts", () => {
     const story = startStory(tiers({ ...HITL, approvals: 1 }));
     story.reason("make_a");
     story.said({ kind: "grant", tool: "drop_a", calls: 9 });
@@ -100,7 +100,7 @@ describe("where several people must approve", () => {
     story.under(POLICY).held("drop_a", { n: 2 });
   });
 
-  test("one alone does not go beyond the ceiling that they watch", () => {
+  test("nobody alone can exceed the ceiling that several people guard", () => {
     const story = startStory(tiers(HITL, ON_EXCEEDED));
     story.allowed("set_a", { n: 1 });
     expect(story.said({ kind: "grant", tier: "few" })).toMatchObject({
@@ -109,22 +109,22 @@ describe("where several people must approve", () => {
     story.held("set_a", { n: 2 });
   });
 
-  test("a tier that verdicts grant needs one person, as ever", () => {
+  test("a tier that verdicts grant still needs only one person", () => {
     const story = startStory(tiers(HITL, { ...MANUAL_GRANT, on_exceeded: "hitl" }));
     story.held("make_a", { n: 1 });
     expect(story.said({ kind: "grant", tier: "given" })).toMatchObject({ type: "ruled" });
     story.allowed("make_a", { n: 2 });
   });
 
-  test("anybody may take calls away", () => {
+  test("one person may revoke calls", () => {
     const story = startStory(POLICY);
     story.reason("make_a");
     expect(story.said({ kind: "revoke", tier: "ask" })).toMatchObject({ type: "ruled" });
   });
 });
 
-describe("a grant where the tier asks for a reason", () => {
-  test.each([null, " "])("needs one: %j is none", (reason) => {
+describe("a grant of a tier that requires a reason", () => {
+  test.each([null, " "])("needs one, and %j is none", (reason) => {
     const story = startStory(tiers({ ...HITL, approvals: 1, require_reason: true }));
     story.reason("make_a");
     const grant = { kind: "grant", tool: "drop_a" } as const;
@@ -135,10 +135,10 @@ describe("a grant where the tier asks for a reason", () => {
   });
 });
 
-describe("what was given", () => {
+describe("a manual grant", () => {
   const ASKS: PolicyTier = { ...HITL, approvals: 1 };
 
-  test("is of no use to the agent that gave it to itself", () => {
+  test("is of no use to the agent that granted it to itself", () => {
     const story = startStory(tiers(ASKS, MANUAL_GRANT));
     story.reason("make_a");
     for (const tier of ["ask", "given"])
@@ -149,7 +149,7 @@ describe("what was given", () => {
     story.allowed("make_a", { n: 2 });
   });
 
-  test("without a reason is of no use once the tier asks for one", () => {
+  test("is of no use without a reason once the tier requires one", () => {
     const story = startStory(tiers(ASKS));
     story.reason("make_a");
     story.said({ kind: "grant", tier: "ask", calls: 9 });
@@ -160,7 +160,7 @@ describe("what was given", () => {
     story.allowed("drop_a", { n: 3 });
   });
 
-  test("can be taken away while the policy has no such tier", () => {
+  test("can be revoked while the policy has no such tier", () => {
     const story = startStory(tiers(ASKS));
     story.reason("make_a");
     story.said({ kind: "grant", tier: "ask", calls: 9 });
@@ -171,7 +171,7 @@ describe("what was given", () => {
     story.under(tiers(ASKS)).held("drop_a");
   });
 
-  test("is taken away whatever number or time a revocation carries", () => {
+  test("is revoked whatever number or time the revocation carries", () => {
     const story = startStory(tiers(ASKS));
     story.reason("make_a");
     story.said({ kind: "grant", tier: "ask", calls: 9 });
@@ -183,7 +183,7 @@ describe("what was given", () => {
 });
 
 describe("a grant by verdict", () => {
-  test("is what its tier starts without", () => {
+  test("is needed where the tier starts with no calls", () => {
     const story = startStory(POLICY);
     expect(story.refused("make_a").refusal).toMatchObject({
       reason: "grant_exceeded",
@@ -194,7 +194,7 @@ describe("a grant by verdict", () => {
     expect(story.reason("make_a", { n: 2 })).toBe("grant_exceeded");
   });
 
-  test("ends with its time", () => {
+  test("ends at its time", () => {
     const story = startStory(POLICY);
     story.reason("make_a");
     story.said({ kind: "grant", tier: "given", calls: 5, untilMs: story.nowMs + SECOND });
@@ -202,7 +202,7 @@ describe("a grant by verdict", () => {
     expect(story.after(1).reason("make_a", { n: 2 })).toBe("grant_exceeded");
   });
 
-  test("needs a time that is still to come", () => {
+  test("needs a time in the future", () => {
     const story = startStory(POLICY);
     story.reason("make_a");
     const grant = (untilMs: number) => story.said({ kind: "grant", tier: "given", untilMs });
@@ -219,7 +219,7 @@ describe("a grant by verdict", () => {
     story.held("drop_a", { n: 3 });
   });
 
-  test("of a tier is nothing to a tool that has none, whatever the tier is called", () => {
+  test("for a tier does not cover a tool without a tier of that name", () => {
     const unnamed: PolicyTier = { ...MANUAL_GRANT, name: "null" };
     const story = startStory({ ...tiers(unnamed), tool_schemas: { ask: { risk_level: "HIGH" } } });
     story.reason("make_a");
@@ -227,13 +227,13 @@ describe("a grant by verdict", () => {
     story.held("ask");
   });
 
-  test("of a tool is given with an approval of that tool alone", () => {
+  test("for a tool comes only with the approval of a call of that tool", () => {
     const story = startStory(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a");
     expect(story.approved(hold, { tool: "drop_b" })).toMatchObject({ why: "unknown_grant" });
   });
 
-  test("comes with no approval whose call is refused after all", () => {
+  test("does not come with an approval whose call is refused in the end", () => {
     const asks = tiers({ ...HITL, approvals: 1 });
     const story = startStory(asks);
     const hold = story.held("drop_a");
@@ -242,7 +242,7 @@ describe("a grant by verdict", () => {
     expect(refused.refusal.reason).toBe("killed");
   });
 
-  test("comes with no approval of another rule, though the call runs under the present one", () => {
+  test("does not come with the approval of another rule, even if the call runs under the present one", () => {
     const asks = tiers({ ...HITL, approvals: 1 });
     const story = startStory(asks);
     const hold = story.held("drop_a", { n: 1 });
@@ -252,7 +252,7 @@ describe("a grant by verdict", () => {
     story.held("drop_a", { n: 2 });
   });
 
-  test("gives more than the policy does, and a revocation takes both", () => {
+  test("adds to the calls that the policy grants, and a revocation takes both", () => {
     const story = startStory(POLICY);
     story.allowed("set_a", { n: 1 });
     story.said({ kind: "grant", tier: "few", calls: 1 });
@@ -264,7 +264,7 @@ describe("a grant by verdict", () => {
     expect(other.reason("set_a")).toBe("grant_exceeded");
   });
 
-  test("of a tool is taken away by its name, whatever the policy and verdicts grant its tier", () => {
+  test("for a tool is revoked by the tool's name, whatever policy and verdicts grant its tier", () => {
     const story = startStory(POLICY);
     story.allowed("set_a", { n: 1 });
     const fresh = startStory({ ...tiers({ ...FEW, ceiling: 9 }) });
@@ -288,7 +288,7 @@ describe("a grant by verdict", () => {
   test.each([
     ["tier", { tier: "few" }],
     ["tool", { tool: "set_a" }],
-  ])("of a %s that was revoked gives what it says, and nothing of the policy's back", (_, what) => {
+  ])("for a %s that was revoked gives its own calls, and none of the policy's", (_, what) => {
     const story = startStory(tiers({ ...FEW, ceiling: 9 }));
     story.allowed("set_a", { n: 1 });
     story.said({ kind: "revoke", ...what });
@@ -305,7 +305,7 @@ describe("a grant by verdict", () => {
     expect(story.reason("set_a", { n: 7 })).toBe("grant_exceeded");
   });
 
-  test("that comes to nothing is told beside the call that was approved", () => {
+  test("that has no effect is reported beside the approved call", () => {
     const story = startStory(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a", { n: 1 });
     const events = story.when({
@@ -317,7 +317,7 @@ describe("a grant by verdict", () => {
     story.held("drop_a", { n: 2 });
   });
 
-  test("of a tool lets it through without asking again, so often and of no other tool", () => {
+  test("for a tool lets that many calls of that tool through without asking again", () => {
     const story = startStory(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a", { n: 1 });
     const events = story.when({
@@ -348,20 +348,20 @@ describe("a grant by verdict", () => {
     ["both", { tier: "few", tool: "set_a" }],
     ["no calls", { tier: "few", calls: 0 }],
     ["a time that is over", { tier: "few", untilMs: 1 }],
-  ])("of %s gives nothing", (_what, what) => {
+  ])("of %s grants nothing", (_what, what) => {
     const story = startStory(POLICY);
     story.reason("make_a");
     expect(story.said({ kind: "grant", ...what })).toMatchObject({ why: "unknown_grant" });
   });
 });
 
-describe("a person's word on the conversation", () => {
+describe("a verdict on the conversation", () => {
   const LADDER: PolicyDocument = {
     escalation: { user_input: 1, end: { at: "off", lasts: "turn" } },
     tool_schemas: { write: {}, other: {} },
   };
 
-  test("`end` refuses everything, also what was held, until `resume`", () => {
+  test("`end` refuses everything, held calls too, until `resume`", () => {
     const story = startStory({ ...LADDER, ...tiers({ ...HITL, approvals: 1 }) });
     const hold = story.held("drop_a");
     expect(story.said({ kind: "end", reason: "enough" })).toMatchObject({ type: "ruled" });
@@ -371,7 +371,7 @@ describe("a person's word on the conversation", () => {
     story.allowed("write");
   });
 
-  test("`resume` lifts what the ladder switched on, and forgets its strikes", () => {
+  test("`resume` lifts what the escalation switched on, and clears its strikes", () => {
     const story = startStory(LADDER);
     story.done("write");
     expect(story.refused("write").raised?.userInput).toBe(true);

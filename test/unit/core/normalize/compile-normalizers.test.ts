@@ -40,28 +40,28 @@ describe("compileNormalizers", () => {
     expect(run([], "as it is")).toEqual({ ok: true, value: "as it is" });
   });
 
-  it("takes the form in which a policy document holds a step", () => {
+  it("accepts a step as a policy document has it", () => {
     expect(run([{ name: "trim", arguments: [] }], " a ")).toEqual({ ok: true, value: "a" });
   });
 
-  it("stops at the first step that cannot do its work", () => {
+  it("stops at the first step that fails", () => {
     expect(run(["trim", "to_int", "to_lower"], " x ")).toEqual({
       ok: false,
       message: "`to_int` needs decimal digits, found other text",
     });
   });
 
-  it("knows every name of the policy language", () => {
+  it("has every name of the policy language", () => {
     expect(NORMALIZER_NAMES).toHaveLength(24);
   });
 
-  it.each(["to_Int", "toString", "constructor", "__proto__", ""])("does not know %j", (name) => {
+  it.each(["to_Int", "toString", "constructor", "__proto__", ""])("refuses %j", (name) => {
     expect(problemOf(name)).toBe(
       `unknown normalizer \`${name}\`, use one of ${NORMALIZER_NAMES.join(", ")}`,
     );
   });
 
-  it("refuses an argument where none is taken", () => {
+  it("refuses an argument for a normalizer that takes none", () => {
     expect(problemOf({ name: "trim", arguments: ["2"] })).toBe(
       "normalizer `trim` takes no argument",
     );
@@ -121,7 +121,7 @@ describe("omit_if_default", () => {
     return compiled.ok ? compiled.run(value) : compiled.problem;
   };
 
-  it("leaves out what is equal to the default, written or of the schema", () => {
+  it("leaves out a value that equals the default, written or of the schema", () => {
     expect(omitted(undefined, ["10"], 10)).toEqual({ ok: true, omit: true });
     expect(omitted(undefined, ["en"], "en")).toEqual({ ok: true, omit: true });
     expect(omitted({ a: [1] }, [], { a: [1] })).toEqual({ ok: true, omit: true });
@@ -129,7 +129,7 @@ describe("omit_if_default", () => {
     expect(omitted(null, [], null)).toEqual({ ok: true, omit: true });
   });
 
-  it("asks for a default where there is none", () => {
+  it("requires a default where there is none", () => {
     expect(omitted(undefined, [], 10)).toMatch(/has no default/);
   });
 });
@@ -138,7 +138,7 @@ function nested(depth: number): JsonValue {
   return depth === 0 ? "inmost" : [nested(depth - 1)];
 }
 
-describe("a normalizer of the program", () => {
+describe("a normalizer of the embedding program", () => {
   const custom = new Map<string, CustomNormalizer>([
     ["x_order", (value, [prefix = ""]) => (typeof value === "string" ? prefix + value : undefined)],
     [
@@ -157,27 +157,30 @@ describe("a normalizer of the program", () => {
     return compiled.ok ? compiled.run(value) : compiled.problem;
   };
 
-  it("runs in a chain with what is written in parentheses", () => {
+  it("runs in a chain with its arguments in parentheses", () => {
     expect(runCustom({ name: "x_order", arguments: ["W-"] }, "7 ")).toEqual({
       ok: true,
       value: "W-7",
     });
   });
 
-  it.each(["x_throws", "x_odd"])("that gives nothing usable (%s) refuses", (name) => {
-    expect(runCustom(name, "a")).toEqual({
-      ok: false,
-      message: `\`${name}\` cannot take the value`,
-    });
-  });
+  it.each(["x_throws", "x_odd"])(
+    "refuses the value where it returns nothing usable (%s)",
+    (name) => {
+      expect(runCustom(name, "a")).toEqual({
+        ok: false,
+        message: `\`${name}\` cannot take the value`,
+      });
+    },
+  );
 
-  it("may nest as deep as arguments may, and no deeper", () => {
+  it("may return values nested as deep as arguments, and no deeper", () => {
     const compiled = compileNormalizers(["x_nested"], context);
     const results = [32, 33].map((depth) => compiled.ok && compiled.run(depth));
     expect(results).toMatchObject([{ ok: true }, { ok: false }]);
   });
 
-  it("may give any JSON value", () => {
+  it("may return any JSON value", () => {
     const compiled = compileNormalizers(["x_deep"], context);
     expect(compiled.ok && compiled.run(1)).toEqual({
       ok: true,
@@ -185,7 +188,7 @@ describe("a normalizer of the program", () => {
     });
   });
 
-  it("that is not registered does not compile", () => {
+  it("does not compile where it is not registered", () => {
     expect(runCustom("x_other", 1)).toMatch(/^`x_other` is not registered/);
   });
 });

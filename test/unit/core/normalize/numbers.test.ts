@@ -17,7 +17,7 @@ describe("to_int", () => {
     ["007", 7],
     ["-0", 0],
     ["9007199254740992", 2 ** 53],
-  ])("gives %j as %d", (value, expected) => {
+  ])("turns %j into %d", (value, expected) => {
     expect(toInt(value, valueCapabilities)).toEqual({ ok: true, value: expected });
   });
 
@@ -39,7 +39,7 @@ describe("to_int", () => {
     [null, "`to_int` needs a number, found null"],
     [[1], "`to_int` needs a number, found an array"],
     [{}, "`to_int` needs a number, found an object"],
-  ])("cannot take %j", (value, message) => {
+  ])("refuses %j", (value, message) => {
     expect(toInt(value, valueCapabilities)).toEqual({ ok: false, message });
   });
 });
@@ -52,7 +52,7 @@ describe("to_number", () => {
     ["1e-7", 1e-7],
     ["0.1", 0.1],
     ["00.5", 0.5],
-  ])("gives %j as %d", (value, expected) => {
+  ])("turns %j into %d", (value, expected) => {
     expect(toNumber(value, valueCapabilities)).toEqual({ ok: true, value: expected });
   });
 
@@ -64,7 +64,7 @@ describe("to_number", () => {
     ["Infinity", "`to_number` needs decimal digits, found other text"],
     [false, "`to_number` needs a number, found a boolean"],
     [null, "`to_number` needs a number, found null"],
-  ])("cannot take %j", (value, message) => {
+  ])("refuses %j", (value, message) => {
     expect(toNumber(value, valueCapabilities)).toEqual({ ok: false, message });
   });
 });
@@ -83,7 +83,7 @@ describe("decimal", () => {
     [1e-7, "0.0000001"],
     ["0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"],
     ["9007199254740993", "9007199254740993"],
-  ])("gives %j as %s", (value, expected) => {
+  ])("turns %j into %s", (value, expected) => {
     expect(decimal(value, valueCapabilities)).toEqual({ ok: true, value: expected });
   });
 
@@ -96,13 +96,13 @@ describe("decimal", () => {
     [true, "`decimal` needs a number or text, found a boolean"],
     [null, "`decimal` needs a number or text, found null"],
     [["1"], "`decimal` needs a number or text, found an array"],
-  ])("cannot take %j", (value, message) => {
+  ])("refuses %j", (value, message) => {
     expect(decimal(value, valueCapabilities)).toEqual({ ok: false, message });
   });
 });
 
 describe("the number normalizers", () => {
-  it("stay linear on long text", () => {
+  it("take linear time on long text", () => {
     const texts = [`${"0".repeat(200_000)}x`, `1.${"0".repeat(200_000)}x`, "9".repeat(200_000)];
     for (const text of texts) {
       expect(toInt(text, valueCapabilities).ok).toBe(false);

@@ -13,13 +13,13 @@ import {
 type Row = readonly [JsonValue, JsonValue];
 
 function accepts(normalizer: Normalizer, rows: readonly Row[]): void {
-  it.each(rows)("gives %j as %j", (value, expected) => {
+  it.each(rows)("turns %j into %j", (value, expected) => {
     expect(normalizer(value, valueCapabilities)).toEqual({ ok: true, value: expected });
   });
 }
 
 function refuses(normalizer: Normalizer, rows: readonly (readonly [JsonValue, string])[]): void {
-  it.each(rows)("cannot take %j", (value, message) => {
+  it.each(rows)("refuses %j", (value, message) => {
     expect(normalizer(value, valueCapabilities)).toEqual({ ok: false, message });
   });
 }

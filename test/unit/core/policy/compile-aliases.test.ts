@@ -26,14 +26,14 @@ test("two arguments that an alias joins name one resource", () => {
   story.allowed("charge_card", { order: "8" });
 });
 
-test("an alias of one tool says nothing of another", () => {
+test("an alias of one tool does not affect another", () => {
   const story = startStory(ORDERS);
   story.done("get_order", { id: "7" });
   story.done("charge_card", { order: "8" });
   expect(story.refused("get_order", { id: "7" }).refusal.reason).toBe("duplicate_call");
 });
 
-describe("an alias that names nothing is a problem at its path", () => {
+describe("an invalid alias is reported with its path", () => {
   test.each([
     ["order", ["charge_card.order"], "aliases[0].resource"],
     ["order/{a}/{b}", ["charge_card.order"], "aliases[0].resource"],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
+import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
 import type {
   CommandsDocument,
   PolicyDocument,
 } from "../../../../services/core/policy/document.ts";
-import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
 import { capabilities, compiled } from "../../../support/core/compile.ts";
 import { judge, TIERS, toolFor } from "../../../support/core/judge.ts";
 
@@ -66,7 +66,7 @@ describe("a command", () => {
     expect(tier(command)).toBe(expected);
   });
 
-  test("of words that no shell reads is judged as they are, and what is no text is unclear", () => {
+  test("given as a list of words is judged without a shell, and is unclear where it is no text", () => {
     const of = judge(RULES);
     expect(of({ command: ["cat", "a b"] })).toEqual([null, true]);
     expect(of({ command: ["sh", "-c", "ls"] })).toEqual(["ask", false]);
@@ -75,7 +75,7 @@ describe("a command", () => {
     }
   });
 
-  test("is shown with the rule that decides and why", () => {
+  test("is shown with the rule that decides and the reason", () => {
     const policy = compiled({
       authorization: TIERS,
       tool_schemas: {
@@ -92,7 +92,7 @@ describe("a command", () => {
   });
 });
 
-describe("the tier of what is not understood", () => {
+describe("the tier of an unclear command", () => {
   test.each<readonly [CommandsDocument, string | null, string]>([
     [{}, null, "allow"],
     [{ rules: [{ run: ["ls"] }] }, "ask", "hitl"],
@@ -104,7 +104,7 @@ describe("the tier of what is not understood", () => {
     expect(toolFor(commands)({ command: "ls $(id)" }).tier).toMatchObject({ name, action });
   });
 
-  test("is no laxer where a rule that asks may be about it, too", () => {
+  test("is no laxer than a rule that may apply to it", () => {
     const tier = judge({ rules: [{ run: ["git push"], tier: "ask" }], unclear: "never" });
     expect(tier({ command: "git push" })[0]).toBe("ask");
     expect(tier({ command: "git push --frobnicate" })[0]).toBe("never");
@@ -112,7 +112,7 @@ describe("the tier of what is not understood", () => {
 });
 
 describe("statements, requests and files", () => {
-  test("are allowed where all tables are named, and held where one is", () => {
+  test("are allowed where a rule names all their tables, and held where a rule names one", () => {
     const lax = judge({
       language: "sql",
       unclear: "ask",
@@ -126,7 +126,7 @@ describe("statements, requests and files", () => {
     expect(strict({ query: "select * from a join users on true" })[0]).toBe("never");
   });
 
-  test("go by method, host and path", () => {
+  test("are judged by method, host and path", () => {
     const of = judge({
       language: "http",
       unclear: "ask",
@@ -142,7 +142,7 @@ describe("statements, requests and files", () => {
     );
   });
 
-  test("of a file tool keep its own entry inside of the workspace", () => {
+  test("of a file tool keep the tool's own entry inside the workspace", () => {
     const policy = compiled({
       authorization: TIERS,
       tool_schemas: {
@@ -162,7 +162,7 @@ describe("statements, requests and files", () => {
     expect(tier("src/.ENV.local")).toEqual(["ask", true]);
   });
 
-  test("of git are one command, with or without its name", () => {
+  test("of git are one command, with or without the word `git`", () => {
     const of = judge({
       language: "git",
       unclear: "ask",
@@ -175,7 +175,7 @@ describe("statements, requests and files", () => {
   });
 });
 
-describe("what is wrong with a document is named by its path", () => {
+describe("a problem of a document is reported with its path", () => {
   test.each<readonly [CommandsDocument, string]>([
     [{ rules: [{ run: ["ls | head"] }] }, "rules[0].run: has a space beside `|`"],
     [{ rules: [{ run: ["npm run {a"] }] }, "rules[0].run: has an empty alternative or a brace"],
@@ -199,7 +199,7 @@ describe("what is wrong with a document is named by its path", () => {
     expect(more).toEqual([]);
   });
 
-  test("a tool has commands or variants", () => {
+  test("a tool has either commands or variants", () => {
     expect(problemsOf({}, { variants: { argument: "a" } })).toEqual([
       "tool_schemas.it.variants: says the same as `commands`: a tool has one of the two",
     ]);

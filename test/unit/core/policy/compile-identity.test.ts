@@ -14,14 +14,14 @@ function identityOf(tool: ToolDocument, args: string, more: Partial<PolicyDocume
 const upper = { name: "to_upper", arguments: [] };
 
 describe("the identity of a call", () => {
-  test("is all its arguments", () => {
+  test("consists of all its arguments by default", () => {
     expect(identityOf({}, '{"b":1,"a":[]}')).toMatchObject({
       text: '{"a":[],"b":1}',
       fields: null,
     });
   });
 
-  test("is the fields named, in canonical order, with missing ones left out", () => {
+  test("consists of the declared fields, in canonical order, without missing ones", () => {
     const tool = { canonical_fields: ["b", "a.c", "x"] };
     expect(identityOf(tool, '{"a":{"c":1},"b":2,"z":3}')).toMatchObject({
       text: '{"a.c":1,"b":2}',
@@ -29,21 +29,21 @@ describe("the identity of a call", () => {
     });
   });
 
-  test("keeps each value in its place, so that none is taken for that of another field", () => {
+  test("keeps each value at its index, so that none is taken for that of another field", () => {
     const tool = { canonical_fields: ["a", "b", "c"] };
     expect(identityOf(tool, '{"a":1}')).toMatchObject({ fields: [1] });
     expect(identityOf(tool, '{"b":1}')).toMatchObject({ fields: [null, 1] });
     expect(identityOf(tool, '{"a":null}')).toMatchObject({ fields: [null] });
   });
 
-  test("is all arguments where every named field is missing", () => {
+  test("consists of all arguments where every declared field is missing", () => {
     expect(identityOf({ canonical_fields: ["x"] }, '{"a":1}')).toMatchObject({
       text: '{"a":1}',
       fields: null,
     });
   });
 
-  test("has its normalizers applied, in nested fields as well", () => {
+  test("has its normalizers applied, also in nested fields", () => {
     const tool = { normalizers: { "a.b": [upper], missing: [upper] } };
     expect(identityOf(tool, '{"a":{"b":"x"}}')).toMatchObject({
       text: '{"a":{"b":"X"}}',
@@ -51,7 +51,7 @@ describe("the identity of a call", () => {
     });
   });
 
-  test("lists every normalizer that cannot do its work", () => {
+  test("lists every normalizer that fails", () => {
     const toInt = [{ name: "to_int", arguments: [] }];
     const identity = identityOf({ normalizers: { a: toInt, b: toInt } }, '{"a":"x","b":"y"}');
     expect(identity).toMatchObject({ ok: false, problems: [{ path: "$.a" }, { path: "$.b" }] });
@@ -71,7 +71,7 @@ describe("the identity of a call", () => {
     });
   });
 
-  test("leaves it out inside of another argument, too, and refuses what has no place for it", () => {
+  test("leaves out a nested key argument, too, and refuses arguments without room for the key", () => {
     const tool = { idempotency_argument: "options.key" };
     const text = '{"a":1,"options":{"currency":"EUR"}}';
     for (const key of ["k1", "k2"]) {
@@ -100,7 +100,7 @@ describe("the identity of a call", () => {
   });
 });
 
-describe("normalizers that look beyond their argument", () => {
+describe("normalizers that use more than their argument", () => {
   const textOf = (tool: ToolDocument, args: JsonObject) => {
     const result = identityOf(tool, JSON.stringify(args));
     return result.ok ? result.text : result.problems[0]?.path;

@@ -5,7 +5,7 @@ import { MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const CALL = { tool: "github/delete_file", agentId: "agent", tenantId: "acme" };
 
-describe("the kill switch names its line", () => {
+describe("the kill switch returns its line", () => {
   test.each<readonly [NonNullable<PolicyDocument["kill"]>, string | null]>([
     [{ all: true }, "kill.all"],
     [{ all: false }, null],
@@ -19,7 +19,7 @@ describe("the kill switch names its line", () => {
     expect(compileKill(kill)(CALL)).toBe(rule);
   });
 
-  test("a call without an agent is no agent's", () => {
+  test("a call without an agent matches no agent's line", () => {
     expect(compileKill({ agents: ["*"] })({ ...CALL, agentId: null })).toBeNull();
   });
 });
@@ -27,7 +27,7 @@ describe("the kill switch names its line", () => {
 describe("a killed tool", () => {
   const tools: PolicyDocument = { tool_schemas: { write: { suggest: ["look"] }, look: {} } };
 
-  test("is refused whatever the mode, also where it is unknown", () => {
+  test("is refused in any mode, even where it is undeclared", () => {
     const story = startStory({ ...tools, mode: "shadow", kill: { tools: ["write", "nowhere"] } });
     for (const tool of ["write", "nowhere"]) {
       expect(story.refused(tool).refusal).toMatchObject({ reason: "killed", disposition: "stop" });

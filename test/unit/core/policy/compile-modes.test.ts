@@ -5,14 +5,14 @@ import { compiled } from "../../../support/core/compile.ts";
 
 const modesOf = (document: PolicyDocument) => compiled(document).tool("any").modes;
 
-test("balanced enforces all but what only advises", () => {
+test("balanced enforces everything except what only advises", () => {
   const modes = modesOf({});
   const advised = REASON_CODES.filter((code) => modes[code] !== "enforce");
   expect(advised).toEqual(["near_duplicate", "loop_no_progress", "loop_rotation", "failure_run"]);
   expect(new Set(advised.map((code) => modes[code]))).toEqual(new Set(["warn"]));
 });
 
-test("strict enforces everything, observe nothing but what is always enforced", () => {
+test("strict enforces everything, observe only what is always enforced", () => {
   expect(new Set(Object.values(modesOf({ preset: "strict" })))).toEqual(new Set(["enforce"]));
   const observed = modesOf({ preset: "observe" });
   for (const code of REASON_CODES) {
@@ -20,7 +20,7 @@ test("strict enforces everything, observe nothing but what is always enforced", 
   }
 });
 
-test("tool over policy over preset", () => {
+test("the mode of a tool overrides the policy's, which overrides the preset's", () => {
   const document: PolicyDocument = {
     checks: { loop_repeat: "off", loop_cycle: "warn" },
     tool_schemas: { a: { checks: { loop_repeat: "enforce" } }, b: {} },
@@ -41,7 +41,7 @@ test("duplicates are off where tool_deduplication is not enabled", () => {
   ]);
 });
 
-test("mode shadow applies nothing, and switches nothing on that was off", () => {
+test("shadow mode enforces nothing, and switches on nothing that was off", () => {
   const modes = modesOf({ mode: "shadow", checks: { loop_repeat: "off", loop_cycle: "warn" } });
   expect([modes.loop_repeat, modes.loop_cycle, modes.duplicate_call, modes.malformed]).toEqual([
     "off",

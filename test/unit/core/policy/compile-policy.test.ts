@@ -35,7 +35,7 @@ describe("a conversation that would be forgotten too soon is refused", () => {
     ]);
   });
 
-  test("not where windows and holds are just as long", () => {
+  test("but not where windows and holds are exactly as long", () => {
     const tiers = [{ name: "ask", pattern: "*", action: "hitl", expires_ms: HOUR }] as const;
     const deduplication = { window_ms: HOUR };
     for (const conversation of [{ idle_ms: HOUR }, { max_age_ms: HOUR }]) {
@@ -43,24 +43,24 @@ describe("a conversation that would be forgotten too soon is refused", () => {
     }
   });
 
-  test("at `idle_ms` where both times are the same", () => {
+  test("at `idle_ms` where both times are equal", () => {
     const conversation = { idle_ms: HOUR, max_age_ms: HOUR };
     expect(problems({ deduplication: { window_ms: 2 * HOUR }, conversation })).toEqual([
       expect.stringMatching(/^conversation.idle_ms:/),
     ]);
   });
 
-  test("not where the memory is the turn's, which ends with the conversation", () => {
+  test("but not where windows last for a turn, which ends with the conversation", () => {
     expect(problems({ tool_deduplication: { enabled: true } })).toEqual([]);
   });
 });
 
-test("a conversation lives for seven days, and a day without a call", () => {
+test("a conversation is remembered for seven days, and for a day without a call", () => {
   const { conversation } = compiled({});
   expect(conversation).toEqual({ maxAgeMs: 604_800_000, idleMs: 86_400_000 });
 });
 
-test("ten thousand tools that nothing names are remembered, then they are compiled anew", () => {
+test("ten thousand undeclared tools are remembered, then they are compiled again", () => {
   const { tool } = compiled({});
   const first = tool("tool-0");
   for (let n = 1; n < 10_000; n += 1) tool(`tool-${n}`);

@@ -8,7 +8,7 @@ function pathsOf(document: PolicyDocument): readonly string[] {
   return result.ok ? [] : result.problems.map(({ path }) => path);
 }
 
-describe("what does not compile is named by its path", () => {
+describe("a value that does not compile is reported with its path", () => {
   test.each<readonly [string, ToolDocument]>([
     [
       "effects[1].resource",
@@ -27,13 +27,13 @@ describe("what does not compile is named by its path", () => {
     expect(pathsOf({ tool_schemas: { tool } })).toEqual([`tool_schemas.tool.${path}`]);
   });
 
-  test("all of it at once", () => {
+  test("all problems are reported at once", () => {
     const bad: ToolDocument = { reads: ["}"], error_patterns: ["["] };
     expect(pathsOf({ tool_schemas: { a: bad, b: bad }, unknown_tools: "nobody" })).toHaveLength(5);
   });
 });
 
-test("a policy without problems compiles to one that says the same each time", () => {
+test("a policy without problems compiles to the same revision each time", () => {
   const document: PolicyDocument = { tool_schemas: { a: { read_only: true } } };
   const twice = [1, 2].map(() => {
     const result = compilePolicy(document, capabilities, { revision: "sha256:x", keyId: "k" });

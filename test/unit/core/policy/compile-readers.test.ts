@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compiled } from "../../../support/core/compile.ts";
 
-test("readers share the resource, whatever its placeholders are called, or lie within it", () => {
+test("readers read the same resource, or one that contains it or is contained in it, whatever its placeholders are called", () => {
   const { readersOf } = compiled({
     tool_schemas: {
       pay: { effects: [{ resource: "order/{order_id}/payment", kind: "charge" }] },
@@ -15,7 +15,7 @@ test("readers share the resource, whatever its placeholders are called, or lie w
   expect(readersOf("nobody")).toEqual([]);
 });
 
-test("else reads that are named after the resource, as far as they are known reads", () => {
+test("without such reads, declared reads named after the resource are its readers", () => {
   const { readersOf } = compiled({
     authorization: { tiers: [{ name: "reads", pattern: "list_*", action: "allowlist" }] },
     tool_schemas: {

@@ -11,7 +11,7 @@ function problems(tool: ToolDocument): readonly string[] {
 }
 
 describe("sensitive arguments", () => {
-  test("are looked for from the outside in, in a tool and in each of its variants", () => {
+  test("are searched from the outside in, in a tool and in each of its variants", () => {
     const policy = compiled({
       tool_schemas: {
         t: { sensitive: ["a.b.c", "d", "a.b"], variants: { argument: "mode" } },
@@ -25,12 +25,12 @@ describe("sensitive arguments", () => {
     expect(policy.tool("u").sensitive).toEqual([]);
   });
 
-  test("that nobody declares cost nothing: the policy says that there are none", () => {
+  test("cost nothing where no tool declares them", () => {
     expect(compiled({ tool_schemas: { t: { sensitive: [] } } }).hidesArguments).toBe(false);
   });
 
   test.each(["", "a..b", ".a", "a.", "$.card", "cards[0].number", "cards.*.n", "{card}", " card"])(
-    "`%s` names no argument",
+    "cannot be declared by `%s`, which names no argument",
     (path) => {
       const [problem] = problems({ sensitive: ["fine", path] });
       expect(problem).toBe(
@@ -45,16 +45,16 @@ describe("sensitive arguments", () => {
     ["body", { variants: { argument: "body.sql" } }],
     ["body.sql", { variants: { argument: "body" } }],
     ["command", { commands: { language: "shell" } }],
-  ])("`%s` cannot be hidden where it says what the call does", (path, tool) => {
+  ])("cannot include `%s`, which says what the call does", (path, tool) => {
     const sensitiveProblems = problems({ ...tool, sensitive: [path] });
     expect(sensitiveProblems).toEqual([
       `tool_schemas.t.sensitive[0]: \`${path}\` says what a call does, and cannot be hidden: what a call ` +
-        "does could not be told from the journal",
+        "does could not be read from the journal",
     ]);
     expect(problems({ ...tool, sensitive: ["other"] })).toEqual([]);
   });
 
-  test("that hold the idempotency key cannot be hidden: identity is told without it", () => {
+  test("cannot include the idempotency key, without which identity is computed", () => {
     const tool = { idempotency_argument: "options.key" };
     expect(problems({ ...tool, sensitive: ["options"] })).toEqual([
       "tool_schemas.t.sensitive[0]: `options` holds the idempotency argument: name its other members",

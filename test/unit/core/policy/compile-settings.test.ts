@@ -29,14 +29,14 @@ describe("budgets", () => {
     expect(budgets.tool.maxSpend?.microUnits).toBe(3_000_000);
   });
 
-  test("of `strict` bound a turn, and written ones count before them", () => {
+  test("of `strict` limit a turn, unless the policy has its own", () => {
     const { budgets } = compiled({ preset: "strict", budgets: { max_steps: 7 } });
     expect(budgets.turn).toEqual({ maxSteps: 7, maxCalls: 12, maxMs: 60_000, maxSpend: null });
     expect(budgets.conversation.maxCalls).toBeNull();
   });
 });
 
-test("what nobody writes is the preset's", () => {
+test("settings that the policy lacks are the preset's", () => {
   expect(compiled({}).loops).toEqual({
     sameOutput: 3,
     anyOutput: null,
@@ -62,7 +62,7 @@ test("what nobody writes is the preset's", () => {
   expect(compiled({ preset: "observe" }).ladder).toEqual(none);
 });
 
-test("thresholds of loops have their defaults, key by key", () => {
+test("each threshold of loops has its own default", () => {
   const { loops } = compiled({
     tool_deduplication: { no_progress_threshold: 4 },
     loops: { rotation: { keys: 3 }, failure_run: { any: 9 } },
@@ -81,7 +81,7 @@ describe("retries", () => {
     tool_schemas: { a: {}, b: { retries: { backoff_ms: [100, 1_000] } } },
   };
 
-  test("come from the tool, key by key, then from all tools", () => {
+  test("come from the tool, key by key, then from the block for all tools", () => {
     const policy = compiled(tools);
     expect(retriesOf(policy.tool("a"))).toEqual({
       maxAttempts: 2,
@@ -94,7 +94,7 @@ describe("retries", () => {
     });
   });
 
-  test("that nobody writes are none; an empty block has its defaults", () => {
+  test("are absent without a block, and have defaults in an empty one", () => {
     expect(retriesOf(compiled({ tool_schemas: { a: {} } }).tool("a"))).toBeNull();
     const retries = retriesOf(compiled({ tools: { retries: {} } }).tool("a"));
     expect([retries?.maxAttempts, [...(retries?.retryableStatus ?? [])]]).toEqual([
@@ -104,7 +104,7 @@ describe("retries", () => {
   });
 });
 
-test("similarity and sensitive arguments are handed on, with their line", () => {
+test("similarity and sensitive arguments are compiled with their path", () => {
   const tool = compiled({
     tool_schemas: {
       w: { similarity: [{ field: "content", threshold: 0.9 }], sensitive: ["card"] },
@@ -124,7 +124,7 @@ test("similarity and sensitive arguments are handed on, with their line", () => 
   ]);
 });
 
-describe("`strict` holds what no rule speaks of", () => {
+describe("`strict` holds writes that no rule covers", () => {
   const policy = compiled({
     preset: "strict",
     tool_schemas: {
@@ -167,7 +167,7 @@ describe("acknowledgement", () => {
     expect(modes).toEqual(["off", "implicit", "explicit"]);
   });
 
-  test("takes texts of the policy instead", () => {
+  test("uses the patterns of the policy instead of its own", () => {
     const own = compiled({
       acknowledgement: { mode: "explicit", patterns: ["^ok"], unless: ["no"] },
     });

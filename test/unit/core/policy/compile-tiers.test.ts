@@ -56,12 +56,12 @@ describe("the tier of a tool", () => {
     expect(tierOf("wipe_a", { risk_level: "HIGH" })).toMatchObject({ action: "deny" });
   });
 
-  test("is that of the risk where no pattern matches, or none at all", () => {
+  test("is that of the risk where no pattern matches, or none where it has no risk", () => {
     expect(tierOf("other", { risk_level: "HIGH" })).toMatchObject({ action: "hitl" });
     expect(tierOf("other")).toEqual({ action: "allow", name: null, rule: "preset" });
   });
 
-  test("is one approval in fifteen minutes where no hitl tier is written", () => {
+  test("requires one approval within fifteen minutes where the policy has no hitl tier", () => {
     const { tier } = policy({ other: { risk_level: "HIGH" } }, []).tool("other");
     expect(tier).toEqual({
       action: "hitl",
@@ -74,11 +74,11 @@ describe("the tier of a tool", () => {
   });
 });
 
-describe("a tool that nothing names", () => {
+describe("an undeclared tool", () => {
   const unknown = (unknown_tools: string) =>
     compiled({ authorization: { tiers: TIERS }, unknown_tools }).tool("nobody");
 
-  test("is refused, held, let through, or in the tier that is named", () => {
+  test("is refused, held, allowed, or in the tier that the policy says", () => {
     expect(unknown("deny")).toMatchObject({ isDeclared: false, tier: { action: "allow" } });
     expect(unknown("hitl").tier).toMatchObject({ action: "hitl", name: "ask" });
     expect(unknown("allow").tier).toMatchObject({ action: "allow", rule: "unknown_tools" });
@@ -87,7 +87,7 @@ describe("a tool that nothing names", () => {
   });
 });
 
-test("an approval is bound to schema and tier: their digest changes with either", () => {
+test("an approval is bound to schema and tier, since their digest changes with either", () => {
   const digest = (tool: NonNullable<PolicyDocument["tool_schemas"]>[string], tiers = TIERS) =>
     policy({ drop_a: tool }, tiers).tool("drop_a").ruleDigest;
   const one = digest({});
@@ -96,13 +96,13 @@ test("an approval is bound to schema and tier: their digest changes with either"
   expect(digest({}, TIERS.slice(2))).not.toBe(one);
 });
 
-test("the longest hold is that of any tier, or of the default", () => {
+test("the longest hold is that of any tier, or the default", () => {
   expect(policy().longestHoldMs).toBe(900_000);
   const long = { name: "l", pattern: "x", action: "hitl", expires_ms: 3_600_000 } as const;
   expect(policy({}, [long]).longestHoldMs).toBe(3_600_000);
 });
 
-test("of two tiers the later one of this order is the stricter; of equals it is the first", () => {
+test("a later tier of this order is stricter, and of equals the first counts", () => {
   const find = (name: string) => tierOf(name);
   const [allow, ...others] = ["any", "get_a", "put_a", "drop_a", "wipe_a"].map(find);
   const order = [allow ?? find("any"), ...others];

@@ -10,11 +10,11 @@ describe("a tool that names no object", () => {
     { type: "object", properties: {} },
     { type: "object", properties: {}, required: [] },
     { type: "object", additionalProperties: false },
-  ])("has a schema that is known and empty: %j", (input_schema) => {
+  ])("has a schema without parameters: %j", (input_schema) => {
     expect(namesNoObject({ input_schema })).toBe(true);
   });
 
-  // What a schema does not speak of it allows: such a tool may well be told what to work on.
+  // A schema allows what it does not mention: such a tool may be told what to work on.
   test.each([
     {},
     { type: "object" },
@@ -23,11 +23,11 @@ describe("a tool that names no object", () => {
     { type: "object", properties: {}, additionalProperties: true },
     { properties: { id: {} } },
     { properties: {}, anyOf: [{ required: ["id"] }] },
-  ])("is not one whose schema leaves arguments open: %j", (input_schema) => {
+  ])("has no schema that leaves arguments open: %j", (input_schema) => {
     expect(namesNoObject({ input_schema })).toBe(false);
   });
 
-  test("declares no schema-less guess and no exclusive effect", () => {
+  test("has a schema and no exclusive effect", () => {
     const input_schema = { type: "object", properties: {} };
     expect(namesNoObject({})).toBe(false);
     expect(namesNoObject({ input_schema, side_effect_resource: "invoice" })).toBe(false);
@@ -37,7 +37,7 @@ describe("a tool that names no object", () => {
   });
 });
 
-test("a call starts within a minute and lasts a minute, where its tool says nothing", () => {
+test("a call must start within a minute and may run for a minute by default", () => {
   const { startWithinMs, timeLimitMs } = compiled({}).tool("any");
   expect([startWithinMs, timeLimitMs]).toEqual([60_000, 60_000]);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../../../services/core/canonical/json-value.ts";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
+import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
 import type {
   PolicyDocument,
   ToolDocument,
   VariantsDocument,
 } from "../../../../services/core/policy/document.ts";
-import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
 import { capabilities, compiled } from "../../../support/core/compile.ts";
 import { MINUTE } from "../../../support/decider-spec.ts";
 
@@ -35,7 +35,7 @@ const META: VariantsDocument = {
 };
 
 describe("a call of a meta tool", () => {
-  test("is what the first rule about its name says, and a write where none is", () => {
+  test("is judged by the first rule that matches its name, and is a write where none does", () => {
     const variant = (name: string, more: Partial<VariantsDocument> = {}) => {
       const tool = toolFor({ ...META, ...more }, name);
       return [tool.isRead, tool.tier.name];
@@ -46,7 +46,7 @@ describe("a call of a meta tool", () => {
     expect(variant("delete_user", { otherwise: { tier: "never" } })).toEqual([false, "never"]);
   });
 
-  test("may be about any rule where its argument is missing or no text", () => {
+  test("may match any rule where its argument is missing or no text", () => {
     const chosen = (value: JsonValue) => toolFor(META, value).tier.name;
     expect([chosen(["restart"]), chosen("other"), chosen(null)]).toEqual(["ask", null, "ask"]);
     expect(toolOfCall(compiled(policy(META)), "meta", {}).tier.name).toBe("ask");
@@ -55,7 +55,7 @@ describe("a call of a meta tool", () => {
     expect(toolOfCall(compiled(said), "meta", { tool_name: null }).tier.name).toBe("ask");
   });
 
-  test("takes the argument's default of the schema, and an argument at any depth", () => {
+  test("uses the schema's default of the argument, and an argument at any depth", () => {
     const input_schema = {
       type: "object",
       properties: { tool_name: { type: "string", default: "get_a" } },
@@ -66,7 +66,7 @@ describe("a call of a meta tool", () => {
     expect(toolOfCall(deep, "meta", { call: { name: "get_a" } }).isRead).toBe(true);
   });
 
-  test("of several lines is freed by no rule about the first of them", () => {
+  test("of several lines is not allowed by a rule about its first line", () => {
     const rules = [{ match: "^get.*$", tier: "free" }];
     const action = (name: string) =>
       toolFor({ argument: "tool_name", rules, otherwise: { tier: "never" } }, name).tier.name;
@@ -79,14 +79,14 @@ describe("rules about names of tools", () => {
     toolFor({ argument: "tool_name", ...variants }, name).tier.action;
 
   test.each(["delete_x", "github/delete_x", "github__delete_x", "github.delete_x"])(
-    "hold one under any namespace, by their tier and by their risk: %s",
+    "hold a tool under any namespace, by their tier and by their risk: %s",
     (name) => {
       expect(action({ rules: [{ like: "delete_*", tier: "ask" }] }, name)).toBe("hitl");
       expect(action({ rules: [{ like: "delete_*", risk_level: "HIGH" }] }, name)).toBe("hitl");
     },
   );
 
-  test("let none under a namespace evade what holds the rest", () => {
+  test("let no name under a namespace evade a rule that holds", () => {
     const variants: VariantsDocument = {
       rules: [
         { like: "get_*", risk_level: "LOW" },
@@ -99,7 +99,7 @@ describe("rules about names of tools", () => {
   });
 });
 
-describe("what does not compile is named by its path", () => {
+describe("a problem is reported with its path", () => {
   const argument = "tool_name";
   test.each<readonly [VariantsDocument, string]>([
     [{ rules: [{ equals: ["a"] }] }, ""],

@@ -1,4 +1,4 @@
-// Conversations with tools whose calls read, run or write, as their argument says.
+// Conversations with tools whose calls read, run or write, depending on an argument.
 import { describe, expect, test } from "vitest";
 import type {
   CommandsDocument,
@@ -23,7 +23,7 @@ describe("calls of a shell", () => {
     story.allowed("bash", { command: "cat a" });
   });
 
-  test("are read again once a session stands elsewhere", () => {
+  test("are read again once a session is in another directory", () => {
     const story = startStory(SHELL);
     story.done("bash", { command: "cat a" }, "old");
     story.done("bash", { command: "cd src" });
@@ -34,7 +34,7 @@ describe("calls of a shell", () => {
     expect(afresh.reason("bash", { command: "cat a" })).toBe("duplicate_call");
   });
 
-  test("that write are refused at the second, those that run something at the third", () => {
+  test("are refused at the second write, and at the third run", () => {
     const story = startStory(SHELL);
     story.done("bash", { command: "rm -f a" }, "");
     expect(story.reason("bash", { command: "rm -f a" })).toBe("duplicate_call");
@@ -51,7 +51,7 @@ describe("calls of a shell", () => {
     }
   });
 
-  test("that failed may have changed something all the same", () => {
+  test("may have changed something even if they failed", () => {
     const story = startStory(SHELL);
     story.done("bash", { command: "cat a" }, "old");
     story.failed("bash", { command: "touch b" });
@@ -67,7 +67,7 @@ describe("calls of a shell", () => {
     }
   });
 
-  test("are held by a rule's tier, say why, and an approval is bound to it", () => {
+  test("are held by a rule's tier, give its reason, and bind an approval to it", () => {
     const story = startStory(
       policy({ rules: [{ run: ["rm"], tier: "ask", why: "nothing brings it back" }] }),
     );
@@ -78,7 +78,7 @@ describe("calls of a shell", () => {
     expect(story.approved(hold)).toMatchObject({ type: "allowed", policy: { tier: "ask" } });
   });
 
-  test("are denied with what the rule says, or with what is not understood", () => {
+  test("are denied with the rule's reason, or with the part that is not understood", () => {
     const story = startStory(
       policy({ rules: [{ run: ["rm"], tier: "never", why: "nothing brings it back" }] }),
     );
@@ -87,7 +87,7 @@ describe("calls of a shell", () => {
     expect(message("echo $(id)")).toContain("command substitution");
   });
 
-  test("keep their identity: tool and arguments, unless a rule says otherwise", () => {
+  test("have tool and arguments as their identity, unless a rule says otherwise", () => {
     const story = startStory(
       policy({
         unclear: "free",
@@ -109,7 +109,7 @@ test("statements of SQL are one call in any spelling of equal words", () => {
   story.allowed("bash", { query: "delete from a where id = 2" });
 });
 
-test("a risk that holds no more than what follows all rules knows whole names alone", () => {
+test("a risk without a tier that holds more applies to whole names alone", () => {
   const story = startStory({
     authorization: TIERS,
     tool_schemas: {

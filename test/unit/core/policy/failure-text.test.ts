@@ -4,7 +4,7 @@ import {
   looksTransient,
 } from "../../../../services/core/policy/failure-text.ts";
 
-describe("an output is a failure in disguise", () => {
+describe("an output is recognized as a failure", () => {
   test.each([
     '{"error":"not found"}',
     '{ "error" : {"code": 5} }',
@@ -67,7 +67,7 @@ describe("an output is a failure in disguise", () => {
   });
 });
 
-describe("a failure may pass, or may have taken effect", () => {
+describe("a failure is transient, or may have taken effect", () => {
   test.each<[string | null, string]>([
     ["ECONNRESET", "x"],
     ["EPIPE", "x"],
@@ -128,7 +128,7 @@ describe("a failure may pass, or may have taken effect", () => {
     [null, "500"],
     [null, "Internal error (500)"],
     [null, "order 7 failed: 500 Internal error"],
-    // A number alone, where nobody says of what it is: it may be one.
+    // A number alone, of which nobody says what it is: it may be a status.
     [null, "order 503 is paid"],
     [null, "Remote end closed connection without response"],
     [null, "server closed the connection unexpectedly"],
@@ -199,7 +199,7 @@ describe("a failure may pass, or may have taken effect", () => {
   });
 });
 
-test("two thousand characters are looked at", () => {
+test("the search ends after two thousand characters", () => {
   for (const [looks, word] of [
     [looksFailedByDefault, "error"],
     [(text: string) => looksTransient(null, text), "timeout"],

@@ -28,7 +28,7 @@ describe("a list of globs", () => {
     expect(compileGlobs(pattern, false)(name)).toBe(matches);
   });
 
-  test("is tried on the last segment where the tier asks for it, and the glob has no separator", () => {
+  test("is tried on the last segment where the tier wants that, and the glob has no separator", () => {
     const onLast = compileGlobs("delete_*", true);
     expect(["github/delete_file", "fs.delete_file", "delete_file"].map(onLast)).toEqual([
       true,
@@ -40,7 +40,7 @@ describe("a list of globs", () => {
     expect(compileGlobs("a/delete_*|x.y", true)("b/a/delete_1")).toBe(false);
   });
 
-  test("is tried on what follows any separator, as clients of MCP name tools", () => {
+  test("is tried on what follows any separator, as clients of MCP write tool names", () => {
     const onLast = compileGlobs("delete_*|my__*", true);
     const held = [
       ...[

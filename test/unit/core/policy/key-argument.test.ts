@@ -4,7 +4,7 @@ import { inWayOfKey, withKey, withoutKey } from "../../../../services/core/polic
 
 const PATH = "options.stripe.key";
 
-test("a key inside of other arguments is taken out, and they with it where they hold nothing else", () => {
+test("a key inside other arguments is removed, and so are objects that are empty without it", () => {
   const args: JsonObject = { order: 7, options: { stripe: { key: "k", v: 1 }, currency: "EUR" } };
   expect(withoutKey(args, PATH)).toEqual({
     order: 7,
@@ -16,7 +16,7 @@ test("a key inside of other arguments is taken out, and they with it where they 
   expect(withoutKey({ key: "k", a: 1 }, "key")).toEqual({ a: 1 });
 });
 
-test("arguments without a key are left as they are", () => {
+test("arguments without a key are unchanged", () => {
   for (const args of [{ order: 7 }, { options: { currency: "EUR" } }, { options: "key" }]) {
     expect(withoutKey(args, PATH)).toBe(args);
   }
@@ -24,7 +24,7 @@ test("arguments without a key are left as they are", () => {
   expect(withoutKey({ options }, PATH)["options"]).toBe(options);
 });
 
-test("the key is put where the path leads, and the way to it is made", () => {
+test("the key is written at its path, and missing objects on the path are created", () => {
   const args: JsonObject = { order: 7, options: { stripe: { key: "k", v: 1 } } };
   expect(withKey(args, PATH, "K")).toEqual({ order: 7, options: { stripe: { key: "K", v: 1 } } });
   expect(args).toEqual({ order: 7, options: { stripe: { key: "k", v: 1 } } });
@@ -34,7 +34,7 @@ test("the key is put where the path leads, and the way to it is made", () => {
   expect(withKey({ key: "k" }, "key", "K")).toEqual({ key: "K" });
 });
 
-test("what stands in the way of the key is the caller's, and stays", () => {
+test("a caller's value on the path that is no object stays", () => {
   for (const options of ["x", null, [1], 0, { stripe: "x", v: 1 }, { stripe: [{ key: "k" }] }]) {
     expect(withKey({ order: 7, options }, PATH, "K")).toEqual({ order: 7, options });
   }
@@ -42,7 +42,7 @@ test("what stands in the way of the key is the caller's, and stays", () => {
   expect(withKey(args, PATH, "K")).toEqual({ options: "x" });
 });
 
-test("a literal key with dots is neither read for it nor handed out beside it", () => {
+test("a literal key with dots is neither read as the key nor passed on beside it", () => {
   const args: JsonObject = { order: 7, "options.key": "k", options: { currency: "EUR" } };
   const keyless = { order: 7, options: { currency: "EUR" } };
   expect(withoutKey(args, "options.key")).toEqual(keyless);
@@ -53,13 +53,13 @@ test("a literal key with dots is neither read for it nor handed out beside it", 
   expect(withKey({ "options.key": "k" }, "options.key", "K")).toEqual({ options: { key: "K" } });
 });
 
-test("what every object inherits is no place", () => {
+test("an inherited member does not count as a part of the path", () => {
   expect(withoutKey({ a: 1 }, "toString.key")).toEqual({ a: 1 });
   expect(withKey({}, "constructor.key", "K")).toEqual({ constructor: { key: "K" } });
   expect(inWayOfKey({}, "toString.key")).toBeNull();
 });
 
-test("a value where an object has to hold the key is named", () => {
+test("a value on the path that is no object is reported", () => {
   expect(inWayOfKey({ options: "x" }, PATH)).toBe("options");
   expect(inWayOfKey({ options: null }, PATH)).toBe("options");
   expect(inWayOfKey({ options: { stripe: [] } }, PATH)).toBe("options.stripe");

@@ -46,13 +46,13 @@ describe("a line with parts of several tiers", () => {
   const held = (command: string) => startStory(POLICY).held("bash", { command });
 
   test.each(["restart x && deploy prod", "deploy prod && touch a", "deploy prod | tee x"])(
-    "%s: asks for as many as the part that asks for most",
+    "%s: requires the most approvals of its parts",
     (command) => {
       expect(held(command).approvals).toBe(2);
     },
   );
 
-  test("asks for a reason where one part does, and for no longer than the shortest", () => {
+  test("requires a reason where one part does, and holds no longer than the shortest", () => {
     const both = held("touch a; explain b");
     expect(both).toMatchObject({ requireReason: true, approvals: 1 });
     expect(both.expiresAtMs - both.times.atMs).toBe(60_000);
@@ -60,13 +60,13 @@ describe("a line with parts of several tiers", () => {
     expect(three).toMatchObject({ requireReason: true, approvals: 2 });
   });
 
-  test("is of another rule than each of its parts, whatever their order", () => {
+  test("has another rule than each of its parts, in any order of them", () => {
     const digests = ["touch a", "explain b", "touch a; explain b"].map((c) => held(c).ruleDigest);
     expect(new Set(digests).size).toBe(3);
     expect(held("explain b; touch a").ruleDigest).toBe(digests[2]);
   });
 
-  test("is not let through by what was given of the tier of one part", () => {
+  test("is not covered by a grant for the tier of one part", () => {
     const story = startStory(POLICY);
     story.allowed("bash", { command: "ls" });
     story.said({ kind: "grant", tier: "one", calls: 9 });
@@ -80,7 +80,7 @@ describe("a line with parts of several tiers", () => {
     held("touch b && quiet a");
   });
 
-  test("is refused where people give the calls of one part, though the policy gives those of the other", () => {
+  test("is refused where people grant the calls of one part, although the policy grants those of the other", () => {
     startStory(POLICY).allowed("bash", { command: "take a" });
     for (const command of ["order b", "take a; order b", "order b; take a"]) {
       expect(startStory(POLICY).reason("bash", { command })).toBe("grant_exceeded");
@@ -88,16 +88,16 @@ describe("a line with parts of several tiers", () => {
   });
 });
 
-describe("the name of a tool within arguments", () => {
+describe("a tool name within arguments", () => {
   test("is held as the tool of that name is", () => {
     const held = startStory(POLICY).held("execute_tool", { tool_name: "mcp__db__drop_all" });
     expect(held.approvals).toBe(1);
     startStory(POLICY).allowed("execute_tool", { tool_name: "get_a" });
-    // A read is one by its whole name alone.
+    // Only its whole name makes a tool a read.
     expect(startStory(POLICY).held("execute_tool", { tool_name: "x__get_a" }).approvals).toBe(2);
   });
 
-  test.each([[["drop_db"]], [{ x: 1 }], [7]])("that is no text may be any: %j", (name) => {
+  test.each([[["drop_db"]], [{ x: 1 }], [7]])("may be any name where it is no text: %j", (name) => {
     const held = startStory(POLICY).held("execute_tool", { tool_name: name });
     expect(held.approvals).toBe(2);
   });
@@ -108,7 +108,7 @@ describe("two variants", () => {
   const tool = tools.find(({ tier }) => tier.name === "free") ?? compiled(POLICY).tool("bash");
   const both = merger();
 
-  test("are the first where the second asks for nothing more", () => {
+  test("are the first where the second requires nothing more", () => {
     const same = { ...tool, modes: { ...tool.modes } };
     expect(both([ranked(tool), ranked(same)])).toBe(tool);
     const often = { ...tool, repeatable: true };
@@ -119,7 +119,7 @@ describe("two variants", () => {
     expect(both([ranked(tool), ranked({ ...tool, tier })]).tier).toBe(tool.tier);
   });
 
-  test("apply each check as the one that applies it most", () => {
+  test("apply each check as the stricter one does", () => {
     const modes: readonly Mode[] = ["off", "shadow", "warn", "enforce"];
     const inMode = (mode: Mode) => ({ ...tool, modes: { ...tool.modes, near_duplicate: mode } });
     for (const [at, one] of modes.entries()) {
@@ -130,7 +130,7 @@ describe("two variants", () => {
     }
   });
 
-  test("of which each is held as often are of the rule of the first", () => {
+  test("have the rule of the first where each requires equally many approvals", () => {
     const under = (name: string) => {
       const tier = tools.map((one) => one.tier).find((one) => one.name === name);
       return ranked({ ...tool, tier: tier ?? tool.tier });
@@ -205,7 +205,7 @@ describe("a line whose parts declare different things", () => {
   const run = (command: string) => ["bash", { command }] as const;
 
   test.each(["mkdir a; pay 1", "touch a && pay 1", "pay 1; mkdir a", "note 1; pay 1", "ls; pay 1"])(
-    "%s: has the effects of each, also where another declares none",
+    "%s: has the effects of each, and is undeclared where one part declares none",
     (command) => {
       const after = shop();
       after.allowed(...run("pay 2"));
@@ -216,7 +216,7 @@ describe("a line whose parts declare different things", () => {
     },
   );
 
-  test("may take several exclusive effects at once", () => {
+  test("may have several exclusive effects at once", () => {
     const story = shop();
     story.allowed(...run("pay 1; refund 2"));
     expect(story.reason(...run("refund 3"))).toBe("side_effect_conflict");
@@ -228,7 +228,7 @@ describe("a line whose parts declare different things", () => {
     "note 1; rm stock",
     "note 1; make stock",
     "touch x; note 1",
-  ])("%s: changes what each may change", (command) => {
+  ])("%s: changes what each part may change", (command) => {
     const story = shop();
     story.done(...run("peek 1"), "12");
     expect(story.reason(...run("peek 1"))).toBe("duplicate_call");
@@ -237,7 +237,7 @@ describe("a line whose parts declare different things", () => {
   });
 
   test.each(["show 1; peek 1", "peek 1; show 1", "show 1; glance 1"])(
-    "%s: is a read of what each reads",
+    "%s: reads what each part reads",
     (command) => {
       const story = shop();
       story.done(...run(command), "12");
@@ -254,13 +254,13 @@ describe("a line whose parts declare different things", () => {
     story.allowed(...run("show 1; glance 1"));
   });
 
-  test.each(["add 1; rm x", "rm x; add 1"])("%s: is repeated within a step by neither", (line) => {
+  test.each(["add 1; rm x", "rm x; add 1"])("%s: may not be repeated within a step", (line) => {
     const story = shop();
     story.allowed(...run(line), { step: "1" });
     expect(story.reason(...run(line), { step: "1" })).toBe("duplicate_in_flight");
   });
 
-  test.each(["tag 1; deploy 1", "deploy 1; tag 1"])("%s: comes under neither grant", (line) => {
+  test.each(["tag 1; deploy 1", "deploy 1; tag 1"])("%s: uses neither grant", (line) => {
     const { refusal } = shop().refused(...run(line));
     expect(refusal.reason).toBe("grant_exceeded");
     expect(refusal.message).toContain("which are counted apart: make them one by one.");
@@ -277,7 +277,7 @@ describe("a line whose parts declare different things", () => {
     "seldom 1; often 1",
     "seldom 1; tag 1",
     "slow 1; often 1; seldom 1",
-  ])("%s: is within the rate of each, and counted in each", (line) => {
+  ])("%s: must be within the rate of each part, and counts in each", (line) => {
     const before = shop();
     before.allowed(...run("seldom 0"));
     expect(before.reason(...run(line))).toBe("rate_limited");

@@ -4,7 +4,7 @@ import { LIMITS } from "../../../../services/core/limits.ts";
 import { nameFromResult } from "../../../../services/core/policy/pending-resource.ts";
 import { compileResource } from "../../../../services/core/policy/resource.ts";
 
-/** What the template gives for the arguments, and then for the output. */
+/** The resource of the template after the arguments are filled in, and then the output. */
 function nameResource(text: string, output: JsonValue, normalized: JsonObject = {}): string | null {
   const compiled = compileResource(text);
   if (!compiled.ok) throw new Error(compiled.problem);
@@ -14,13 +14,13 @@ function nameResource(text: string, output: JsonValue, normalized: JsonObject = 
 }
 
 describe("a resource that the result names", () => {
-  test("is filled from arguments and result alike", () => {
+  test("is filled from both arguments and result", () => {
     expect(nameResource("invoice/{result.id}", { id: 7 })).toBe("invoice/7");
     expect(nameResource("{ result.a.b }-{c}/x", { a: { b: "y" } }, { c: true })).toBe("y-true/x");
     expect(nameResource("{o}/{result.id}", { id: "a/b%" }, { o: "c/d" })).toBe("c%2Fd/a%2Fb%25");
   });
 
-  test("is the one that arguments of the same values name", () => {
+  test("equals the one that arguments with the same values name", () => {
     const plain = compileResource("invoice/{id}");
     for (const id of [7, "7", "a{b}", "{result.id}", { b: [1] }, true]) {
       const normalized = { id };
@@ -48,11 +48,11 @@ describe("a resource that the result names", () => {
     ["is a list", [{ id: 7 }]],
     ["is no object", "7"],
     ["has a name that is too long", { id: "x".repeat(LIMITS.resultNameLength + 1) }],
-  ])("names nothing where the output %s", (_, output) => {
+  ])("has no name where the output %s", (_, output) => {
     expect(nameResource("invoice/{result.id}", output)).toBeNull();
   });
 
-  test("may be as long as a name may be", () => {
+  test("may have a part up to the length limit", () => {
     const id = "x".repeat(LIMITS.resultNameLength);
     expect(nameResource("{result.id}", { id })).toBe(id);
   });
@@ -66,7 +66,7 @@ describe("a resource that the result names", () => {
     expect(compileResource(`a/${text}`)).toEqual({ ok: false, problem });
   });
 
-  test("leaves an argument of the name `result` alone", () => {
+  test("leaves an argument with the name `result` alone", () => {
     expect(compileResource("a/{result}")).toMatchObject({ ok: true, byResult: false });
     expect(compileResource("a/{results.id}")).toMatchObject({ ok: true, byResult: false });
   });

@@ -12,7 +12,7 @@ function graph(edges: PolicyDocument["edges"]) {
 describe("without edges", () => {
   const { compiled } = graph(undefined);
 
-  test("a resource lies in its path prefixes", () => {
+  test("a resource is contained in its path prefixes", () => {
     expect(compiled.listAncestors("order/7/payment")).toEqual(["order/7", "order"]);
     expect([
       compiled.hasEdges,
@@ -22,7 +22,7 @@ describe("without edges", () => {
   });
 });
 
-test("a path that begins with a slash lies in no nameless whole", () => {
+test("a path that begins with a slash has no ancestor without a name", () => {
   const { compiled } = graph(undefined);
   expect(compiled.listAncestors("/etc/hosts")).toEqual(["/etc"]);
 });
@@ -36,7 +36,7 @@ describe("with edges", () => {
     ],
   });
 
-  test("ancestors of other names are found, with the way to them", () => {
+  test("ancestors with other names are found, with the path to them", () => {
     expect(paths).toEqual([]);
     const ancestors = compiled.listAncestors("account/7/card");
     expect(ancestors).toEqual(["account/7", "account", "customer/7", "customer"]);
@@ -49,7 +49,7 @@ describe("with edges", () => {
     expect(compiled.pathToWhole("account/7/card", "order")).toEqual(["account/7/card", "order"]);
   });
 
-  test("what is derived is one thing, in both directions and over several edges", () => {
+  test("derived resources are one thing, in both directions and over several edges", () => {
     expect(compiled.equalsOf("order/7/invoice")).toEqual(["order/7/payment", "refund/7"]);
     expect(compiled.equalsOf("refund/7")).toEqual(["order/7/payment", "order/7/invoice"]);
     expect(compiled.pathToEqual("refund/7", "order/7/invoice")).toEqual([
@@ -62,7 +62,7 @@ describe("with edges", () => {
   });
 });
 
-test("an edge may begin with what it names, or be between two single names", () => {
+test("an edge may begin with a placeholder, or join two single names", () => {
   const { compiled } = graph({
     contains: [
       ["z/{x}/{y}", "{x}/{y}"],
@@ -75,7 +75,7 @@ test("an edge may begin with what it names, or be between two single names", () 
   expect(compiled.listAncestors("carts")).toEqual([]);
 });
 
-test("edges that lead in a circle, and on and on, end", () => {
+test("a search ends where edges form a circle or go on forever", () => {
   const { compiled } = graph({
     derives: [
       ["a/{x}", "b/{x}"],
@@ -88,7 +88,7 @@ test("edges that lead in a circle, and on and on, end", () => {
   expect(wide.compiled.listAncestors("p/1")).toHaveLength(32);
 });
 
-test("an edge that names nothing is a problem at its path", () => {
+test("an invalid edge is reported with its path", () => {
   const { paths } = graph({
     contains: [
       ["a/{x}", "b/{y}"],

@@ -16,7 +16,7 @@ describe("a resource template", () => {
     expect(nameResource("all", {})).toBe("all");
   });
 
-  test("names nothing where a placeholder has no value", () => {
+  test("gives no resource where a placeholder has no value", () => {
     expect(nameResource("order/{id}", {})).toBeNull();
     for (const id of [null, "", " ", "\t\n", [], {}]) {
       expect(nameResource("order/{id}", { id })).toBeNull();
@@ -37,14 +37,14 @@ describe("a resource template", () => {
     expect(compileResource(text)).toEqual({ ok: false, problem: `\`${text}\` has ${problem}` });
   });
 
-  test("tells values apart that look like paths", () => {
+  test("gives different resources for values that look like paths", () => {
     expect(nameResource("f/{p}", { p: "a/b" })).toBe("f/a%2Fb");
     expect(segmentOf("a%2Fb")).toBe("a%252Fb");
     expect(segmentOf({ b: 1, a: 2 })).toBe('{"a":2,"b":1}');
   });
 });
 
-test("the shorthand is named by the canonical fields, or by everything", () => {
+test("the shorthand takes the canonical fields as the resource's name, or all arguments", () => {
   const invoice = shorthandResource("invoice");
   const identity = { ok: true, text: '{"a":1}', normalized: {} } as const;
   expect(invoice({ ...identity, fields: ["EUR", 5, "a/b"] })).toBe("invoice/EUR/5/a%2Fb");

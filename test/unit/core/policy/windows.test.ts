@@ -7,7 +7,7 @@ const windowsOf = (document: PolicyDocument, tool = "any") => {
   return { windowMs, cacheMs, scope, answersAsRead };
 };
 
-test("the preset's: five minutes, one minute, the conversation", () => {
+test("the preset's windows are five minutes, one minute, and the conversation", () => {
   expect(windowsOf({})).toEqual({
     windowMs: 300_000,
     cacheMs: 60_000,
@@ -16,7 +16,7 @@ test("the preset's: five minutes, one minute, the conversation", () => {
   });
 });
 
-test("`tools` goes before `deduplication`, a tool's own before both", () => {
+test("`tools` overrides `deduplication`, and a tool's own window overrides both", () => {
   const document: PolicyDocument = {
     deduplication: { window_ms: 1_000, cache_ttl_ms: 2_000 },
     tools: { dedupe_window_s: 3 },
@@ -46,14 +46,14 @@ test("tool_deduplication remembers for the turn, unless it is off or a scope is 
   ).toBe("conversation");
 });
 
-test("repeats are answered as a read's only where nothing is declared and a cache time is written", () => {
+test("repeats are answered as a read's only without declarations and with a written cache time", () => {
   expect(windowsOf({ tools: { cache_ttl_s: 1 } }).answersAsRead).toBe(true);
   expect(windowsOf({ tools: { cache_ttl_s: 1 }, tool_schemas: { any: {} } }).answersAsRead).toBe(
     false,
   );
 });
 
-test("the longest window of any tool is known: what was written is remembered as long", () => {
+test("writes are remembered for as long as the longest window of any tool", () => {
   const tool_schemas = { a: { cache_ttl_s: 3_600 }, b: { dedupe_window_s: 1_800 } };
   expect(compiled({ tool_schemas }).longestWindowMs).toBe(3_600_000);
   expect(compiled({}).longestWindowMs).toBe(300_000);

@@ -1,4 +1,4 @@
-// Each reason that a decision may carry comes about.
+// Each reason that a decision may have occurs in a conversation.
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
@@ -168,7 +168,7 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
   },
 };
 
-describe("every reason that has a check comes about", () => {
+describe("every reason that a check gives occurs", () => {
   test.each(Object.entries(CASES))("%s", (code, story) => {
     expect(story(startStory(POLICY))).toBe(code);
   });

@@ -16,7 +16,7 @@ test("a digest is HMAC-SHA-256 of tenant and value", () => {
   expect(sealedDigest(SECRET, "acme", CARD)).toBe(expected);
 });
 
-test("parts that differ have other digests, wherever one ends", () => {
+test("different parts have different digests, wherever one ends", () => {
   const digests = [
     ["a", "bc"],
     ["ab", "c"],
@@ -31,7 +31,7 @@ test("parts that differ have other digests, wherever one ends", () => {
 describe("a sealed text", () => {
   const sealedText = sealText(SECRET, SEAL_PATH, CARD);
 
-  test("is AES-256-GCM as the platform has it, its tag last", () => {
+  test("is AES-256-GCM as the platform computes it, with the tag at the end", () => {
     const key = hmac(SECRET, "callgate.seal-key/1", ["acme"]);
     const bytes = Buffer.from(sealedText.sealed, "hex");
     const opening = createDecipheriv("aes-256-gcm", key, Buffer.from(sealedText.nonce, "hex"));
@@ -41,7 +41,7 @@ describe("a sealed text", () => {
     expect(text).toBe(CARD);
   });
 
-  test("is the same each time, and another for another text or place", () => {
+  test("is the same each time, and differs for another text or path", () => {
     expect(sealText(SECRET, SEAL_PATH, CARD)).toEqual(sealedText);
     const others = [
       sealText(SECRET, SEAL_PATH, '"4111"'),
@@ -71,11 +71,11 @@ describe("a sealed text", () => {
     ["its length", { nonce, sealed: sealed.slice(2) }],
     ["nearly everything", { nonce, sealed: sealed.slice(-30) }],
     ["its alphabet", { nonce, sealed: `zz${sealed.slice(2)}` }],
-  ])("is not opened where %s is another", (_what, other) => {
+  ])("is not opened with another %s", (_what, other) => {
     expect(openText(SECRET, SEAL_PATH, other)).toBeNull();
   });
 
-  test("is not opened for another tenant, decision or place, nor with another secret", () => {
+  test("is not opened for another tenant, decision or path, nor with another secret", () => {
     for (const path of [
       ["x", "decision", "/card"],
       ["acme", "x", "/card"],

@@ -40,7 +40,7 @@ const POLICY: PolicyDocument = {
   },
 };
 
-/** All that is written of a story: events and state, as they are. */
+/** All texts that are stored of a story: events and state. */
 function written(story: Story): string {
   const { state } = story;
   return JSON.stringify(story.journal) + (state === undefined ? "" : snapshotState(state));
@@ -50,8 +50,8 @@ function digestIn(text: string): string {
   return /sealed:[^:]+:[0-9a-f]{64}/.exec(text)?.[0] ?? "none";
 }
 
-describe("what is written of a call", () => {
-  test("has a digest in the place of the value, and the value sealed", () => {
+describe("the stored form of a call", () => {
+  test("has a digest in place of the value, and the sealed value", () => {
     const story = startStory(POLICY);
     const call = story.allowed("charge", { card: CARD, order: 7 });
     expect(JSON.parse(call.arguments.text)).toEqual({
@@ -71,7 +71,7 @@ describe("what is written of a call", () => {
     expect(written(story)).not.toContain(CARD);
   });
 
-  test("cannot be found by trying values without the secret", () => {
+  test("cannot be found by trial of values without the secret", () => {
     const {
       arguments: { text, digest: argumentsDigest, actionKey },
     } = startStory(POLICY).allowed("charge", { card: CARD, order: 7 });
@@ -80,7 +80,7 @@ describe("what is written of a call", () => {
     expect(argumentsDigest).toBe(actionDigest("charge", text));
   });
 
-  test("has equal digests for equal values of a tenant, whatever the tool, and no others", () => {
+  test("has equal digests only for equal values of one tenant, whatever the tool", () => {
     const digest = (tool: string, tenantId: string, card: string) =>
       digestIn(
         ofType(startStory(POLICY).proposed(tool, { card, order: 1 }, { tenantId }), "allowed")
@@ -110,7 +110,7 @@ describe("what is written of a call", () => {
     expect(refusal.message.length).toBeGreaterThan(20);
   });
 
-  test("hides bytes that are no text, and what the shell rejected", () => {
+  test("hides bytes that are no text, and proposals that the caller rejected", () => {
     const story = startStory(POLICY);
     const bytes = Uint8Array.from([0xff, ...Buffer.from(CARD)]);
     story.refused("charge", "", { arguments: bytes });
@@ -127,7 +127,7 @@ describe("what is written of a call", () => {
     ["not JSON", { arguments: `{"card":"${CARD}",}` }, "at offset"],
     ["no object", { arguments: `["${CARD}"]` }, "not a JSON object"],
     ["rejected", { rejected: { reason: "malformed", message: CARD } as const }, "cannot be read"],
-  ])("is the same where the shell sealed what is %s: once", (_what, over, message) => {
+  ])("is the same where the caller has sealed what is %s, once", (_what, over, message) => {
     const policy = compiled(POLICY);
     const proposal = startStory(POLICY).proposal("charge", { card: CARD }, over);
     const sealed = sealProposal(undefined, proposal, policy);
@@ -138,7 +138,7 @@ describe("what is written of a call", () => {
     expect(JSON.stringify([withoutClear(sealed), events])).not.toContain(CARD);
   });
 
-  test("tells what is wrong with an argument, as of any other", () => {
+  test("reports a problem of an argument, as for any other", () => {
     const { refusal } = startStory(POLICY).refused("charge", { order: 1, card: 5 });
     expect(refusal.problems).toEqual([
       { path: "$.card", message: "must be string, not number" },
@@ -148,14 +148,14 @@ describe("what is written of a call", () => {
 });
 
 describe("identity", () => {
-  test("is that of the normalized values: another spelling is a duplicate", () => {
+  test("is computed from normalized values: another spelling is a duplicate", () => {
     const story = startStory(POLICY);
     story.done("charge", { card: "4111 2222", order: 7 });
     expect(story.reason("charge", { card: "4111  2222", order: 7 })).toBe("duplicate_call");
     story.allowed("charge", { card: "4111 3333", order: 7 });
   });
 
-  test("a digest that an agent writes itself is a value like any other", () => {
+  test("treats a digest that an agent writes like any other value", () => {
     const story = startStory(POLICY);
     const {
       arguments: { text },
@@ -163,7 +163,7 @@ describe("identity", () => {
     story.allowed("credit", { card: digestIn(text) });
   });
 
-  test("the same call again is answered with its decision, sealed as it was", () => {
+  test("answers the same call again with its decision, sealed as it was", () => {
     const story = startStory(POLICY);
     const first = story.allowed("credit", { card: CARD }, { callId: "x", step: "s" });
     const again = story.proposed("credit", { card: CARD }, { callId: "x", step: "s" });
@@ -173,7 +173,7 @@ describe("identity", () => {
     );
   });
 
-  test("one effect is one thing for all tools that name the value", () => {
+  test("makes one effect of all tools that name the value", () => {
     const story = startStory(POLICY);
     story.done("credit", { card: CARD });
     const { refusal } = story.refused("charge", { card: CARD, order: 1 });
@@ -181,7 +181,7 @@ describe("identity", () => {
     expect(written(story)).not.toContain(CARD);
   });
 
-  test("a read is answered from memory", () => {
+  test("answers a read from memory", () => {
     const story = startStory(POLICY);
     story.done("look", { card: CARD }, "found");
     expect(story.refused("look", { card: CARD }).answered).not.toBeNull();
@@ -199,7 +199,7 @@ describe("a held call", () => {
     story.state = restoreState(snapshotState(story.state as ConversationState));
   }
 
-  test("is allowed with what was sent, also after a restart between two approvals", () => {
+  test("is allowed with the arguments that were sent, also after a restart between two approvals", () => {
     const { story, hold } = held();
     restarted(story);
     expect(story.approved(hold, { by: "one" }).type).toBe("ruled");
@@ -212,13 +212,13 @@ describe("a held call", () => {
     expect(written(story)).not.toContain(CARD);
   });
 
-  test("that is denied has no sealed value", () => {
+  test("has no sealed value once it is denied", () => {
     const { story, hold } = held();
     expect(ofType(story.denied(hold), "refused").arguments.sealed).toEqual([]);
     expect(written(story)).not.toContain(CARD);
   });
 
-  test("is refused where what was sealed is damaged, or of another decision", () => {
+  test("is refused where a sealed value is damaged, or of another decision", () => {
     for (const change of [
       { sealed: "00".repeat(34) },
       { nonce: "00".repeat(12) },
@@ -240,7 +240,7 @@ describe("a held call", () => {
     }
   });
 
-  test("stays sealed where the policy has forgotten that it is sensitive", () => {
+  test("stays sealed where the policy no longer declares it sensitive", () => {
     const { story, hold } = held();
     const { sensitive: _gone, ...refund } = POLICY.tool_schemas?.["refund"] ?? {};
     story.under({ ...POLICY, tool_schemas: { refund } });
@@ -250,7 +250,7 @@ describe("a held call", () => {
     expect(written(story)).not.toContain(CARD);
   });
 
-  test("is sealed from its approval on where the policy has learnt of it since", () => {
+  test("is sealed from its approval on where the policy declares it sensitive since then", () => {
     const { sensitive: _later, ...refund } = POLICY.tool_schemas?.["refund"] ?? {};
     const story = startStory({ ...POLICY, tool_schemas: { refund } });
     const hold = story.held("refund", { to: { card: CARD } });
@@ -264,7 +264,7 @@ describe("a held call", () => {
 });
 
 describe("secrets", () => {
-  test("that are missing stop the gate: nothing is decided in their place", () => {
+  test("stop the gate when they are missing: nothing is decided without them", () => {
     const story = startStory(POLICY, sealingOf("k1"));
     story.under(POLICY, { ...sealingOf("k2"), keyId: "k1" });
     expect(() => story.proposed("charge", { card: CARD })).toThrow(MissingSecretError);
@@ -272,7 +272,7 @@ describe("secrets", () => {
     expect(story.journal).toEqual([]);
   });
 
-  test("that follow each other change nothing for a conversation that has begun", () => {
+  test("do not change for a conversation that has begun with an earlier one", () => {
     const story = startStory(POLICY, sealingOf("k1"));
     story.done("credit", { card: CARD });
     story.under(POLICY, sealingOf("k2", "k1"));
@@ -283,14 +283,14 @@ describe("secrets", () => {
     expect(fresh.arguments.text).toContain("sealed:k2:");
   });
 
-  test("are needed for as long as a conversation has something sealed", () => {
+  test("are needed for as long as a conversation has a sealed value", () => {
     const story = startStory(POLICY, sealingOf("k1"));
     story.done("credit", { card: CARD });
     story.under(POLICY, sealingOf("k2"));
     expect(() => story.proposed("credit", { card: CARD })).toThrow(MissingSecretError);
   });
 
-  test("other than its own open nothing", () => {
+  test("open nothing that another one sealed", () => {
     const call: CallAllowed = startStory(POLICY).allowed("credit", { card: CARD });
     const other = { open: sealingOf("x").open };
     const wrong = { open: (_id: string, ...rest: [never, never]) => other.open("x", ...rest) };
@@ -300,10 +300,10 @@ describe("secrets", () => {
   });
 });
 
-describe("a journal that is decided again", () => {
+describe("a recorded journal", () => {
   const recorded = { ...sealingOf("other"), recorded: true };
 
-  test("takes digests for what they stand for, and asks neither schema nor normalizers of them", () => {
+  test("is decided again from its digests, without schema and normalizers", () => {
     const story = startStory(POLICY);
     const first = story.done("charge", { card: CARD, order: 7 });
     const again = startStory(POLICY, recorded);

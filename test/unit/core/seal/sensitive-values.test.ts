@@ -64,7 +64,7 @@ test("arguments without the value are the same object", () => {
   expect(sealed(nothing, ["a"]).value).toBe(nothing);
 });
 
-test.each(CASES)("%s can be put back", (_what, args, paths) => {
+test.each(CASES)("%s can be restored", (_what, args, paths) => {
   const { value, sensitivePaths } = sealed(args, paths);
   const restored = sensitivePaths.reduce<JsonObject | null>(
     (made, path) => made && withValueAt(made, keysOf(pointerOf(path.keys)), path.value),
@@ -74,13 +74,13 @@ test.each(CASES)("%s can be put back", (_what, args, paths) => {
 });
 
 describe("pointers", () => {
-  test("keep names apart that have slashes, tildes or nothing in them", () => {
+  test("distinguish names with slashes, tildes, or no letters", () => {
     const names = ["a/b", "~1", "", "a~b", "a.b"];
     expect(keysOf(pointerOf(names))).toEqual(names);
     expect(pointerOf(["a/b", "c"])).toBe("/a~1b/c");
   });
 
-  test("that lead nowhere put nothing back", () => {
+  test("that lead nowhere restore nothing", () => {
     expect(withValueAt({ a: 1 }, ["b"], 2)).toBeNull();
     expect(withValueAt({ a: 1 }, ["a", "b"], 2)).toBeNull();
     expect(withValueAt({ a: 1 }, [], 2)).toBeNull();

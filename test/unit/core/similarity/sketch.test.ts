@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { similarity, sketchOf } from "../../../../services/core/similarity/sketch.ts";
 import { shinglesOf } from "../../../support/reference-engine/exact-likeness.ts";
 
-/** FNV-1a with the last mixing of MurmurHash3. */
+/** FNV-1a with the final mixing of MurmurHash3. */
 function hashOf(shingle: string): number {
   let hash = 0x811c9dc5;
   for (const unit of shingle.split("")) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193);
@@ -37,7 +37,7 @@ describe("a sketch", () => {
     ["255 words and two", words(0, 257)],
     ["256 shingles", words(0, 258)],
     ["257 shingles", words(0, 259)],
-  ])("of %s is its smallest hashes in base 36", (_what, text) => {
+  ])("of %s consists of its smallest hashes in base 36", (_what, text) => {
     expect(sketchOf(text)).toBe(
       hashesOf(text)
         .map((hash) => hash.toString(36))
@@ -45,7 +45,7 @@ describe("a sketch", () => {
     );
   });
 
-  // Found by trying: words whose hash has few digits, or zeros at the end.
+  // Found by trial: words whose hash has few digits, or ends with zeros.
   test.each([
     ["mnlvlc", "q"],
     ["ahjcib", "vh"],
@@ -64,18 +64,18 @@ describe("a sketch", () => {
   });
 });
 
-describe("likeness", () => {
+describe("similarity", () => {
   const alike = (a: string, b: string) => similarity(sketchOf(a), sketchOf(b));
 
-  test("of nothing and nothing is whole, of nothing and something none", () => {
+  test("of two empty texts is 1, and of one empty text 0", () => {
     expect([alike("", ""), alike("", "a"), alike("a", "")]).toEqual([1, 0, 0]);
   });
 
-  test("of texts that a sketch holds whole is exact", () => {
+  test("is exact for texts that fit into a sketch", () => {
     expect(alike("a b c d", "b c d e")).toBe(1 / 3);
   });
 
-  test("of a short one is its own, whatever was compared before", () => {
+  test("of a short text does not depend on earlier comparisons", () => {
     const long = sketchOf(words(0, 60));
     const short = long.split(" ").slice(0, 3).join(" ");
     expect(similarity(long, long)).toBe(1);
@@ -88,7 +88,7 @@ describe("likeness", () => {
     ["the second", words(0, 40), words(0, 300)],
     ["just as long as a sketch, the first", words(0, 258), words(200, 240)],
     ["just as long as a sketch, the second", words(200, 240), words(0, 258)],
-  ])("where %s: of the smallest of both", (_what, a, b) => {
+  ])("where %s: is computed from the smallest hashes of both", (_what, a, b) => {
     const [left, right] = [hashesOf(a), hashesOf(b)];
     const looked = smallest([...left, ...right]);
     const common = looked.filter((hash) => left.includes(hash) && right.includes(hash));

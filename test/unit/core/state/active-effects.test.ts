@@ -12,7 +12,7 @@ const POLICY = {
 const listActiveEffects = ({ state }: { readonly state: ConversationState | undefined }) =>
   trieGet(state?.effects ?? emptyTrie<never>(), "order/7/payment");
 
-test("one that is known for certain is replaced for good by a later one", () => {
+test("a later effect replaces one that certainly happened", () => {
   const story = startStory(POLICY);
   story.done("charge", { id: 7 });
   const again = story.allowed("charge", { id: 7 }, { confirmation: "yes" });
@@ -21,7 +21,7 @@ test("one that is known for certain is replaced for good by a later one", () => 
   expect(listActiveEffects(story)).toHaveLength(1);
 });
 
-test("one that never happened leaves nothing behind", () => {
+test("an effect that never happened leaves nothing behind", () => {
   const story = startStory(POLICY);
   const call = story.allowed("charge", { id: 7 });
   expect(story.state?.effectIndex.parts.size).toBe(2);
@@ -29,7 +29,7 @@ test("one that never happened leaves nothing behind", () => {
   expect([story.state?.effects.size, story.state?.effectIndex.parts.size]).toEqual([0, 0]);
 });
 
-test("beyond the bound none is added, but to a resource that has one", () => {
+test("beyond the bound only a resource that has an effect gets another", () => {
   const story = startStory(POLICY);
   const event = story.allowed("charge", { id: 7 });
   const holders = listActiveEffects(story) ?? [];

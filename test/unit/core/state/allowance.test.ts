@@ -1,4 +1,4 @@
-// What a call has used up of rates and grants comes back where it was not executed, and only there.
+// A call gives its use of rates and grants back where it was not executed, and only there.
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
@@ -42,7 +42,7 @@ const POLICY: PolicyDocument = {
 
 const NOT_EXECUTED = { status: "not_executed" } as const;
 
-/** Grants are given to conversations that the gate has seen. */
+/** Grants are accepted for conversations that the gate has seen. */
 function begun(): Story {
   const story = startStory(POLICY);
   story.done("get_a");
@@ -54,7 +54,7 @@ function grant(story: Story, calls: number | null): void {
 }
 
 describe("a rate window", () => {
-  test("has room again, for the call that did not run and no other", () => {
+  test("has room again for the call that did not run, and for no other", () => {
     const story = startStory(POLICY);
     const first = story.allowed("get_a", { n: 1 });
     story.after(SECOND).done("get_a", { n: 2 });
@@ -65,7 +65,7 @@ describe("a rate window", () => {
     expect(resolution.retryAfterMs).toBe(MINUTE - SECOND);
   });
 
-  test("of a tool too, and when a person tells what became of the call", () => {
+  test("has room again for a tool, too, and after a reconciliation", () => {
     const story = startStory(POLICY);
     const call = story.allowed("beep", { n: 1 });
     expect(story.reason("beep", { n: 2 })).toBe("tool_frequency");
@@ -75,7 +75,7 @@ describe("a rate window", () => {
     story.allowed("beep", { n: 4 });
   });
 
-  test("is as it was where the window of the call is over", () => {
+  test("is unchanged where the window of the call is over", () => {
     const story = startStory(POLICY);
     const late = story.allowed("get_a", { n: 1 });
     story.after(2 * MINUTE).done("get_a", { n: 2 });
@@ -102,7 +102,7 @@ describe("a grant of the policy", () => {
     expect(story.reason("set_c")).toBe("grant_exceeded");
   });
 
-  test("loses nothing to a hold that is denied, and gains nothing", () => {
+  test("neither loses nor gains a call by a hold that is denied", () => {
     const story = startStory(POLICY);
     story.done("add_a");
     story.denied(story.held("add_b"));
@@ -110,7 +110,7 @@ describe("a grant of the policy", () => {
   });
 });
 
-describe("a grant by verdict", () => {
+describe("a manual grant", () => {
   test("gets its call back, and lasts as long as before", () => {
     const story = begun();
     ofType(
@@ -124,7 +124,7 @@ describe("a grant by verdict", () => {
     expect(story.after(HOUR).reason("make_c")).toBe("grant_exceeded");
   });
 
-  test("gets nothing of a call that used up an earlier one", () => {
+  test("gets nothing back from a call that used an earlier one", () => {
     const story = begun();
     grant(story, 1);
     const call = story.allowed("make_a");
@@ -143,7 +143,7 @@ describe("a grant by verdict", () => {
     expect(story.reason("make_b")).toBe("grant_exceeded");
   });
 
-  test("is given back the same after a restart", () => {
+  test("gets the same call back after a restart", () => {
     const story = begun();
     grant(story, 1);
     const call = story.allowed("make_a");
@@ -153,7 +153,7 @@ describe("a grant by verdict", () => {
     expect(story.reason("make_c")).toBe("grant_exceeded");
   });
 
-  test("without a number of calls is none the richer", () => {
+  test("does not change where it allows any number of calls", () => {
     const story = begun();
     grant(story, null);
     story.reported(story.allowed("make_a"), NOT_EXECUTED);

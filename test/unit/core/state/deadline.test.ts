@@ -11,7 +11,7 @@ const HELD = {
   tool_schemas: { note: {} },
 } as const;
 
-test("a conversation lapses at the end of its life, but not while a call of it is held", () => {
+test("a conversation lapses at the end of its life, but not while one of its calls is held", () => {
   const story = startStory(HELD);
   story.allowed("note", {});
   const atEnd = story.nowMs + HOUR;

@@ -6,7 +6,7 @@ import { startStory } from "../../../support/decider-spec.ts";
 const POLICY = { tool_schemas: { look: { read_only: true }, write: {} } } as const;
 
 describe("evolve", () => {
-  test("keeps the state as it is where nothing happened", () => {
+  test("keeps the state where nothing happened", () => {
     const story = startStory(POLICY);
     const proposal = story.proposal("write");
     story.when(proposal);
@@ -18,13 +18,13 @@ describe("evolve", () => {
     expect(evolve(undefined, story.when(proposal)[0] as GateEvent)).toBeUndefined();
   });
 
-  test("refuses an outcome of a conversation that nobody knows", () => {
+  test("refuses an outcome of a conversation that does not exist", () => {
     const story = startStory(POLICY);
     const recorded = story.reported(story.allowed("write"), { output: "fine" });
     expect(() => evolve(undefined, recorded)).toThrow(/`result_recorded` needs a conversation/);
   });
 
-  test("leaves a conversation alone that knows nothing of the call", () => {
+  test("ignores an outcome of a call that the conversation does not have", () => {
     const story = startStory(POLICY);
     const recorded = story.reported(story.allowed("write"), { output: "fine" });
     const other = startStory(POLICY);
@@ -32,7 +32,7 @@ describe("evolve", () => {
     expect(evolve(other.state, recorded)).toBe(other.state);
   });
 
-  test("needs no policy: the journal folds to the same state under any", () => {
+  test("needs no policy: a journal gives the same state under any", () => {
     const story = startStory(POLICY);
     story.done("look");
     story.refused("look");

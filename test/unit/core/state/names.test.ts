@@ -10,7 +10,7 @@ import { startStory } from "../../../support/decider-spec.ts";
 const part = fc.option(fc.string({ unit: fc.constantFrom(" ", "-", "1", ":", "a"), maxLength: 4 }));
 const name = fc.tuple(part, part, fc.string({ maxLength: 4 }));
 
-test("two names are one only if all their parts are", () => {
+test("two names are equal only if all their parts are", () => {
   fc.assert(
     fc.property(name, name, (a, b) => {
       const same = JSON.stringify(a) === JSON.stringify(b);
@@ -21,7 +21,7 @@ test("two names are one only if all their parts are", () => {
   expect(callNameOf(null, null, "a")).not.toBe(callNameOf("", "", "a"));
 });
 
-test("names of writes and holds stay, those of reads and refusals may go", () => {
+test("names of writes and holds are permanent, those of reads and refusals may be dropped", () => {
   const story = startStory({
     tool_schemas: { write: {}, look: { read_only: true }, ask: { risk_level: "HIGH" } },
   });
@@ -31,7 +31,7 @@ test("names of writes and holds stay, those of reads and refusals may go", () =>
   expect(hasPermanentName(story.refused("nobody"))).toBe(false);
 });
 
-test("the size of a decision grows with what it holds", () => {
+test("the size of a decision grows with its contents", () => {
   const story = startStory({ tool_schemas: { write: {} } });
   const small = decisionBytes(story.allowed("write", {}));
   const large = decisionBytes(story.allowed("write", { text: "x".repeat(10_000) }));

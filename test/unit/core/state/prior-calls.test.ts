@@ -7,7 +7,7 @@ const TOOLS = {
   authorization: { tiers: [{ name: "ask", pattern: "ask", action: "hitl" }] },
 } as const;
 
-/** A call that waits keeps the conversation alive; no tick comes. */
+/** A call that waits keeps the conversation from lapsing; no tick comes. */
 function aDayLater(write: (story: Story) => void): Story {
   const story = startStory({ ...TOOLS, tool_schemas: { write: {} } });
   story.held("ask");
@@ -15,7 +15,7 @@ function aDayLater(write: (story: Story) => void): Story {
   return story.after(DAY + 1);
 }
 
-describe("a write without a known outcome, after a day without a tick", () => {
+describe("a write of unknown outcome, after a day without a tick,", () => {
   test("refuses its repeat as one in flight", () => {
     const story = aDayLater((early) => early.allowed("write"));
     expect(story.reason("write")).toBe("duplicate_in_flight");
@@ -28,13 +28,13 @@ describe("a write without a known outcome, after a day without a tick", () => {
     expect(story.reason("write")).toBe("outcome_unknown");
   });
 
-  test("is forgotten in its time once its outcome is told", () => {
+  test("is forgotten in time once its outcome is reported", () => {
     const story = aDayLater((early) => early.done("write"));
     expect(story.allowed("write").execution.attempt).toBe(1);
     expect(story.state?.priorWrites.size).toBe(1);
   });
 
-  test("makes no room and is not let go of, but others are", () => {
+  test("is not dropped to make room, although others are", () => {
     const story = startStory({ deduplication: { window_ms: 1_000 }, tool_schemas: { write: {} } });
     story.allowed("write", { id: "waits" });
     for (let n = 0; n <= LIMITS.priorWrites; n += 1) {
@@ -43,31 +43,5 @@ describe("a write without a known outcome, after a day without a tick", () => {
     }
     expect(story.state?.priorWrites.size).toBeLessThanOrEqual(LIMITS.priorWrites);
     expect(story.reason("write", { id: "waits" })).toBe("duplicate_in_flight");
-  });
-});
-
-describe("the place of a write that is told to be unknown", () => {
-  /** Places in the ledger that the news takes, with another write allowed `ms` after its own time was over. */
-  function countNewOrders(ms: number): number {
-    const story = startStory({ ...TOOLS, tool_schemas: { write: {} } });
-    story.held("ask");
-    const first = story.allowed("write", { n: 1 });
-    const {
-      facts: call,
-      notAfterMs,
-      timeLimitMs,
-      times: { proposalsAtMs },
-    } = first;
-    const openUntilMs = notAfterMs + timeLimitMs + LIMITS.lateTickMs;
-    story.after(Math.max(call.dropAtMs, openUntilMs) - proposalsAtMs + ms);
-    story.allowed("write", { n: 2 });
-    const before = story.state?.priorWrites.nextOrder ?? 0;
-    story.reported(first, { status: "unknown" });
-    return (story.state?.priorWrites.nextOrder ?? 0) - before;
-  }
-
-  test("is its own where earlier versions had forgotten it, and a new one a moment before", () => {
-    expect(countNewOrders(0)).toBe(0);
-    expect(countNewOrders(-1)).toBe(1);
   });
 });

@@ -7,8 +7,8 @@ function stateOf(story: Story) {
   return story.state ?? initialState("acme", "c", 0);
 }
 
-describe("how much is known of recent calls", () => {
-  it("is nothing as long as none has come back", () => {
+describe("the number of recent calls with an outcome", () => {
+  it("is zero as long as none has returned", () => {
     const story = startStory({ tool_schemas: { look: { read_only: true } } });
     expect(settledAtMost(stateOf(story))).toBe(0);
     for (const n of [1, 2, 3]) story.allowed("look", { n });
@@ -17,7 +17,7 @@ describe("how much is known of recent calls", () => {
     expect(settledAtMost(stateOf(story))).toBeGreaterThanOrEqual(1);
   });
 
-  it("is no less for calls that are held, which have not been made", () => {
+  it("is not reduced by held calls, which were not made", () => {
     const ask = { name: "ask", pattern: "pay", action: "hitl", expires_ms: MINUTE } as const;
     const story = startStory({
       authorization: { tiers: [ask] },
@@ -29,7 +29,7 @@ describe("how much is known of recent calls", () => {
     expect(settledAtMost(stateOf(story))).toBe(before);
   });
 
-  it("tells calls that were never made apart without looking at the ring", () => {
+  it("finds calls that were never made without a look at the entries", () => {
     const story = startStory({ tool_schemas: { look: { read_only: true } } });
     const {
       arguments: { actionKey },

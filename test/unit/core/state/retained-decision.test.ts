@@ -18,7 +18,7 @@ const POLICY = {
   },
 } as const;
 
-/** One decision of each kind, with what an ordinary call leaves empty. */
+/** One decision of each kind, and one with the members that an ordinary call leaves empty. */
 function decisions(): readonly DecisionEvent[] {
   const story = startStory(POLICY);
   story.done("look", {}, "seen");
@@ -36,7 +36,7 @@ function decisions(): readonly DecisionEvent[] {
   );
 }
 
-test("a decision is recalled from what is kept and from what the proposal brings again", () => {
+test("a decision is restored from the retained part and the proposal", () => {
   const all = decisions();
   expect(new Set(all.map(({ type }) => type))).toEqual(new Set(["allowed", "refused", "held"]));
   for (const decision of all) {
@@ -44,7 +44,7 @@ test("a decision is recalled from what is kept and from what the proposal brings
   }
 });
 
-test("what is kept of a decision holds no arguments", () => {
+test("a retained decision has no arguments", () => {
   for (const decision of decisions()) {
     expect(keepDecision(decision).arguments.text).toBe("");
   }

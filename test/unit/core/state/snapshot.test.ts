@@ -5,7 +5,7 @@ import { restoreState, snapshotState } from "../../../../services/core/state/sna
 import type { ConversationState } from "../../../../services/core/state/state.ts";
 import { HOUR, SECOND, type Story, startStory } from "../../../support/decider-spec.ts";
 
-/** A conversation with something in every collection. */
+/** A conversation with an entry in every collection. */
 function full(): Story {
   const story = startStory({
     conversation: { idle_ms: 48 * HOUR },
@@ -41,7 +41,7 @@ function full(): Story {
 }
 
 describe("a snapshot", () => {
-  test("restores a state that is told as the same text", () => {
+  test("restores a state whose snapshot is the same text", () => {
     const state = full().state as ConversationState;
     const text = snapshotState(state);
     expect(snapshotState(restoreState(text))).toBe(text);
@@ -69,7 +69,7 @@ describe("a snapshot", () => {
     }
   });
 
-  test("leaves out what has ended, freed or not", () => {
+  test("leaves out entries that have ended, freed or not", () => {
     const story = startStory({
       conversation: { idle_ms: 48 * HOUR },
       deduplication: { window_ms: SECOND },

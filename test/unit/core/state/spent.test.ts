@@ -19,19 +19,19 @@ describe("money", () => {
     expect(withMoney(NOTHING_SPENT, money(0), 1)).toBe(NOTHING_SPENT);
   });
 
-  test("is never less than nothing, and nothing is taken of what was never spent", () => {
+  test("is never below zero, and nothing is subtracted that was never spent", () => {
     expect(withMoney([money(1)], money(2), -1)).toEqual([money(0)]);
     expect(withMoney(NOTHING_SPENT, money(2), -1)).toBe(NOTHING_SPENT);
   });
 
-  test("is counted in eight currencies, not in a ninth", () => {
+  test("is counted in eight currencies, but not in a ninth", () => {
     let spent: Spent = NOTHING_SPENT;
     for (const digit of "123456789") spent = withMoney(spent, money(1, `CU${digit}`), 1);
     expect(spent).toHaveLength(8);
     expect([spentIn(spent, "CU8"), spentIn(spent, "CU9")]).toEqual([1, 0]);
   });
 
-  test("elsewhere is any micro-unit of another currency", () => {
+  test("is spent elsewhere with one micro-unit of another currency", () => {
     expect(spentElsewhere([money(1, "USD"), money(7)], "EUR")).toBe(true);
     expect(spentElsewhere([money(0, "USD"), money(7)], "EUR")).toBe(false);
   });

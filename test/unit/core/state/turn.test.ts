@@ -6,8 +6,8 @@ import { enterTurn, opensStep, roomForTool } from "../../../../services/core/sta
 const START = initialState("t", "c", 0);
 const SECOND_TURN = enterTurn(enterTurn(START, "1", 10), "2", 20);
 
-describe("entering a turn", () => {
-  test("counts anew and forgets what the ladder switched on", () => {
+describe("a new turn", () => {
+  test("resets counters and what the escalation switched on", () => {
     const COST = { microUnits: 5, currency: "USD" };
     const busy = {
       ...SECOND_TURN,
@@ -42,23 +42,23 @@ describe("entering a turn", () => {
     ["no turn at all", null],
     ["an earlier numbered one", "1"],
     ["an earlier one, by number and not by letters", "02"],
-  ])("changes nothing for %s", (_name, turn) => {
+  ])("does not begin with %s", (_name, turn) => {
     const present = turn === "02" ? enterTurn(START, "10", 0) : SECOND_TURN;
     expect(enterTurn(present, turn, 30)).toBe(present);
   });
 
-  test.each(["10", "next", "1a", "-1", "02"])("takes %s after 2 for a new one", (turn) => {
+  test.each(["10", "next", "1a", "-1", "02"])("begins with %s after 2", (turn) => {
     expect(enterTurn(SECOND_TURN, turn, 30).turn.id).toBe(turn);
   });
 
-  test("takes any other name for a new one where names are no numbers", () => {
+  test("begins with any other name where names are no numbers", () => {
     const entered = enterTurn(START, "b", 0);
     expect(enterTurn(entered, "a", 1).turn.id).toBe("a");
     expect(enterTurn(entered, "1", 1).turn.id).toBe("1");
   });
 });
 
-test("strikes from before the first turn stand, unless a call ran before it", () => {
+test("strikes from before the first turn remain, unless a call ran before it", () => {
   const strikes = [{ key: "k", count: 2, step: null }];
   expect(enterTurn({ ...START, strikes }, "1", 10).strikes).toEqual(strikes);
   const totals = { ...START.totals, calls: 1 };
@@ -67,7 +67,7 @@ test("strikes from before the first turn stand, unless a call ran before it", ()
   expect(enterTurn({ ...START, strikes, turn }, "1", 10).strikes).toEqual([]);
 });
 
-test("tools of another turn make room where there is none, and not before", () => {
+test("counters of tools of another turn make room only where there is none", () => {
   const totals = { ...START.turn, turnIndex: 7, turnCalls: 1, turnSteps: 1 };
   let tools = emptyTrie<typeof totals>();
   for (let n = 1; n < 256; n += 1) tools = trieSet(tools, `tool-${n}`, totals);
@@ -75,7 +75,7 @@ test("tools of another turn make room where there is none, and not before", () =
   expect(roomForTool({ ...START, tools: trieSet(tools, "last", totals) }).size).toBe(0);
 });
 
-test("a step is opened by another name than the last, and by none", () => {
+test("a step begins with a name that is not the last one, and with none", () => {
   expect([opensStep("a", null), opensStep("a", "b"), opensStep(null, null)]).toEqual([
     true,
     true,

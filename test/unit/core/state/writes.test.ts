@@ -43,20 +43,20 @@ const read = (resources: readonly string[] | null = null): Dependent => ({
   resources,
 });
 
-describe("a repeated write is meant", () => {
-  test("when another write was allowed since and succeeded", () => {
+describe("a repeated write is intended", () => {
+  test("where another write was allowed since and succeeded", () => {
     const state = having([{ key: "b", n: 5, doneN: 6 }]);
     expect(changedSince(state, write("a"), 4, 0)).toBe(true);
     expect(changedSince(state, write("a"), 5, 0)).toBe(false);
     expect(changedSince(state, write("b"), 4, 0)).toBe(false);
   });
 
-  test("not by one that may have failed", () => {
+  test("but not because of one that may have failed", () => {
     const state = having([{ key: "b", n: 5, doneN: 6, succeeded: false }]);
     expect(changedSince(state, write("a"), 4, 0)).toBe(false);
   });
 
-  test("whatever the order of the results, and however many failed after it", () => {
+  test("in whatever order results come, and however many failed after it", () => {
     const late = having([
       { key: "b", n: 5, doneN: 6 },
       { key: "c", n: 1, doneN: 7 },
@@ -69,7 +69,7 @@ describe("a repeated write is meant", () => {
     expect(changedSince(late, write("b"), 1, 0)).toBe(true);
   });
 
-  test("by the latest of one key", () => {
+  test("because of the latest write with one key", () => {
     const state = having([
       { key: "b", n: 8, doneN: 9 },
       { key: "b", n: 3, doneN: 10 },
@@ -79,7 +79,7 @@ describe("a repeated write is meant", () => {
 });
 
 describe("a repeated read runs again", () => {
-  test("when any result came since, even of a write that may have failed", () => {
+  test("where any result came since, even of a write that may have failed", () => {
     const state = having([{ key: "b", n: 2, doneN: 6, succeeded: false }]);
     expect(changedSince(state, read(), 5, 0)).toBe(true);
     expect(changedSince(state, read(), 6, 0)).toBe(false);
@@ -100,19 +100,19 @@ describe("only the same resource counts", () => {
     expect(changedSince(state, read(resources), 1, 0)).toBe(changed);
   });
 
-  test("but for writes that declare none, which change everything", () => {
+  test("except for undeclared writes, which change everything", () => {
     const undeclared = having([{ key: "b", n: 2, doneN: 3 }]);
     expect(changedSince(undeclared, read(["order/3"]), 1, 0)).toBe(true);
   });
 
-  test("while it is remembered, for what looks at resources", () => {
+  test("for as long as the resource is remembered", () => {
     expect(changedSince(state, read(["order/1"]), 1, 999)).toBe(true);
     expect(changedSince(state, read(["order/1"]), 1, 1_000)).toBe(false);
     expect(anyWriteSince(state, read(["order/9"]), 1)).toBe(true);
   });
 });
 
-test("what is not remembered any more is freed by the next write that names a resource", () => {
+test("resources that need not be remembered are freed by the next write that names one", () => {
   const writes = [
     { key: "b", n: 1, doneN: 2, on: ["order/1"] },
     { key: "c", n: 3, doneN: 4, on: ["order/2"] },
@@ -121,7 +121,7 @@ test("what is not remembered any more is freed by the next write that names a re
   expect(having(writes, 1_000, 1_000).writes.byResource.size).toBe(1);
 });
 
-test("before anything was written nothing has changed", () => {
+test("nothing has changed before anything was written", () => {
   expect(changedSince(START, read(), 0, 0)).toBe(false);
   expect(anyWriteSince(START, write("a"), 0)).toBe(false);
 });

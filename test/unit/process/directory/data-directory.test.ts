@@ -9,7 +9,7 @@ import {
 import { makeDirectory, openGate, SHOP_POLICY } from "../../../support/open-gate.ts";
 
 const PAY = { conversationId: "c", turn: 1, callId: "call-1", tool: "charge_card" };
-const SECRET = "a secret that is handed over";
+const SECRET = "a secret that the caller supplies";
 
 type Opening = Parameters<typeof openGate>[0];
 
@@ -43,11 +43,11 @@ async function problemOf(dataDir: string, options: Opening = {}): Promise<string
   }
 }
 
-describe("a directory whose making was cut off", () => {
+describe("a directory whose creation was interrupted", () => {
   test.each([
     ["before the secret", ["secret", "head.json"]],
     ["before the head", ["head.json"]],
-    ["at no time", []],
+    ["at no point", []],
   ])("opens where that was %s", async (_, files) => {
     const dataDir = remove(await directoryOf(0), ...files);
     expect(await findDirectoryLosses(dataDir)).toMatchObject({ losses: [] });
@@ -87,7 +87,7 @@ describe("a directory that lacks a part", () => {
     expect(await problemOf(dataDir)).toMatch(/^data_dir_unusable: the log .* is empty/);
   });
 
-  test("names the ways out, which go on with it", async () => {
+  test("names the command that accepts the loss, after which it opens", async () => {
     const dataDir = remove(await directoryOf(1), "log.mdb");
     expect(await problemOf(dataDir)).toContain(`callgate recover --data-dir ${dataDir}`);
     const directoryLosses = await findDirectoryLosses(dataDir);
@@ -96,25 +96,27 @@ describe("a directory that lacks a part", () => {
   });
 });
 
-describe("a directory whose secret is handed over", () => {
-  test("opens with that one alone, and makes no other", async () => {
+describe("a directory whose secret the caller supplies", () => {
+  test("opens only with that secret, and makes no other", async () => {
     const dataDir = await directoryOf(1, { secret: SECRET });
     expect(await problemOf(dataDir, { secret: SECRET })).toBe("");
     expect(await findDirectoryLosses(dataDir)).toMatchObject({ losses: [] });
     expect(await problemOf(dataDir)).toMatch(/^secret_unreadable: .* is missing/);
-    const other = "another secret that is handed over";
+    const other = "another secret that the caller supplies";
     expect(await problemOf(dataDir, { secret: other })).toMatch(
       /^secret_unreadable: .* option `secret`/,
     );
     expect(await problemOf(dataDir, { secret: SECRET })).toBe("");
   });
 
-  test("may be given another before anything was decided", async () => {
+  test("accepts another secret before anything was decided", async () => {
     const dataDir = await directoryOf(0, { secret: SECRET });
-    expect(await problemOf(dataDir, { secret: "another secret that is handed over" })).toBe("");
+    expect(await problemOf(dataDir, { secret: "another secret that the caller supplies" })).toBe(
+      "",
+    );
   });
 
-  test("goes on with another where its loss is accepted: retries keep one key from then on", async () => {
+  test("accepts another secret once the loss is accepted, and retries keep one key from then on", async () => {
     const dataDir = await directoryOf(0, { secret: SECRET });
     const call = { ...PAY, arguments: { order: "7" } };
     const before = await openGate({ dataDir, secret: SECRET });
@@ -122,7 +124,7 @@ describe("a directory whose secret is handed over", () => {
     await before.report(decisionId, { status: "not_executed" });
     await before.close();
 
-    const other = "another secret that is handed over";
+    const other = "another secret that the caller supplies";
     const directoryLosses = await findDirectoryLosses(dataDir, other);
     expect(directoryLosses.lostKeyIds).toHaveLength(1);
     await acceptDirectoryLosses(dataDir, directoryLosses, { by: "ann", reason: null }, other);
@@ -135,7 +137,7 @@ describe("a directory whose secret is handed over", () => {
   });
 });
 
-test("a gate in memory keeps and needs no files", async () => {
+test("a gate in memory needs and writes no files", async () => {
   const gate = await openGate({ dataDir: false });
   const decision = await gate.propose({ ...PAY, arguments: { order: "1" } });
   expect(decision.outcome).toBe("allowed");

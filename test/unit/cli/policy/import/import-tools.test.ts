@@ -29,8 +29,8 @@ function entry(tool: object, format: ImportFormat = "tools", options: ImportOpti
   return { tool: document.tool_schemas?.["a"], notes };
 }
 
-describe("the text", () => {
-  it("starts with the line that editors look for", () => {
+describe("the imported text", () => {
+  it("starts with the schema line for editors", () => {
     const result = importTools([{ name: "t", json: [{ name: "a" }] }], "mcp", {
       schemaPath: "./s.json",
     });
@@ -55,7 +55,7 @@ describe("the text", () => {
     expect(result.ok && formatYaml(result.yaml)).toBe(result.ok && result.yaml);
   });
 
-  it("says what is wrong with a file of another format", () => {
+  it("rejects a file of another format with the problem", () => {
     const result = importTools([{ name: "t.json", json: 3 }], "mcp");
     expect(result.ok ? [] : result.problems).toMatchObject([
       { file: "t.json", message: "expected the result of `tools/list`: a map with `tools`" },
@@ -63,7 +63,7 @@ describe("the text", () => {
   });
 });
 
-/** What is wrong, as a user reads it. */
+/** The problems as a user reads them. */
 function problems(json: unknown, format: ImportFormat): readonly string[] {
   const result = importTools([{ name: "t.json", json }], format);
   return result.ok ? [] : result.problems.map(formatProblem);
@@ -98,12 +98,12 @@ describe("a file of another format", () => {
     ["tools", mcp, "`a` has `inputSchema` and no `schema`: it looks like mcp"],
     ["tools", anthropic, "`a` has `input_schema` and no `schema`: it looks like anthropic"],
     ["tools", chat, "`a` has `function` and no `schema`: it looks like openai"],
-  ] as const)("is refused as %s: %j", (format, tool, message) => {
+  ] as const)("is rejected as %s: %j", (format, tool, message) => {
     const last = `t.json: ${message}, not ${format}; check the file and --format`;
     expect(problems([{ name: "first" }, tool], format)).toEqual([last]);
   });
 
-  it("is not what has this format's schema beside another's key", () => {
+  it("is not assumed if an entry has this format's schema beside another's key", () => {
     const tool = { name: "a", inputSchema, schema: inputSchema, parameters: {} };
     for (const format of ["mcp", "tools", "openai"] as const) {
       expect(problems([tool], format)).toEqual([]);
@@ -111,7 +111,7 @@ describe("a file of another format", () => {
   });
 });
 
-describe("a policy of no tools", () => {
+describe("a policy without tools", () => {
   const none = "t.json: no tool is left for the policy";
 
   it.each([
@@ -124,12 +124,12 @@ describe("a policy of no tools", () => {
       [{ name: "a\nb" }],
       " (a b: is not a name that a call can have: left out, so it is refused)",
     ],
-  ] as const)("is not made: %s %j", (format, json, why) => {
+  ] as const)("is not written: %s %j", (format, json, why) => {
     expect(problems(json, format)).toEqual([`${none}${why}; check the file and --format`]);
   });
 });
 
-describe("tools", () => {
+describe("imported tools", () => {
   it.each([
     [{ readOnly: true, mutates: null }, { read_only: true }],
     [
@@ -144,20 +144,20 @@ describe("tools", () => {
       { readOnly: true, mutates: "inbox" },
       { read_only: false, effects: [{ resource: "inbox", kind: "update", exclusive: false }] },
     ],
-  ])("%j", (tool, expected) => {
+  ])("become %j", (tool, expected) => {
     expect(entry(tool).tool).toEqual(expected);
   });
 
-  it("only advise, since recorded schemas are documentation", () => {
+  it("only warn, because recorded schemas are documentation", () => {
     const { document } = imported([{ name: "a" }], "tools");
     expect(document.checks).toEqual({ invalid_arguments: "warn", unknown_tool: "warn" });
   });
 
-  it("infer nothing from names", () => {
+  it("are not classified by their names", () => {
     const { document, notes } = imported([{ name: "get_order", readOnly: null }], "tools");
     expect(document.tool_schemas).toEqual({ get_order: {} });
     expect(notes).toEqual([
-      "get_order $ is not said to be a read: taken as a write; set `read_only` if it is one",
+      "get_order $ is not declared as a read: treated as a write; set `read_only` if it is one",
     ]);
   });
 
@@ -177,13 +177,13 @@ describe("tools", () => {
     [{ ...needs("command", text, { path: text }), required: ["command", "path"] }, undefined],
     [{ type: "object", properties: { command: text } }, undefined],
     [needs("query", text), undefined],
-  ])("that nobody calls a read and that need a program alone: %j", (schema, expected) => {
+  ])("are classified by the program in their only required argument: %j", (schema, expected) => {
     expect(entry({ readOnly: null, schema }).tool?.commands).toEqual(expected);
     expect(entry({ readOnly: false, schema }).tool?.commands).toBeUndefined();
     expect(entry({ readOnly: true, schema }).tool?.commands).toBeUndefined();
   });
 
-  it("name placeholders that are no argument", () => {
+  it("get an effect whose placeholders are arguments", () => {
     const schema = { type: "object", properties: { text: { type: "string" } } };
     expect(entry({ readOnly: false, mutates: "memory:{key}", schema }).notes).toEqual([
       "a $.mutates `{key}` is no argument: the effect counts as undeclared",
@@ -195,7 +195,7 @@ describe("several definitions of one name", () => {
   const text = { type: "object", properties: { text: { type: "string" } } };
   const key = { type: "object", properties: { key: { $ref: "#/$defs/k" } }, $defs: { k: {} } };
 
-  it("become one, with what holds for all of them", () => {
+  it("are merged, with what holds for all of them", () => {
     const { document, notes } = imported(
       [
         { name: "a", readOnly: false, mutates: "memory", schema: key },
@@ -220,12 +220,12 @@ describe("several definitions of one name", () => {
     [[true, false], { read_only: false }],
     [[true, null], {}],
     [[null, false], { read_only: false }],
-  ])("read-only %j", (values, expected) => {
+  ])("are merged with read-only %j", (values, expected) => {
     const tools = values.map((readOnly) => ({ name: "a", readOnly }));
     expect(imported(tools, "tools").document.tool_schemas?.["a"]).toEqual(expected);
   });
 
-  it("have the effects on which all agree, and no schema where one has none", () => {
+  it("keep only effects that all share, and no schema if one has none", () => {
     const tools = [
       { name: "a", readOnly: false, mutates: "x", schema: text },
       { name: "a", readOnly: false, mutates: "y" },
@@ -246,19 +246,19 @@ describe("mcp", () => {
     [{ readOnlyHint: false }, false, { read_only: false, ...schema }],
     [{ destructiveHint: true }, false, { risk_level: "HIGH", ...schema }],
     [{ destructiveHint: false, idempotentHint: true }, true, schema],
-  ])("%j of a server with trust %s", (annotations, trusted, expected) => {
+  ])("imports %j of a server with trust %s", (annotations, trusted, expected) => {
     const { document } = imported(answer({ annotations }), "mcp", { trusted });
     expect(document.tool_schemas?.["a"]).toEqual(expected);
     expect(document.checks).toBeUndefined();
   });
 
-  it("says that a hint was not believed and that pages are missing", () => {
+  it("notes an untrusted hint and missing pages", () => {
     const annotations = { readOnlyHint: true };
     const json = { jsonrpc: "2.0", id: 1, result: { ...answer({ annotations }), nextCursor: "x" } };
     expect(imported(json, "mcp").notes).toEqual([
       "* $.nextCursor more pages follow this one; import them too",
-      "a $.annotations.readOnlyHint is not believed; pass --trusted if it is",
-      "a $ is not said to be a read: taken as a write; set `read_only` if it is one",
+      "a $.annotations.readOnlyHint is not trusted; pass --trusted if it is",
+      "a $ is not declared as a read: treated as a write; set `read_only` if it is one",
     ]);
   });
 });
@@ -272,7 +272,7 @@ describe("openai and anthropic", () => {
     ["openai", { functions: [{ name: "a", parameters }] }],
     ["anthropic", { tools: [{ name: "a", input_schema: parameters }] }],
     ["anthropic", [{ type: "custom", name: "a", input_schema: parameters }]],
-  ] as const)("%s", (format, json) => {
+  ] as const)("imports %s", (format, json) => {
     expect(imported(json, format).document.tool_schemas).toEqual({
       a: { input_schema: parameters },
     });
@@ -285,14 +285,14 @@ describe("openai and anthropic", () => {
       { type: "bash_20250124", name: "bash" },
       "bash $.type is a tool that the service defines; it is left out",
     ],
-  ] as const)("%s leaves out what the service runs itself", (format, tool, note) => {
+  ] as const)("leaves out tools of %s that the service runs itself", (format, tool, note) => {
     const { document, notes } = imported([tool, { name: "own" }], format);
     expect(document.tool_schemas).toEqual({ own: {} });
     expect(notes[0]).toBe(note);
   });
 });
 
-describe("names", () => {
+describe("tool names", () => {
   it.each(["naïve", "a\nb", "x".repeat(257)])("that no call can have are left out: %j", (name) => {
     const { document, notes } = imported([{ name, readOnly: true }, { name: "own" }], "tools");
     expect(document.tool_schemas).toEqual({ own: {} });
@@ -307,11 +307,11 @@ describe.skipIf(!recorded.available)("recorded worlds", () => {
     ? readdirSync(recorded.path).filter((name) => name.endsWith(".tools.json"))
     : [];
 
-  it("are all there", () => {
+  it("are all present", () => {
     expect(files).toHaveLength(7);
   });
 
-  it.each(files)("%s becomes a policy that loads, with every tool in it", (name) => {
+  it.each(files)("become valid policies with every tool: %s", (name) => {
     const json: readonly { readonly name: string; readonly readOnly: boolean | null }[] =
       JSON.parse(readFileSync(join(recorded.path, name), "utf8"));
     const { document } = imported(json, "tools");

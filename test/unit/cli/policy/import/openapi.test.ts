@@ -68,7 +68,7 @@ const API = {
 describe("an OpenAPI description", () => {
   const { tools, notes } = imported(API);
 
-  it("gives one tool for each operation; those of safe methods are reads", () => {
+  it("gives one tool per operation, and reads for safe methods", () => {
     const classes = Object.entries(tools).map(([name, { read_only, risk_level }]) => [
       name,
       read_only,
@@ -83,7 +83,7 @@ describe("an OpenAPI description", () => {
     ]);
   });
 
-  it("takes parameters of path and query as arguments", () => {
+  it("takes path and query parameters as arguments", () => {
     expect(tools["getOrder"]?.input_schema).toEqual({
       type: "object",
       properties: { id: { type: "string" }, lines: { type: "boolean" } },
@@ -91,7 +91,7 @@ describe("an OpenAPI description", () => {
     });
   });
 
-  it("takes the members of a JSON body too, with the schemas that they use", () => {
+  it("takes the members of a JSON body as arguments, with the schemas that they use", () => {
     const { input_schema } = tools["changeOrder"] ?? {};
     expect(input_schema).toMatchObject({
       required: ["id", "total"],
@@ -104,7 +104,7 @@ describe("an OpenAPI description", () => {
     });
   });
 
-  it("takes any other body as one argument, and leaves out what is no JSON", () => {
+  it("takes any other body as one argument, and omits bodies that are not JSON", () => {
     expect(tools["import"]?.input_schema).toMatchObject({
       properties: { body: { type: "array", items: { $ref: "#/$defs/Order" } } },
     });
@@ -113,11 +113,14 @@ describe("an OpenAPI description", () => {
   });
 });
 
-it.each([[{ swagger: "2.0", paths: {} }], [[]], [{ openapi: "4.0" }]])("%j is none", (json) => {
-  expect(imported(json).problems[0]?.message).toMatch(/^expected an OpenAPI 3 description/);
-});
+it.each([[{ swagger: "2.0", paths: {} }], [[]], [{ openapi: "4.0" }]])(
+  "is expected, and %j is rejected",
+  (json) => {
+    expect(imported(json).problems[0]?.message).toMatch(/^expected an OpenAPI 3 description/);
+  },
+);
 
-it("references that lead nowhere, or in a circle, say nothing", () => {
+it("ignores dangling and circular references", () => {
   const circle = { a: { $ref: "#/components/parameters/a" } };
   const { tools } = imported({
     openapi: "3.1.0",

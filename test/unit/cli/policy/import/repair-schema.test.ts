@@ -15,14 +15,14 @@ function property(schema: object) {
 }
 
 test.each(["constructor", "valueOf", "hasOwnProperty", "__proto__"])(
-  "a keyword may be called as what every object has: %s",
+  "accepts a keyword named like an inherited member: %s",
   (keyword) => {
     const schema = JSON.parse(`{"type":"string","${keyword}":"a"}`);
     expect(property(schema).schema).toMatchObject({ type: "string" });
   },
 );
 
-describe("dialects", () => {
+describe("schema dialects", () => {
   it.each([
     ["dict", "object"],
     ["str", "string"],
@@ -34,7 +34,7 @@ describe("dialects", () => {
     ["Boolean", "boolean"],
     ["list", "array"],
     ["tuple", "array"],
-  ])("the type %s is %s", (written, type) => {
+  ])("translate the type %s to %s", (written, type) => {
     const { schema, notes } = property({ type: written });
     expect(schema).toEqual({ type });
     expect(notes).toEqual([`$.properties.p.type \`${written}\` is written as ${type}`]);
@@ -52,13 +52,13 @@ describe("dialects", () => {
       { minimum: 1, exclusiveMinimum: 1 },
     ],
     [{ maximum: 1, exclusiveMaximum: false }, { maximum: 1 }],
-  ])("%j", (written, expected) => {
+  ])("translate %j", (written, expected) => {
     const { schema, notes } = property(written);
     expect(schema).toEqual(expected);
     expect(notes.length).toBeGreaterThan(0);
   });
 
-  it("a boolean `required` goes into the list of its parent", () => {
+  it("move a boolean `required` to the list of its parent", () => {
     const { schema, notes } = repaired({
       required: ["c"],
       properties: { a: { required: true }, b: { required: false }, c: {} },
@@ -71,7 +71,7 @@ describe("dialects", () => {
   });
 });
 
-describe("what cannot be read is left out with a note", () => {
+describe("an unreadable part of a schema", () => {
   it.each([
     [{ minLength: "3" }, "minLength"],
     [{ enum: "a" }, "enum"],
@@ -90,7 +90,7 @@ describe("what cannot be read is left out with a note", () => {
     [{ default: { deep: [2 ** 63] } }, "default"],
     [{ patternProperties: { "(?=a)": {} } }, "patternProperties.(?=a)"],
     [{ $defs: { a: "string" } }, "$defs.a"],
-  ])("%j", (written, keyword) => {
+  ])("is left out with a note: %j", (written, keyword) => {
     const { schema, notes } = property(written);
     expect(JSON.stringify(schema)).toMatch(/^\{("[$\w]+":\{\})?\}$/);
     expect(notes).toHaveLength(1);
@@ -98,20 +98,20 @@ describe("what cannot be read is left out with a note", () => {
     expect(notes[0]).toContain("left out");
   });
 
-  it.each([["text"], [[1]], [true]])("%j is no schema of arguments", (written) => {
+  it.each([["text"], [[1]], [true]])("leaves no schema of arguments: %j", (written) => {
     expect(repaired(written)).toEqual({
       schema: null,
       notes: ["$ is not a schema and is left out"],
     });
   });
 
-  it("but no schema at all is nothing to note", () => {
+  it("is not noted if there is no schema at all", () => {
     expect(repaired(undefined)).toEqual({ schema: null, notes: [] });
   });
 });
 
-describe("what stays", () => {
-  it("is everything that checks arguments, without texts for people", () => {
+describe("a repaired schema", () => {
+  it("keeps everything that checks arguments, without texts for people", () => {
     const written = {
       $schema: "http://json-schema.org/draft-07/schema#",
       title: "Args",

@@ -7,7 +7,7 @@ const TIERS = `authorization:
     - { name: free, pattern: none, action: allowlist }
 `;
 
-/** `code: message` of what lint says of the rules of one tool. */
+/** `code: message` of the findings on one tool's rules. */
 function listFindings(commands: string): readonly string[] {
   const codes = ["allows-anything", "unfit-rule", "open-commands"];
   return lint(`${TIERS}tool_schemas: { sh: { commands: ${commands} } }\n`)
@@ -18,7 +18,7 @@ function listFindings(commands: string): readonly string[] {
 const rules = (...texts: readonly string[]) => listFindings(`{ rules: [${texts.join(", ")}] }`);
 
 test.each(["bash", "python3", "python -c", "npx", "sudo", "npm exec", "env", "'*'"])(
-  "a rule that allows `%s` allows anything",
+  "finds that a rule for `%s` allows anything",
   (run) => {
     const [first] = rules(`{ run: ${run}, tier: free }`);
     expect(first).toContain("allows-anything: ");
@@ -27,7 +27,7 @@ test.each(["bash", "python3", "python -c", "npx", "sudo", "npm exec", "env", "'*
 );
 
 test.each(["python -m pytest", "npx tsc", "git status", "npm run build", "./check.sh"])(
-  "a rule that allows `%s` says what runs",
+  "accepts a rule for `%s`, which says what runs",
   (run) => {
     expect(rules(`{ run: ${run}, tier: free }`)).toEqual([]);
   },
@@ -36,25 +36,25 @@ test.each(["python -m pytest", "npx tsc", "git status", "npm run build", "./chec
 test.each([
   ["{ run: git psh, tier: ask }", "`git` has no `psh` in the tables of programs"],
   ["{ run: git push --frobnicate, tier: ask }", "`git` has no `--frobnicate`"],
-  ["{ tier: ask }", "is about every call"],
-  ["{ run: ls, statement: select }", "`statement` says nothing of `language: shell`"],
-])("a rule that fits nothing, or all: %s", (rule, message) => {
+  ["{ tier: ask }", "matches every call"],
+  ["{ run: ls, statement: select }", "`statement` does not apply to `language: shell`"],
+])("finds a rule that matches nothing, or everything: %s", (rule, message) => {
   expect(rules(rule).join()).toContain(message);
 });
 
 test.each([
   ["{ run: git push, tier: ask }, { run: git push --force, tier: ask }", 1],
   ["{ run: rm, tier: free }, { run: rm -r, tier: free }", 1],
-  // The first is about files inside of the workspace alone.
+  // The first matches only files inside the workspace.
   ["{ run: rm, tier: free }, { run: rm, tier: ask, writes: root_or_home }", 0],
   ["{ run: rm, tier: ask, writes: root_or_home }, { run: rm, tier: free }", 0],
   ["{ run: rm -r, tier: ask }, { run: rm, tier: free }", 0],
-])("a rule behind one about all of its commands: %s", (texts, count) => {
+])("finds a rule behind one that matches all of its commands: %s", (texts, count) => {
   const reached = rules(texts).filter((one) => one.includes("is never reached"));
   expect(reached).toHaveLength(count);
 });
 
-test("a tool without rules and `unclear` leaves what is not understood to its own tier", () => {
+test("finds a tool without rules and `unclear`, whose own tier gets unclear commands", () => {
   expect(listFindings("shell").join()).toContain("open-commands: ");
   expect(listFindings("{ unclear: ask }")).toEqual([]);
 });

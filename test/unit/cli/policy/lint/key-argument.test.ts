@@ -13,14 +13,14 @@ test.each([
   ["key", "key"],
   ["options.key", "options.key"],
   ["key.id", "key"],
-])("an effect that is named by %s is never named where %s carries the key", (argument, key) => {
+])("finds that an effect on %s is never identified if %s carries the key", (argument, key) => {
   const [finding, ...more] = listFindings(`${effect(argument)}, idempotency_argument: ${key}`);
   expect(finding).toContain(`error tool_schemas.pay.effects[0]: \`${argument}\` carries the`);
   expect(finding).toContain("refuses every call");
   expect(more).toEqual([]);
 });
 
-test("nor is what is read", () => {
+test("finds the same for reads", () => {
   const [finding] = listFindings('reads: ["bill/{ key }"], idempotency_argument: key');
   expect(finding).toContain("error tool_schemas.pay.reads[0]: `key` carries");
 });
@@ -32,7 +32,7 @@ test.each([
     "commands: { language: sql, argument: body }, idempotency_argument: body.key",
     "`body.key` says",
   ],
-])("what a call does is not overwritten by the key: %s", (tool, message) => {
+])("finds a class argument that the key overwrites: %s", (tool, message) => {
   const [finding] = listFindings(tool);
   expect(finding).toContain("error tool_schemas.pay.idempotency_argument: ");
   expect(finding).toContain(message);
@@ -44,6 +44,6 @@ test.each([
   `${effect("options")}, idempotency_argument: options.key`,
   effect("key"),
   "commands: shell, idempotency_argument: key",
-])("but not in %s", (tool) => {
+])("accepts %s", (tool) => {
   expect(listFindings(tool)).toEqual([]);
 });

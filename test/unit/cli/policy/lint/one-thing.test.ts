@@ -12,22 +12,22 @@ const charge = (more: string) =>
 const get = (more = "") => `  get: { reads: ["order/{order_id}"]${more} }\n`;
 const UPPER = "normalizers: { id: [trim, to_upper] }";
 
-test("a read that takes as it is written what a write brings into a form", () => {
+test("finds a read that uses as written what a write normalizes", () => {
   expect(listFindings(`tool_schemas:\n${charge(UPPER)}${get()}`)).toEqual([
-    "warning tool_schemas.get.reads[0]: `order_id` of `get` names the same thing as `id` of `charge`, but is taken as it is written, and the other after `[trim, to_upper]`: one thing may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
+    "warning tool_schemas.get.reads[0]: `order_id` of `get` refers to the same resource as `id` of `charge`, but is used as it is written, and the other after `[trim, to_upper]`: one resource may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
   ]);
 });
 
-test("chains that differ are told for the tool with the shorter one, once for an argument", () => {
+test("reports differing chains for the tool with the shorter one, once per argument", () => {
   const reads = 'reads: ["order/{id}", "order/{id}/payment"]';
   const text = `tool_schemas:\n  get: { ${reads}, normalizers: { id: [x_form(a)] } }\n${charge(UPPER)}`;
   const [finding, ...more] = listFindings(text);
-  expect(finding).toContain("`id` of `get` names the same thing as `id` of `charge`");
+  expect(finding).toContain("`id` of `get` refers to the same resource as `id` of `charge`");
   expect(finding).toContain("after `[x_form(a)]`, and the other after `[trim, to_upper]`");
   expect(more).toEqual([]);
 });
 
-test("arguments that an alias calls one are one", () => {
+test("treats arguments of one alias as one", () => {
   const aliases = 'aliases: [{ resource: "order/{id}", names: [charge.order, bill.number] }]\n';
   const bill = '  bill: { effects: [{ resource: "order/{id}", kind: delete }] }\n';
   const normalized = "normalizers: { order: trim }";
@@ -38,14 +38,14 @@ test("arguments that an alias calls one are one", () => {
 
 it.each([
   [`${charge(UPPER)}${get(", normalizers: { order_id: [trim, to_upper] }")}`],
-  // Reads leave each other's answers as they are.
+  // Reads do not invalidate each other's answers.
   [`  list: { reads: ["order/{id}"], ${UPPER} }\n${get()}`],
-  // Neither lies in the other.
+  // Neither contains the other.
   [`  refund: { effects: [{ resource: "order/{id}/refund", kind: custom }] }\n${charge(UPPER)}`],
   [`  user: { effects: [{ resource: "user/{id}", kind: delete }] }\n${charge(UPPER)}`],
-  // Nothing brings the part of a result into a form.
+  // Values in a result are not normalized.
   [`  make: { effects: [{ resource: "order/{result.id}", kind: create }] }\n${charge(UPPER)}`],
-])("but not in\n%s", (tools) => {
+])("accepts\n%s", (tools) => {
   expect(listFindings(`tool_schemas:\n${tools}`)).toEqual([]);
 });
 
@@ -55,7 +55,7 @@ test.each([
   ["an address beside text", "[trim, email]", "id", true],
   ["an address beside nothing, under another name", "[trim, email]", "order_id", false],
   ["a list beside text", "[sort, unique]", "id", true],
-])("what would refuse every call is no advice: %s", (_, chain, name, hasOther) => {
+])("does not suggest what would refuse every call: %s", (_, chain, name, hasOther) => {
   const other = hasOther ? `, normalizers: { ${name}: [trim, to_upper] }` : "";
   const text = `  get: { reads: ["order/{${name}}"]${other} }\n${charge(`normalizers: { id: ${chain} }`)}`;
   expect(listFindings(`tool_schemas:\n${text}`)).toHaveLength(
@@ -63,7 +63,7 @@ test.each([
   );
 });
 
-test("an address beside nothing is told where the arguments have one name, and two numbers are", () => {
+test("reports an email beside no chain only if the arguments have one name, and two numbers always", () => {
   const get = (rest: string) => `  get: { reads: ["order/{a.id}"]${rest} }\n`;
   const email = charge("normalizers: { id: email }");
   expect(listFindings(`tool_schemas:\n${email}${get("")}`)).toHaveLength(1);
@@ -73,12 +73,12 @@ test("an address beside nothing is told where the arguments have one name, and t
   ).toHaveLength(1);
 });
 
-test("an argument may be called as what every object has", () => {
+test("accepts an argument named like an inherited member", () => {
   const text = `  get: { reads: ["order/{constructor}"], normalizers: { x: trim } }\n${charge(UPPER)}`;
   expect(listFindings(`tool_schemas:\n${text}`)).toHaveLength(1);
 });
 
-test("under `byte_hash` no argument is brought into a form", () => {
+test("finds nothing under `byte_hash`, which does not normalize", () => {
   const text = `deduplication: { strategy: byte_hash }\ntool_schemas:\n${charge(UPPER)}${get()}`;
   expect(listFindings(text)).toEqual([]);
 });

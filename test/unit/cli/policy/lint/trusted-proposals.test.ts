@@ -6,7 +6,7 @@ import { lint } from "../../../../support/policy/linted.ts";
 const startsOf = (document: PolicyDocument) =>
   voidableRules(document).map(({ what }) => what.slice(0, what.indexOf(":")));
 
-describe("rules that a writer of proposals can void", () => {
+describe("rules that a writer of proposals can bypass", () => {
   test.each<readonly [string, PolicyDocument]>([
     ["budgets per turn", { budgets: { max_tool_calls: 3 } }],
     ["budgets per turn", { budgets: { per_tool: { max_tool_calls: 3 } } }],
@@ -16,15 +16,15 @@ describe("rules that a writer of proposals can void", () => {
     ],
     ["`kill.agents`", { kill: { agents: ["a"] } }],
     [
-      "no approval of one's own call",
+      "the ban on approving one's own call",
       { authorization: { tiers: [{ name: "ask", pattern: "*", action: "hitl" }] } },
     ],
     ["duplicates and exclusive effects", { tool_schemas: { write: {} } }],
-  ])("are %s", (what, document) => {
+  ])("include %s", (what, document) => {
     expect(startsOf(document)).toEqual([what]);
   });
 
-  test("are none of a policy of reads, of budgets per conversation and of killed tools", () => {
+  test("do not exist in a policy of reads, budgets per conversation and killed tools", () => {
     const document: PolicyDocument = {
       budgets: { per_conversation: { max_tool_calls: 3 } },
       kill: { agents: [], tools: ["a"] },
@@ -34,7 +34,7 @@ describe("rules that a writer of proposals can void", () => {
   });
 });
 
-test("lint names a switched-off agent", () => {
+test("are reported by lint for a killed agent", () => {
   const findings = lint("kill: { agents: [a] }\ntool_schemas: { a: { read_only: true } }\n");
   const [finding] = findings.filter(({ code }) => code === "trusted-proposals");
   expect(finding).toMatchObject({ severity: "info", path: "kill.agents", line: 1 });

@@ -10,7 +10,7 @@ function listFindings(text: string): readonly string[] {
 }
 
 it.each(["read_only: true", "reads: [x]"])(
-  "a window of a read says nothing of its cache: %s",
+  "finds a window of a read, which does not affect its cache: %s",
   (declared) => {
     expect(listFindings(`tool_schemas: { a: { ${declared}, dedupe_window_s: 0 } }`)).toEqual([
       "idle-key tool_schemas.a.dedupe_window_s: `dedupe_window_s` does nothing here: how long a read is answered from memory is its `cache_ttl_s`; write `cache_ttl_s: 0`, or remove it",
@@ -21,13 +21,13 @@ it.each(["read_only: true", "reads: [x]"])(
 it.each([
   [
     "deduplication: { window_ms: 10000 }",
-    "short-window deduplication.window_ms: ends after 10 s for writes; reads are answered from memory for 60 s all the same; write `cache_ttl_ms`, too",
+    "short-window deduplication.window_ms: ends after 10 s for writes; reads are answered from memory for 60 s regardless; write `cache_ttl_ms`, too",
   ],
   [
     "tools: { dedupe_window_s: 1 }",
-    "short-window tools.dedupe_window_s: ends after 1 s for writes; reads are answered from memory for 60 s all the same; write `cache_ttl_s`, too",
+    "short-window tools.dedupe_window_s: ends after 1 s for writes; reads are answered from memory for 60 s regardless; write `cache_ttl_s`, too",
   ],
-])("a window shorter than the cache that nobody wrote: %s", (text, expected) => {
+])("finds a window shorter than the default cache time: %s", (text, expected) => {
   expect(listFindings(READ + text)).toEqual([expected]);
 });
 
@@ -40,6 +40,6 @@ it.each([
   `${READ}deduplication: { window_ms: 1000, cache_ttl_ms: 60000 }`,
   `${READ}tools: { dedupe_window_s: 1, cache_ttl_s: 60 }`,
   `${READ}tool_deduplication: { enabled: true }\ndeduplication: { window_ms: 1000 }`,
-])("nothing is said of %s", (text) => {
+])("accepts %s", (text) => {
   expect(listFindings(text)).toEqual([]);
 });

@@ -1,0 +1,24 @@
+// A program that is killed: proposes the same numbered calls in each of its lives, reports those that
+// are allowed, and prints what it was answered, one JSON line an answer. It runs the build: each life
+// would transform the sources anew, which takes longer than all that it does.
+import { openCallgate } from "callgate";
+import { CALLS_IN_FLIGHT, numberedCall, PAY_POLICY } from "./numbered-calls.js";
+
+const [dataDir = "", count = "0"] = process.argv.slice(2);
+const gate = await openCallgate({ policy: PAY_POLICY, dataDir });
+let next = 0;
+
+async function work() {
+  while (next < Number(count)) {
+    const number = next;
+    next += 1;
+    const decision = await gate.propose(numberedCall(number));
+    process.stdout.write(`${JSON.stringify({ number, decision })}\n`);
+    if (decision.outcome !== "allowed" || decision.decisionId === undefined) continue;
+    await gate.report(decision.decisionId, { status: "succeeded", output: { paid: number } });
+  }
+}
+
+await Promise.all(Array.from({ length: CALLS_IN_FLIGHT }, work));
+await gate.close();
+process.stdout.write('{"done":true}\n');
