@@ -1,4 +1,4 @@
-/** Stands for `decide`: allows every proposal, looks at nothing and remembers one call of each conversation. */
+/** Replaces `decide`: allows every proposal without a check and remembers one call of each conversation. */
 import type { GateEvent } from "../../services/core/events.ts";
 import { decisionIdOf } from "../../services/core/hash.ts";
 import type { GateInput } from "../../services/core/inputs.ts";
@@ -8,7 +8,7 @@ import type { ConversationState } from "../../services/core/state/state.ts";
 const POLICY = `sha256:${"0".repeat(64)}`;
 const MINUTE_MS = 60_000;
 
-/** The arguments pass as they came. */
+/** Leaves the arguments unchanged. */
 export function decide(
   _state: ConversationState | undefined,
   input: GateInput,

@@ -37,13 +37,13 @@ const REMEMBERED_NAMES = 256;
 
 /** Asked for each call, of the same few names: to bring one into its form takes longer than a look at it. */
 function rememberNames(fits: GlobMatcher): GlobMatcher {
-  let known = new Map<string, boolean>();
+  let judged = new Map<string, boolean>();
   return (name) => {
-    const before = known.get(name);
+    const before = judged.get(name);
     if (before !== undefined) return before;
-    if (known.size >= REMEMBERED_NAMES) known = new Map();
+    if (judged.size >= REMEMBERED_NAMES) judged = new Map();
     const isFit = fits(name);
-    known.set(name, isFit);
+    judged.set(name, isFit);
     return isFit;
   };
 }
