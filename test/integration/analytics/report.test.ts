@@ -86,7 +86,9 @@ describe("callgate analytics report", () => {
   it("refuses CSV, and says what to do", async () => {
     const { code, stdout, stderr } = await run(["report", "--format", "csv"], SPENT);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("several tables, and CSV can hold only one: use --format json or jsonl");
+    expect(stderr).toContain(
+      "several tables, and CSV can hold only one: use --format json or jsonl",
+    );
   });
 });
 
