@@ -149,8 +149,16 @@ test("a new check needs nothing else for the tests of reasons, keys, rows and do
   ];
   expect(run("vitest", "run", ...levels, ...files)).toContain("passed");
   // The rows of keys and reasons of the new check, and that none is missing.
-  const own = "agent|every key has a row|each reason has a case";
-  const rows = run("vitest", "run", ...levels, "test/conformance/keys", "-t", own);
+  const own = "agent|every policy key has a row|each reason has a case";
+  const rows = run(
+    "vitest",
+    "run",
+    "--reporter=verbose",
+    ...levels,
+    "test/conformance/keys",
+    "-t",
+    own,
+  );
   expect(rows).toContain("agent_not_listed");
 });
 
