@@ -33,13 +33,20 @@ const ID_DIGITS = 32;
 
 /** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller, ASCII without line feeds. */
 export function sha256Hex(tag: string, ...parts: readonly (string | Uint8Array)[]): string {
-  const frame = parts.map((part) => (typeof part === "string" ? part : part.length));
-  const head = `${tag}\n${JSON.stringify(frame)}`;
-  const bytes = parts.filter((part) => typeof part !== "string");
-  if (bytes.length === 0) return hash("sha256", head, "hex");
-  const digest = createHash("sha256").update(`${head}\n`, "utf8");
-  for (const part of bytes) digest.update(part);
+  if (parts.every(isText)) return jsonDigest(tag, parts);
+  const frame = parts.map((part) => (isText(part) ? part : part.length));
+  const digest = createHash("sha256").update(`${tag}\n${JSON.stringify(frame)}\n`, "utf8");
+  for (const part of parts) if (!isText(part)) digest.update(part);
   return digest.digest("hex");
+}
+
+/** SHA-256 of a tag and the JSON of some values, 64 hex digits: `sha256Hex` of parts that are no texts. */
+export function jsonDigest(tag: string, values: readonly unknown[]): string {
+  return hash("sha256", `${tag}\n${JSON.stringify(values)}`, "hex");
+}
+
+function isText(part: string | Uint8Array): part is string {
+  return typeof part === "string";
 }
 
 /** The action key: SHA-256 of a tool and the canonical text of its arguments, 64 hex digits. */

@@ -4,7 +4,7 @@
  * hash is the sum of those. It detects that two replays of one journal differ; the journal's own
  * chain protects against tampering.
  */
-import { sha256Hex } from "../core/hash.ts";
+import { jsonDigest } from "../core/hash.ts";
 import type { ConversationState } from "../core/state/state.ts";
 
 /** A sum of hashes: of their first and second 48 bits, each modulo 2^48. */
@@ -24,7 +24,7 @@ export function conversationHash(
   seq: number,
   state: ConversationState,
 ): string {
-  return sha256Hex("callgate.state/1", before, key, String(seq), summaryOf(state));
+  return jsonDigest("callgate.state/1", [before, key, seq, summaryOf(state)]);
 }
 
 /** The sum without the hash `out` and with the hash `into`; "" stands for no hash. */
@@ -56,12 +56,12 @@ function digitsAt(hash: string, at: number): number {
 }
 
 /** Everything of a state that is small, counters of what is large, and the latest call. */
-function summaryOf(state: ConversationState): string {
+function summaryOf(state: ConversationState): readonly unknown[] {
   const { turn, recentCalls, strikes, cycle } = state;
   const last = recentCalls[recentCalls.length - 1];
   const latestCall =
     last === undefined ? [] : [last.decisionId, last.actionKey, last.status, last.digest, last.n];
-  return JSON.stringify([countersOf(state), latestCall, turn.id, strikes, cycle]);
+  return [countersOf(state), latestCall, turn.id, strikes, cycle];
 }
 
 function countersOf(state: ConversationState): readonly (string | number | boolean | null)[] {

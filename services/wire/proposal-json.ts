@@ -3,7 +3,6 @@
  * reads the envelope, so that no two parsers can read it differently.
  */
 
-import { canonicalText } from "../core/canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../core/canonical/json-value.ts";
 import {
   type CanonicalLimits,
@@ -90,19 +89,23 @@ function onlyNames(whole: JsonObject): JsonObject {
 function readEnvelope(value: JsonObject, rejection: EnvelopeRejection | undefined): DecodedInput {
   const problems: string[] = [];
   const text = (field: string): string | null => readText(value, field, problems);
-  const names = {
-    tenantId: text("tenantId") ?? DEFAULT_TENANT,
-    conversationId: text("conversationId"),
-    callId: text("callId"),
-    tool: text("tool"),
-  };
-  const nameless = problems[0] ?? missing(names);
-  if (nameless !== undefined) return { ok: false, message: nameless };
+  const tenantId = text("tenantId") ?? DEFAULT_TENANT;
+  const conversationId = text("conversationId");
+  const callId = text("callId");
+  const tool = text("tool");
+  if (problems[0] !== undefined) return { ok: false, message: problems[0] };
+  if (conversationId === null || callId === null || tool === null) {
+    return { ok: false, message: missing({ conversationId, callId, tool }) };
+  }
+  // Spelled out, not spread: this runs once for each call.
   const envelope: Envelope = {
-    ...(names as { [name in keyof typeof names]: string }),
+    tenantId,
+    conversationId,
+    callId,
     agentId: text("agentId"),
     turn: readCount(value, "turn", problems),
     step: readCount(value, "step", problems),
+    tool,
     arguments: readArgumentText(value, problems),
     assistantText: text("assistantText"),
     estimatedCost: readMoney(value["estimatedCost"] ?? null, problems),
@@ -112,7 +115,11 @@ function readEnvelope(value: JsonObject, rejection: EnvelopeRejection | undefine
   for (const field of ["traceparent", "tracestate", "ceId", "ceSource", "ceType", "ceTime"]) {
     text(field);
   }
-  problems.push(...unknownFields(value));
+  for (const field of Object.keys(value)) {
+    if (!ENVELOPE_FIELDS.has(field)) {
+      problems.push(`unknown field \`${cutText(field, SHOWN_CHARACTERS)}\``);
+    }
+  }
   const message = problems.join("; ");
   return toInput(
     envelope,
@@ -120,16 +127,9 @@ function readEnvelope(value: JsonObject, rejection: EnvelopeRejection | undefine
   );
 }
 
-function missing(names: { readonly [name: string]: string | null }): string | undefined {
+function missing(names: { readonly [name: string]: string | null }): string {
   const absent = Object.keys(names).filter((name) => names[name] === null);
-  if (absent.length === 0) return undefined;
   return `\`${absent.join("`, `")}\` must be given, as text`;
-}
-
-function unknownFields(value: JsonObject): readonly string[] {
-  return Object.keys(value)
-    .filter((field) => !ENVELOPE_FIELDS.has(field))
-    .map((field) => `unknown field \`${cutText(field, SHOWN_CHARACTERS)}\``);
 }
 
 function readText(value: JsonObject, field: string, problems: string[]): string | null {
@@ -156,7 +156,7 @@ function readArgumentText(value: JsonObject, problems: string[]): string {
     problems.push("`arguments` must be given, as an object or as JSON text");
     return "";
   }
-  return canonicalText(callArguments);
+  return JSON.stringify(callArguments);
 }
 
 function readMoney(money: JsonValue, problems: string[]): Money | null {
