@@ -19,10 +19,12 @@ const HOMES = {
   // The checksum of record batches: in JavaScript it took seven times as long.
   "@node-rs/crc32": "services/adapters/kafka",
   "libphonenumber-js": "services/adapters/values",
+  fzstd: "services/adapters/kafka",
   lmdb: "services/adapters/lmdb",
   pino: "services/adapters/log",
   "prom-client": "services/adapters/metrics",
   re2js: "services/adapters/patterns",
+  snappyjs: "services/adapters/kafka",
   // The parser of shell lines: pure and synchronous, so it may live below the core.
   unbash: "services/commands/shell",
   // Policies and configuration are written by people: one reader for both.

@@ -77,7 +77,7 @@ describe("the workflow", () => {
     const runs = steps.filter(({ run }) => run?.startsWith("npm test"));
     expect(runs.length).toBeGreaterThan(0);
     for (const { env } of runs) expect(env?.["CALLGATE_REQUIRE"]).toBe("git");
-    expect(readText(".ci/run")).toContain("CALLGATE_REQUIRE=git,kafka,redis,registry");
+    expect(readText(".ci/run")).toContain("CALLGATE_REQUIRE=git,kafka,python,redis,registry");
   });
 });
 

@@ -98,6 +98,7 @@ export type QuarantinedInput = {
 
 export const QUARANTINE_CODES = [
   "undecodable",
+  "unreadable",
   "misrouted",
   "too_large",
   "internal_error",

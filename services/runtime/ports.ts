@@ -18,6 +18,8 @@ export type LogRecord = {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
   readonly headers: readonly RecordHeader[];
+  /** Why key, value and headers could not be read; absent: they could. Only records of input topics have it. */
+  readonly unreadable?: string;
 };
 
 export type OutgoingRecord = {
@@ -367,6 +369,8 @@ export type TopicFacts = {
   readonly minInsyncReplicas: number;
   /** `LogAppendTime` or `CreateTime`. */
   readonly timestampType: string;
+  /** A codec, or `producer`: batches stay as their producers compressed them. */
+  readonly compressionType: string;
   readonly messageBytesMax: number;
 };
 

@@ -22,7 +22,7 @@ import type {
   QuarantineCode,
 } from "./journal.ts";
 import type { PartitionState, Progress } from "./partition-state.ts";
-import { conversationKey, isKey, partitionOf } from "./partitioner.ts";
+import { conversationKey, findMisrouting } from "./partitioner.ts";
 import type {
   Codec,
   Logger,
@@ -183,12 +183,15 @@ export class BatchBuilder {
 
   #judge(fetched: FetchedInput, at: InputPosition, nowMs: number): Judged {
     const { record } = fetched;
+    if (record.unreadable !== undefined) {
+      return this.#makeQuarantined(fetched, at, "unreadable", record.unreadable);
+    }
     const decoded = this.#context.codec.decodeInput(at.topic, record.value);
     if (!decoded.ok) return this.#makeQuarantined(fetched, at, "undecodable", decoded.message);
     if (decoded.input.type === "tick") return this.#tick(decoded.input, at, nowMs);
     const { tenantId, conversationId } = decoded.input;
     const key = conversationKey(tenantId, conversationId);
-    const misrouted = this.#findMisrouting(key, record.key);
+    const misrouted = findMisrouting(key, record.key, this.#context);
     if (misrouted !== null && decoded.input.type !== "proposal") {
       return this.#makeQuarantined(fetched, at, "misrouted", misrouted);
     }
@@ -292,16 +295,6 @@ export class BatchBuilder {
    */
   #isHidden(topic: InputTopic): boolean {
     return topic === "proposals" && this.#context.engine.hidesArguments;
-  }
-
-  #findMisrouting(key: string, recordKey: Uint8Array | null): string | null {
-    if (recordKey === null || !isKey(recordKey, key)) {
-      return "the record's key is not tenantId/conversationId of its payload";
-    }
-    const { partition, partitions } = this.#context;
-    const right = partitionOf(recordKey, partitions);
-    if (right === partition) return null;
-    return `the record belongs to partition ${right} and came on ${partition}: use murmur2`;
   }
 
   #journalize(judged: Judged, progress: Progress): void {

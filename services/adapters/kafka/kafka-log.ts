@@ -15,8 +15,8 @@ import { AppendQueue } from "./append-queue.ts";
 import { ClusterLink, type OffsetKind } from "./cluster-link.ts";
 import { mapKafkaError } from "./map-error.ts";
 import { CONTROL } from "./patches/kafkajs-internals.ts";
-import { type FetchedPartition, fetchRequest } from "./records/fetch-request.ts";
-import { Fetcher, isStaleLeader, PARTITION_BYTES_MAX, POLL_MS } from "./records/fetcher.ts";
+import { fetchRequest } from "./records/fetch-request.ts";
+import { assertAnswered, Fetcher, PARTITION_BYTES_MAX, POLL_MS } from "./records/fetcher.ts";
 import type { Track } from "./records/tracks.ts";
 import { Tracks } from "./records/tracks.ts";
 import { findChange, type TopicFacts, topicFacts } from "./topics/topic-facts.ts";
@@ -136,11 +136,13 @@ export class KafkaLog implements Log {
     const { track: first, isNew } = this.#tracks.at(name, partition, fromOffset);
     // A reader that comes back is fetched ahead for; a single read is not.
     if (!isNew) first.following = true;
+    // What others wrote must not close a partition; a journal that cannot be read must.
+    const onUnreadable = isInputTopic(topic) ? "mark" : "throw";
     const fromMs = nowMs();
     for (let track = first, at = fromOffset, pauseMs = PAUSE_MS_MIN; ; ) {
       // While this read waited, another reader at the same offset may have taken the records.
       if (track.readFrom !== at) track = this.#tracks.at(name, partition, at).track;
-      const { records, nextOffset } = track.take(limits);
+      const { records, nextOffset } = track.take(limits, onUnreadable);
       at = nextOffset;
       if (records.length > 0 || isAtEnd(track)) {
         this.#follow(track);
@@ -165,7 +167,7 @@ export class KafkaLog implements Log {
    * may stay open for long, it does not wait and returns the end of what can be read.
    */
   async endOffset(topic: Topic, partition: number): Promise<number> {
-    const waits = !(INPUT_TOPICS as readonly Topic[]).includes(topic);
+    const waits = !isInputTopic(topic);
     const latest = waits ? await this.#offset(topic, partition, "latest") : 0;
     return this.#stableFrom(topic, partition, latest);
   }
@@ -362,12 +364,8 @@ export class KafkaLog implements Log {
   }
 }
 
-function assertAnswered(answer: FetchedPartition | undefined): asserts answer is FetchedPartition {
-  if (answer === undefined) throw new Error("the broker answered for another partition");
-  const code = answer.errorCode;
-  if (code === 0) return;
-  const text = isStaleLeader(code) ? "the leader is moving" : `the broker answered error ${code}`;
-  throw Object.assign(new Error(text), { code });
+function isInputTopic(topic: Topic): boolean {
+  return (INPUT_TOPICS as readonly Topic[]).includes(topic);
 }
 
 /**

@@ -93,7 +93,7 @@ export class LoopbackLog implements Log, Ownership {
     if (fromOffset !== track.readFrom) {
       throw new FatalError("unexpected", `a loopback log is read in order, not from ${fromOffset}`);
     }
-    return { ...track.take(limits), endOffset: track.end };
+    return { ...track.take(limits, "throw"), endOffset: track.end };
   }
 
   async endOffset(topic: Topic): Promise<number> {

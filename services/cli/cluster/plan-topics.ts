@@ -56,6 +56,10 @@ const DAY_MS = 86_400_000;
 /** Inputs are needed until they are decided, outputs until they are consumed. */
 const KEEP_MS = 7 * DAY_MS;
 const REPLICATED = 3;
+/** Brokers store input records with it, whatever codec their producers chose. */
+const INPUT_CODEC = "lz4";
+/** Value of `compression.type` for which a broker keeps the codecs of the producers. */
+export const ANY_CODEC = "producer";
 /** For new topics; the help of `topics plan` states it. */
 const PARTITIONS_DEFAULT = 4;
 
@@ -119,8 +123,11 @@ export function topicNotes(
 function whatIsLost(topic: Topic): string {
   if (topic === JOURNAL_TOPIC)
     return "only the gate's policy, which is not configured here, says what it needs";
-  const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
-  return `${isInput ? "what no gate has decided" : "what its readers have not taken"} by then is lost`;
+  return `${isInputTopic(topic) ? "what no gate has decided" : "what its readers have not taken"} by then is lost`;
+}
+
+function isInputTopic(topic: Topic): boolean {
+  return (INPUT_TOPICS as readonly Topic[]).includes(topic);
 }
 
 function defaultKeepMs(topic: Topic): number {
@@ -138,6 +145,7 @@ function settingsOf(
     "message.timestamp.type": "LogAppendTime",
     "retention.ms": String(Math.max(defaultKeepMs(topic), neededMs)),
     "retention.bytes": "-1",
+    ...(isInputTopic(topic) ? { "compression.type": INPUT_CODEC } : {}),
     ...(replicationFactor >= REPLICATED ? { "min.insync.replicas": "2" } : {}),
   };
 }
@@ -172,6 +180,7 @@ function changes(facts: TopicFacts, wishes: TopicWishes): readonly TopicAction[]
     "retention.ms": String(facts.retentionMs),
     "retention.bytes": String(facts.retentionBytes),
     "min.insync.replicas": String(facts.minInsyncReplicas),
+    "compression.type": facts.compressionType,
   };
   const differing = Object.entries(settings).filter(([key, value]) =>
     key === "retention.ms"
@@ -216,6 +225,8 @@ function isRetentionEnough(
 
 function isEnough(key: string, now: string, wanted: string): boolean {
   if (now === wanted) return true;
+  // The gate reads every codec; what it cannot know is the codecs that producers choose.
+  if (key === "compression.type") return now !== ANY_CODEC;
   return key === "min.insync.replicas" && Number(now) >= Number(wanted);
 }
 

@@ -2,7 +2,7 @@
 import { checkTopics } from "../../gate/start-checks.ts";
 import type { TopicFacts } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
-import { JOURNAL_KEEP_MS } from "./plan-topics.ts";
+import { ANY_CODEC, JOURNAL_KEEP_MS } from "./plan-topics.ts";
 
 /** What the gate and the other processes refuse to start on. @param keepMs see `neededKeepMs`. */
 export function topicProblems(
@@ -41,7 +41,11 @@ export function topicWarnings(
   facts: readonly TopicFacts[],
   keepMs: number | null,
 ): readonly string[] {
-  return [...cutOff(facts), ...(keepMs === null ? describeShortRetention(facts) : [])];
+  return [
+    ...cutOff(facts),
+    ...anyCodec(facts),
+    ...(keepMs === null ? describeShortRetention(facts) : []),
+  ];
 }
 
 function describeShortRetention(facts: readonly TopicFacts[]): readonly string[] {
@@ -57,12 +61,27 @@ function describeShortRetention(facts: readonly TopicFacts[]): readonly string[]
     );
 }
 
+function anyCodec(facts: readonly TopicFacts[]): readonly string[] {
+  return facts
+    .filter(({ topic, compressionType }) => isInput(topic) && compressionType === ANY_CODEC)
+    .map(
+      ({ name }) =>
+        `\`${name}\` stores records with whatever codec their producers choose, and a codec that the gate ` +
+        "does not know makes dead letters of them: set its compression.type to lz4 (`callgate topics apply` does)",
+    );
+}
+
+function isInput(topic: Topic): boolean {
+  return (INPUT_TOPICS as readonly Topic[]).includes(topic);
+}
+
 function cutOff(facts: readonly TopicFacts[]): readonly string[] {
   return facts
     .filter(({ topic, retentionBytes }) => topic !== JOURNAL_TOPIC && retentionBytes !== -1)
     .map(({ topic, name, retentionBytes }) => {
-      const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
-      const lost = isInput ? "what is not decided yet" : "what its readers have not taken yet";
+      const lost = isInput(topic)
+        ? "what is not decided yet"
+        : "what its readers have not taken yet";
       return (
         `\`${name}\` is limited to ${retentionBytes} bytes, whatever the age of its records, and ${lost} ` +
         "is lost: set its retention.bytes to -1 (`callgate topics apply` does)"

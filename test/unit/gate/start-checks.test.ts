@@ -16,6 +16,7 @@ const facts = (changes: { readonly [topic in Topic]?: Partial<TopicFacts> } = {}
     retentionBytes: -1,
     minInsyncReplicas: 2,
     timestampType: "LogAppendTime",
+    compressionType: "lz4",
     messageBytesMax: 1_048_588,
     ...changes[topic],
   }));

@@ -205,10 +205,16 @@ describe("a batch", () => {
   });
 });
 
+function unreadableInput(): FetchedInput {
+  const { topic, record } = fetched(null, { key: null });
+  return { topic, record: { ...record, unreadable: "a codec that nobody knows" } };
+}
+
 describe("an input that cannot be decided", () => {
   it.each<readonly [string, FetchedInput, string]>([
     ["of broken bytes", fetched("{"), "undecodable"],
     ["without a value", fetched(null), "undecodable"],
+    ["of a batch that cannot be read", unreadableInput(), "unreadable"],
     ["that is a result under another key", fetched(result(), { key: "t/x" }), "misrouted"],
     ["that is a result without a key", fetched(result(), { key: null }), "misrouted"],
     ["that cannot be journaled", fetched(kit.proposal({ tool: UNWRITABLE })), "internal_error"],

@@ -1,4 +1,9 @@
-/** Decodes the records of a batch one by one, without copying keys and values. */
+/**
+ * Decodes the records of a batch one by one, without copying keys and values.
+ *
+ * CURSOR-1 A batch gives one record for each of its offsets, or throws. Where its reader asks for
+ *    it, the offsets from the first unreadable record on give records that say why they cannot be read.
+ */
 import { FatalError } from "../../../runtime/errors.ts";
 import type { LogRecord, RecordHeader } from "../../../runtime/ports.ts";
 import { decompress } from "./decompress.ts";
@@ -8,33 +13,67 @@ const NO_HEADERS: readonly RecordHeader[] = [];
 const VARINT_BYTES_MAX = 5;
 const VARLONG_BYTES_MAX = 10;
 
-/** Reads a batch forwards. Truncated or inconsistent bytes are a FatalError `log_corrupt`. */
+/** What becomes of a batch that cannot be read: an error, or records that name the reason. */
+export type OnUnreadable = "throw" | "mark";
+
+/** Reads a batch forwards. */
 export class RecordCursor {
   readonly #batch: RecordBatch;
-  readonly #bytes: Buffer;
-  readonly #end: number;
+  readonly #onUnreadable: OnUnreadable;
+  #bytes: Buffer;
+  #end: number;
   #at: number;
   #left: number;
+  #isOpen: boolean;
+  #unreadable: string | undefined;
 
-  constructor(batch: RecordBatch) {
+  constructor(batch: RecordBatch, onUnreadable: OnUnreadable = "throw") {
     this.#batch = batch;
+    this.#onUnreadable = onUnreadable;
     this.#left = batch.count;
-    if (batch.codec === 0) {
-      this.#bytes = batch.payload;
-      this.#at = batch.from;
-      this.#end = batch.to;
-    } else {
-      this.#bytes = decompress(batch.codec, batch.payload.subarray(batch.from, batch.to));
-      this.#at = 0;
-      this.#end = this.#bytes.length;
-    }
+    this.#bytes = batch.payload;
+    this.#at = batch.from;
+    this.#end = batch.to;
+    this.#isOpen = batch.codec === 0;
   }
 
   get isDone(): boolean {
     return this.#left === 0;
   }
 
+  /**
+   * @throws FatalError `log_corrupt` for truncated or inconsistent bytes, `log_unreadable` for an
+   *   unknown codec; neither where the cursor marks unreadable records.
+   */
   next(): LogRecord {
+    if (this.#unreadable !== undefined) return this.#marked(this.#unreadable);
+    try {
+      if (!this.#isOpen) this.#decompress();
+      return this.#read();
+    } catch (error) {
+      if (!(error instanceof FatalError) || this.#onUnreadable === "throw") throw error;
+      this.#unreadable = error.message;
+      return this.#marked(error.message);
+    }
+  }
+
+  #decompress(): void {
+    const { codec, payload, from, to } = this.#batch;
+    this.#bytes = decompress(codec, payload.subarray(from, to));
+    this.#at = 0;
+    this.#end = this.#bytes.length;
+    this.#isOpen = true;
+  }
+
+  /** The record of the next offset, which the batch's header alone tells. */
+  #marked(unreadable: string): LogRecord {
+    const { lastOffset, appendTimeMs } = this.#batch;
+    this.#left -= 1;
+    const offset = lastOffset - this.#left;
+    return { offset, appendTimeMs, key: null, value: null, headers: NO_HEADERS, unreadable };
+  }
+
+  #read(): LogRecord {
     const end = this.#length() + this.#at;
     if (end > this.#end || this.#left === 0) throw this.#corrupt();
     this.#at += 1;

@@ -1,13 +1,11 @@
 /** Decompresses record batches. The codec numbers are the protocol's. */
 import * as zlib from "node:zlib";
+import { Decompress } from "fzstd";
 import { FatalError } from "../../../runtime/errors.ts";
 import { unpackLz4 } from "./unpack-lz4.ts";
 import { unpackSnappy } from "./unpack-snappy.ts";
 
 type Unpack = (bytes: Buffer, bytesMax: number) => Buffer;
-type Zstd = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
-
-const NAMES: readonly string[] = ["none", "gzip", "snappy", "lz4", "zstd"];
 
 /** Size limit of a decompressed batch, against decompression bombs. */
 const BYTES_MAX = 256 * 1024 * 1024;
@@ -18,32 +16,46 @@ const gzip: Unpack = (bytes, bytesMax) =>
     maxOutputLength: bytesMax,
   });
 
-/** Node has zstd since 22.15. */
-const zstdOfNode: unknown = Reflect.get(zlib, "zstdDecompressSync");
-const zstd: Unpack | undefined =
-  typeof zstdOfNode === "function"
-    ? (bytes, maxOutputLength) => (zstdOfNode as Zstd)(bytes, { maxOutputLength })
-    : undefined;
+/** Node has zstd since 22.15 only, and the gate runs on Node 20. */
+const zstd: Unpack = (bytes, bytesMax) => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const stream = new Decompress((chunk) => {
+    length += chunk.length;
+    if (length > bytesMax) throw new RangeError(`more than ${bytesMax} bytes`);
+    chunks.push(chunk);
+  });
+  stream.push(bytes, true);
+  return Buffer.concat(chunks, length);
+};
 
-const UNPACK: readonly (Unpack | undefined)[] = [undefined, gzip, unpackSnappy, unpackLz4, zstd];
+const CODECS: readonly { readonly name: string; readonly unpack: Unpack }[] = [
+  { name: "none", unpack: (bytes) => bytes },
+  { name: "gzip", unpack: gzip },
+  { name: "snappy", unpack: unpackSnappy },
+  { name: "lz4", unpack: unpackLz4 },
+  { name: "zstd", unpack: zstd },
+];
 
 /**
- * @throws FatalError `log_unreadable` for an unsupported codec; `log_corrupt` for invalid bytes.
+ * @throws FatalError `log_unreadable` for an unsupported codec; `log_corrupt` for invalid bytes, and
+ *   for more than `bytesMax` bytes.
  */
-export function decompress(codec: number, bytes: Buffer): Buffer {
-  const name = NAMES[codec] ?? `codec ${codec}`;
-  const unpack = UNPACK[codec];
-  if (unpack === undefined) {
-    throw new FatalError(
-      "log_unreadable",
-      `records are compressed with ${name}, which needs Node 22.15 or newer: run it, or let ` +
-        "producers use lz4, snappy, gzip or none",
-    );
+export function decompress(codec: number, bytes: Buffer, bytesMax = BYTES_MAX): Buffer {
+  const found = CODECS[codec];
+  if (found === undefined) {
+    const text = `records are compressed with the unknown codec ${codec}`;
+    const remedy = "let producers use zstd, lz4, snappy, gzip or none";
+    throw new FatalError("log_unreadable", `${text}: ${remedy}`);
   }
   try {
-    return unpack(bytes, BYTES_MAX);
+    return found.unpack(bytes, bytesMax);
   } catch (cause) {
-    const text = `a record batch with ${name} compression cannot be decompressed`;
-    throw new FatalError("log_corrupt", text, { cause });
+    const text = `a record batch with ${found.name} compression cannot be decompressed`;
+    throw new FatalError("log_corrupt", `${text}: ${messageOf(cause)}`, { cause });
   }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

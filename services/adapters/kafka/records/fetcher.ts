@@ -27,8 +27,19 @@ const PAUSE_MS_MAX = 250;
 /** Error codes of a leader that moved or is not ready: refresh the metadata and retry. */
 const STALE_LEADER = new Set([3, 5, 6, 7, 9, 56, 74, 75, 76, 78]);
 
-export function isStaleLeader(code: number): boolean {
+function isStaleLeader(code: number): boolean {
   return STALE_LEADER.has(code);
+}
+
+/** @throws Error where the broker answered with an error, or for another partition. */
+export function assertAnswered(
+  answer: FetchedPartition | undefined,
+): asserts answer is FetchedPartition {
+  if (answer === undefined) throw new Error("the broker answered for another partition");
+  const code = answer.errorCode;
+  if (code === 0) return;
+  const text = isStaleLeader(code) ? "the leader is moving" : `the broker answered error ${code}`;
+  throw Object.assign(new Error(text), { code });
 }
 
 type Lane = { readonly link: ClusterLink; untilMs: number; isBusy: boolean };

@@ -7,7 +7,7 @@
  */
 import { FatalError } from "../../../runtime/errors.ts";
 import type { LogRecord, ReadLimits } from "../../../runtime/ports.ts";
-import { RecordCursor } from "./decode-records.ts";
+import { type OnUnreadable, RecordCursor } from "./decode-records.ts";
 import type { FetchedPartition } from "./fetch-request.ts";
 import { type RecordBatch, walkBatches } from "./record-batches.ts";
 
@@ -124,11 +124,11 @@ export class Track {
     if (this.isReady) this.wake();
   }
 
-  /** @throws FatalError where the next record cannot be read. */
-  take(limits: ReadLimits): Taken {
+  /** @throws FatalError where the next record cannot be read, unless such records are marked. */
+  take(limits: ReadLimits, onUnreadable: OnUnreadable): Taken {
     const records: LogRecord[] = [];
     try {
-      this.#takeInto(records, limits);
+      this.#takeInto(records, limits, onUnreadable);
     } catch (error) {
       if (!(error instanceof FatalError)) throw error;
       this.#batches = [];
@@ -161,9 +161,9 @@ export class Track {
     return this.#head !== undefined || this.#cursor !== undefined || this.#batches.length > 0;
   }
 
-  #takeInto(records: LogRecord[], limits: ReadLimits): void {
+  #takeInto(records: LogRecord[], limits: ReadLimits, onUnreadable: OnUnreadable): void {
     let bytes = 0;
-    for (let head = this.#peek(); head !== undefined; head = this.#peek()) {
+    for (let head = this.#peek(onUnreadable); head; head = this.#peek(onUnreadable)) {
       bytes += (head.key?.length ?? 0) + (head.value?.length ?? 0);
       const isFull = records.length >= limits.recordsMax || bytes > limits.bytesMax;
       if (isFull && records.length > 0) return;
@@ -172,9 +172,9 @@ export class Track {
     }
   }
 
-  #peek(): LogRecord | undefined {
+  #peek(onUnreadable: OnUnreadable): LogRecord | undefined {
     while (this.#head === undefined) {
-      const cursor = this.#cursor ?? this.#open();
+      const cursor = this.#cursor ?? this.#open(onUnreadable);
       if (cursor === undefined) return undefined;
       const record = cursor.next();
       if (cursor.isDone) this.#cursor = undefined;
@@ -184,12 +184,12 @@ export class Track {
     return this.#head;
   }
 
-  #open(): RecordCursor | undefined {
+  #open(onUnreadable: OnUnreadable): RecordCursor | undefined {
     // Removed from the list at once, since a batch retains the whole answer that it came with.
     const batch = this.#batches.shift();
     if (batch === undefined) return undefined;
     this.#bytes -= batch.to - batch.from;
-    this.#cursor = new RecordCursor(batch);
+    this.#cursor = new RecordCursor(batch, onUnreadable);
     return this.#cursor;
   }
 }

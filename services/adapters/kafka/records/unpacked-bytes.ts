@@ -3,16 +3,10 @@ export class UnpackedBytes {
   readonly #bytesMax: number;
   #bytes: Buffer;
   #length = 0;
-  #from = 0;
 
   constructor(expectedBytes: number, bytesMax: number) {
     this.#bytesMax = bytesMax;
     this.#bytes = Buffer.allocUnsafe(Math.min(expectedBytes, bytesMax));
-  }
-
-  /** Starts a block: `repeat` cannot reach bytes before it. */
-  beginBlock(): void {
-    this.#from = this.#length;
   }
 
   append(bytes: Buffer, from: number, to: number): void {
@@ -24,7 +18,7 @@ export class UnpackedBytes {
   /** Appends `length` bytes from `distance` bytes back. The two areas may overlap. */
   repeat(distance: number, length: number): void {
     const from = this.#length - distance;
-    if (distance === 0 || from < this.#from) throw new RangeError("a match before the beginning");
+    if (distance === 0 || from < 0) throw new RangeError("a match before the beginning");
     this.#reserve(length);
     const bytes = this.#bytes;
     if (distance >= length) bytes.copyWithin(this.#length, from, from + length);

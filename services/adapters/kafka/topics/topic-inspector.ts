@@ -9,6 +9,7 @@ import type { TopicNames } from "./topic-names.ts";
 const TOPIC_RESOURCE = 2;
 const KEYS = [
   "cleanup.policy",
+  "compression.type",
   "max.message.bytes",
   "message.timestamp.type",
   "min.insync.replicas",
@@ -107,6 +108,7 @@ function factsOf(topic: Topic, name: string, shape: Shape, settings: Settings): 
     retentionBytes: number("retention.bytes"),
     minInsyncReplicas: number("min.insync.replicas"),
     timestampType: text("message.timestamp.type"),
+    compressionType: text("compression.type"),
     messageBytesMax: number("max.message.bytes"),
   };
 }

@@ -1,10 +1,8 @@
 import * as zlib from "node:zlib";
 import { expect, it } from "vitest";
 import { decompress } from "../../../../services/adapters/kafka/records/decompress.ts";
-import { unpackLz4 } from "../../../../services/adapters/kafka/records/unpack-lz4.ts";
-import { unpackSnappy } from "../../../../services/adapters/kafka/records/unpack-snappy.ts";
 
-const [GZIP, SNAPPY, LZ4] = [1, 2, 3];
+const [GZIP, SNAPPY, LZ4, ZSTD] = [1, 2, 3, 4];
 const UNKNOWN = 7;
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
 
@@ -25,20 +23,41 @@ it("decompresses Snappy, plain and in the Java client's blocks", () => {
   expect(decompress(SNAPPY, blocks).toString()).toBe(SNAPPY_TEXT.repeat(2));
 });
 
+const LZ4_FRAME = hex("04224d18 60 40 82 0a000000 56 6162636465 0500 10 7a 00000000");
+
 it("decompresses an LZ4 match that overlaps its output", () => {
-  const block = hex("56 6162636465 0500 10 7a");
-  const size = Buffer.alloc(4);
-  size.writeUInt32LE(block.length, 0);
-  const frame = Buffer.concat([hex("04224d18 60 40 82"), size, block, hex("00000000")]);
-  expect(decompress(LZ4, frame).toString()).toBe("abcdeabcdeabcdez");
+  expect(decompress(LZ4, LZ4_FRAME).toString()).toBe("abcdeabcdeabcdez");
 });
 
-it("refuses output above the limit, a match before the beginning, and truncated bytes", () => {
-  expect(() => unpackSnappy(SNAPPY_BLOCK, 8)).toThrow(/more than 8 bytes/);
-  expect(() => unpackSnappy(hex("08 0d 05"), 100)).toThrow(/before the beginning/);
-  expect(() => unpackSnappy(SNAPPY_BLOCK.subarray(0, 5), 100)).toThrow(RangeError);
-  expect(() => unpackLz4(hex("04224d18 60 40 82 ffffff00"), 100)).toThrow(/cut off/);
-  expect(() => unpackLz4(Buffer.from("no frame"), 100)).toThrow(/no LZ4 frame/);
+// Written by `zstd`.
+const ZSTD_FRAME = hex("28b52ffd04586d00003061626364657a01004050450b922f8cf7");
+const ZSTD_ZEROS = hex("28b52ffd04684d0000080001009c86391002db234ef3");
+
+it("decompresses zstd, several frames too", () => {
+  const text = `${"abcde".repeat(40)}z`;
+  expect(decompress(ZSTD, ZSTD_FRAME).toString()).toBe(text);
+  expect(decompress(ZSTD, Buffer.concat([ZSTD_FRAME, ZSTD_FRAME])).toString()).toBe(text.repeat(2));
+});
+
+it("refuses more output than the limit, whatever the codec", () => {
+  const limit = /more than 8 bytes|too big|Cannot create a Buffer larger/;
+  expect(() => decompress(GZIP, zlib.gzipSync("123456789"), 8)).toThrow(limit);
+  expect(() => decompress(SNAPPY, SNAPPY_BLOCK, 8)).toThrow(limit);
+  expect(() => decompress(LZ4, LZ4_FRAME, 8)).toThrow(limit);
+  expect(() => decompress(ZSTD, ZSTD_ZEROS, 8)).toThrow(limit);
+});
+
+it("refuses truncated and invalid bytes, whatever the codec", () => {
+  const wholes = [SNAPPY_BLOCK, LZ4_FRAME, ZSTD_FRAME];
+  for (const [index, whole] of wholes.entries()) {
+    const codec = index + SNAPPY;
+    const cut = whole.subarray(0, whole.length / 2);
+    expect(() => decompress(codec, cut), `codec ${codec}`).toThrow(/cannot be decompressed/);
+    expect(() => decompress(codec, Buffer.from("what is this"))).toThrow(/cannot be decompressed/);
+  }
+  // A truncated gzip stream gives what it has, as in Kafka's own clients; its records are incomplete then.
+  expect(() => decompress(GZIP, Buffer.from("what is this"))).toThrow(/cannot be decompressed/);
+  expect(() => decompress(SNAPPY, hex("08 0d 05"))).toThrow(/cannot be decompressed/);
 });
 
 it("says what to do about an unsupported codec", () => {

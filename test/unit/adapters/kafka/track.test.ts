@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { PartitionEnd, Track } from "../../../../services/adapters/kafka/records/tracks.ts";
-import { batchBytes, fetchedOf } from "../../../support/kafka/fetch-image.ts";
+import { APPEND_TIME, batchBytes, fetchedOf } from "../../../support/kafka/fetch-image.ts";
 
 const LIMITS = { recordsMax: 1, bytesMax: 1_000_000 };
 
@@ -30,7 +30,7 @@ it("frees records that were read, while more are buffered", async () => {
   for (let offset = 0; offset <= 20; offset += 1) {
     fetches.push(feedOne(track, offset, `record ${offset}`));
     if (offset < ahead) continue;
-    const { records } = track.take(LIMITS);
+    const { records } = track.take(LIMITS, "throw");
     expect(String(records[0]?.value)).toBe(`record ${offset - ahead}`);
   }
   // The target of a new weak reference lives until the end of this turn of the event loop.
@@ -50,7 +50,49 @@ it("stops fetching ahead when it is full, and resumes when it is half empty", ()
   }
   expect(offset).toBe(8);
   let taken = 0;
-  for (; !track.wantsMore; taken += 1) track.take(LIMITS);
+  for (; !track.wantsMore; taken += 1) track.take(LIMITS, "throw");
   // One batch more than was read is decoded.
   expect(taken).toBe(4);
+});
+
+/** The broker has checked the bytes, and this reader does not know their codec. */
+const UNKNOWN_CODEC = 7 | APPEND_TIME;
+
+function trackWithUnknownCodec(): Track {
+  const track = trackAtStart();
+  const batches = [
+    batchBytes({ baseOffset: 0, values: ["first"] }),
+    batchBytes({ baseOffset: 1, values: ["a", "b", "c"], attributes: UNKNOWN_CODEC }),
+    batchBytes({ baseOffset: 4, values: ["last"] }),
+  ];
+  track.feed(fetchedOf(batches), 0, 0);
+  return track;
+}
+
+it("gives each record of a batch with an unknown codec with the reason, and goes on", () => {
+  const limits = { ...LIMITS, recordsMax: 10 };
+  const { records, nextOffset } = trackWithUnknownCodec().take(limits, "mark");
+  expect(records.map(({ offset, value }) => [offset, value?.toString()])).toEqual([
+    [0, "first"],
+    [1, undefined],
+    [2, undefined],
+    [3, undefined],
+    [4, "last"],
+  ]);
+  expect(records.map(({ unreadable }) => unreadable !== undefined)).toEqual([
+    false,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(records[1]?.unreadable).toContain("the unknown codec 7");
+  expect(nextOffset).toBe(5);
+});
+
+it("stops before such a batch in a topic whose records must all be read", () => {
+  const track = trackWithUnknownCodec();
+  const limits = { ...LIMITS, recordsMax: 10 };
+  expect(track.take(limits, "throw").records).toHaveLength(1);
+  expect(() => track.take(limits, "throw")).toThrow(/the unknown codec 7/);
 });

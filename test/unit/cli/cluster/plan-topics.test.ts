@@ -10,7 +10,12 @@ function facts(overrides: Partial<TopicFacts> = {}): readonly TopicFacts[] {
   return TOPICS.map((topic) => ({
     ...{ topic, name: `x.${topic}`, partitions: 6, replicationFactor: 3 },
     ...{ cleanupPolicy: "delete", retentionMs: 9 * DAY_MS, retentionBytes: -1 },
-    ...{ minInsyncReplicas: 2, timestampType: "LogAppendTime", messageBytesMax: 1_048_588 },
+    ...{
+      minInsyncReplicas: 2,
+      timestampType: "LogAppendTime",
+      compressionType: "lz4",
+      messageBytesMax: 1_048_588,
+    },
     ...overrides,
   }));
 }

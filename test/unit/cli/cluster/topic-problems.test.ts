@@ -10,7 +10,12 @@ function facts(
   return TOPICS.map((topic) => ({
     ...{ topic, name: `x.${topic}`, partitions: 4, replicationFactor: 1 },
     ...{ cleanupPolicy: "delete", retentionMs: JOURNAL_KEEP_MS, retentionBytes: -1 },
-    ...{ minInsyncReplicas: 1, timestampType: "LogAppendTime", messageBytesMax: 1_048_588 },
+    ...{
+      minInsyncReplicas: 1,
+      timestampType: "LogAppendTime",
+      compressionType: "lz4",
+      messageBytesMax: 1_048_588,
+    },
     ...overrides[topic],
   }));
 }

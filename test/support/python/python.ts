@@ -1,0 +1,62 @@
+// Python with the packages of requirements.txt, for tests with clients that are not ours.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { saySkipped } from "../skipped.ts";
+
+const run = promisify(execFile);
+
+export type Python = {
+  readonly available: boolean;
+  /** Why it is not available; empty when it is. */
+  readonly reason: string;
+  /** Runs a script of this folder. @throws Error with what it printed, where it fails. */
+  run(script: string, ...args: readonly string[]): Promise<string>;
+  /** The interpreter, for a script that a test ends by itself. */
+  readonly path: string;
+};
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const REQUIREMENTS = join(HERE, "requirements.txt");
+const CACHE = fileURLToPath(
+  new URL("../../../node_modules/.cache/callgate-python", import.meta.url),
+);
+
+/**
+ * The Python of a virtual environment that the first test makes. Use as
+ * `describe.skipIf(!python.available)(...)`. Throws when it is absent but required.
+ */
+export async function findPython(): Promise<Python> {
+  const digest = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex").slice(0, 16);
+  const folder = join(CACHE, digest);
+  const path = join(folder, "bin", "python");
+  let reason = "";
+  try {
+    if (!existsSync(path)) await makeEnvironment(folder);
+  } catch (error) {
+    const { message } = error as Error;
+    reason = `no Python 3 with venv, or its packages cannot be fetched: ${message.slice(0, 400)}`;
+    saySkipped("python", reason);
+  }
+  const runScript = async (script: string, ...args: readonly string[]): Promise<string> =>
+    (await run(path, [join(HERE, script), ...args])).stdout;
+  return { available: reason === "", reason, run: runScript, path };
+}
+
+/** Test files run side by side: each makes its own folder, and the first to finish gives the name. */
+async function makeEnvironment(folder: string): Promise<void> {
+  mkdirSync(CACHE, { recursive: true });
+  const own = mkdtempSync(join(CACHE, "new-"));
+  await run("python3", ["-m", "venv", own]);
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+  await run(join(own, "bin", "python"), [...pip, "--requirement", REQUIREMENTS]);
+  try {
+    renameSync(own, folder);
+  } catch (error) {
+    rmSync(own, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
