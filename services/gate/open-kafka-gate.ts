@@ -222,6 +222,7 @@ export function writtenWithOf(codec: Codec): (journalValue: Uint8Array) => Promi
     const { input, events } = codec.decodeJournal(value);
     if (input.type === "idle") return { at: null, outputs: [] };
     const { at } = input;
+    if (input.type === "forwarded") return { at, outputs: [] };
     if (input.type === "quarantined") return { at, outputs: [{ topic: "deadLetters", id: null }] };
     const outputs = events.flatMap((event) =>
       event.type === "allowed" || event.type === "refused" || event.type === "held"

@@ -80,7 +80,7 @@ export type InputPosition = {
   readonly appendTimeMs: number;
 };
 
-export type JournalInput = DecidedInput | QuarantinedInput | IdleInput;
+export type JournalInput = DecidedInput | ForwardedInput | QuarantinedInput | IdleInput;
 
 /** The input as it was decided, so that a journal can be decided again under another policy. */
 export type DecidedInput = {
@@ -94,6 +94,17 @@ export type QuarantinedInput = {
   readonly type: "quarantined";
   readonly at: InputPosition;
   readonly code: QuarantineCode;
+};
+
+/**
+ * An input that came on another partition than that of its conversation. The same commit appended it
+ * to the right partition, which decides it.
+ */
+export type ForwardedInput = {
+  readonly type: "forwarded";
+  readonly at: InputPosition;
+  /** The partition it went to. */
+  readonly partition: number;
 };
 
 export const QUARANTINE_CODES = [

@@ -72,17 +72,3 @@ export function partitionOf(key: string | Uint8Array, partitions: number): numbe
   const bytes = typeof key === "string" ? encoder.encode(key) : key;
   return (murmur2(bytes) & 0x7fffffff) % partitions;
 }
-
-/** Why a record with this key does not belong to the partition it came on; null: it does. */
-export function findMisrouting(
-  key: string,
-  recordKey: Uint8Array | null,
-  { partition, partitions }: { readonly partition: number; readonly partitions: number },
-): string | null {
-  if (recordKey === null || !isKey(recordKey, key)) {
-    return "the record's key is not tenantId/conversationId of its payload";
-  }
-  const right = partitionOf(recordKey, partitions);
-  if (right === partition) return null;
-  return `the record belongs to partition ${right} and came on ${partition}: use murmur2`;
-}

@@ -344,6 +344,7 @@ export type MetricName =
   | "commits_unknown"
   | "take_overs"
   | "dead_letters"
+  | "forwarded_inputs"
   | "ticks"
   | "idle_records"
   | "checkpoints"

@@ -13,6 +13,7 @@ import { withoutClear } from "../core/seal/seal-arguments.ts";
 import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
 import type { Engine } from "./engine.ts";
 import { FatalError, RetryableError, StateCorruptError } from "./errors.ts";
+import { forwardInput, routeOf } from "./forward-input.ts";
 import type {
   DecidedInput,
   InputPosition,
@@ -22,7 +23,7 @@ import type {
   QuarantineCode,
 } from "./journal.ts";
 import type { PartitionState, Progress } from "./partition-state.ts";
-import { conversationKey, findMisrouting } from "./partitioner.ts";
+import { conversationKey, isKey } from "./partitioner.ts";
 import type {
   Codec,
   Logger,
@@ -77,6 +78,8 @@ export type StagedBatch = {
   /** How many of the records are decisions. */
   readonly decisions: number;
   readonly deadLetters: number;
+  /** How many of the inputs went to another partition. */
+  readonly forwarded: number;
 };
 
 /** What became of one input, before it is journaled. */
@@ -104,6 +107,7 @@ export class BatchBuilder {
   #journaled = 0;
   #lastJournaled = -1;
   #deadLetters = 0;
+  #forwarded = 0;
   /** Has no acceptance any more once a record carries it. */
   #anchorTerms: AnchorTerms | null;
 
@@ -176,8 +180,9 @@ export class BatchBuilder {
       journaled: this.#journaled,
       lastJournaled: this.#lastJournaled,
       inputs: this.#inputs,
-      decisions: this.#records.length - this.#journaled - this.#deadLetters,
+      decisions: this.#records.length - this.#journaled - this.#deadLetters - this.#forwarded,
       deadLetters: this.#deadLetters,
+      forwarded: this.#forwarded,
     };
   }
 
@@ -191,7 +196,9 @@ export class BatchBuilder {
     if (decoded.input.type === "tick") return this.#tick(decoded.input, at, nowMs);
     const { tenantId, conversationId } = decoded.input;
     const key = conversationKey(tenantId, conversationId);
-    const misrouted = findMisrouting(key, record.key, this.#context);
+    const route = routeOf(key, record, this.#context);
+    if (route.type === "forward") return forwardInput(record, at, key, route.partition);
+    const misrouted = route.type === "misrouted" ? route.message : null;
     if (misrouted !== null && decoded.input.type !== "proposal") {
       return this.#makeQuarantined(fetched, at, "misrouted", misrouted);
     }
@@ -207,7 +214,7 @@ export class BatchBuilder {
     const events = engine.decide(state, sealed, nowMs);
     const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // Reuses the bytes of the input's key: each log would otherwise encode the text again.
-    const written = misrouted === null ? record.key : key;
+    const written = record.key !== null && isKey(record.key, key) ? record.key : key;
     const done: DecidedInput = { type: "decided", at, input: journaled };
     return this.#makeDecided(done, written, events, record.headers);
   }
@@ -332,6 +339,7 @@ export class BatchBuilder {
       this.#push({ topic: JOURNAL_TOPIC, partition, key: judged.key, value });
       for (const output of judged.outputs) this.#push(output);
       if (judged.input.type === "quarantined") this.#deadLetters += 1;
+      if (judged.input.type === "forwarded") this.#forwarded += 1;
     } catch (error) {
       applied.undo();
       throw error;

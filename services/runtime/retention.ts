@@ -7,13 +7,7 @@
  *    older than the retention time: whoever reads from the log's start can see that nothing younger
  *    is gone.
  */
-import {
-  INPUT_TOPICS,
-  type InputTopic,
-  JOURNAL_TOPIC,
-  type PerInput,
-  type Topic,
-} from "./topics.ts";
+import { isInputTopic, JOURNAL_TOPIC, type PerInput, type Topic } from "./topics.ts";
 
 /** Records that were appended together: the unit in which a log deletes. Oldest first. */
 export type LogSpan = {
@@ -87,8 +81,4 @@ export function trimTo(
     excessBytes -= candidate.bytes;
   }
   return start;
-}
-
-function isInputTopic(topic: Topic): topic is InputTopic {
-  return (INPUT_TOPICS as readonly string[]).includes(topic);
 }

@@ -314,6 +314,7 @@ export class StreamTask {
       metrics.count("inputs", batch.inputs);
       metrics.count("decisions", batch.decisions);
       metrics.count("dead_letters", batch.deadLetters);
+      metrics.count("forwarded_inputs", batch.forwarded);
       if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
       this.#acceptance = null;

@@ -39,6 +39,10 @@ export const INPUT_TOPICS = ["proposals", "results", "verdicts"] as const;
 
 export type InputTopic = (typeof INPUT_TOPICS)[number];
 
+export function isInputTopic(topic: Topic): topic is InputTopic {
+  return (INPUT_TOPICS as readonly Topic[]).includes(topic);
+}
+
 /** The topics that only the gate writes, beside its journal (`decisions`) and the dead letters. */
 export type DecisionTopic = "allowed" | "refused" | "held";
 

@@ -34,6 +34,7 @@ type RawJournal = Omit<JournalRecord, "input"> & {
   readonly inputKind: string;
   readonly at: InputPosition | null;
   readonly quarantineCode: string | null;
+  readonly forwardedTo: number | null;
   readonly proposal: RawProposal | null;
   readonly result: RawResult | null;
   readonly verdict: RawVerdict | null;
@@ -54,6 +55,7 @@ export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8A
     inputKind: decided === null ? input.type : decided.type,
     at: input.type === "idle" ? null : input.at,
     quarantineCode: input.type === "quarantined" ? input.code : null,
+    forwardedTo: input.type === "forwarded" ? input.partition : null,
     proposal: decided?.type === "proposal" ? proposalToRaw(decided, decisionOf(events)) : null,
     result: decided?.type === "result" ? resultToRaw(decided) : null,
     verdict: decided?.type === "verdict" ? verdictToRaw(decided) : null,
@@ -156,6 +158,8 @@ function inputFromRaw(raw: RawJournal): JournalRecord["input"] {
       const code = optionalMember(QUARANTINES, raw.quarantineCode);
       return { type: "quarantined", at: positionOf(raw), code: part(code) };
     }
+    case "forwarded":
+      return { type: "forwarded", at: positionOf(raw), partition: part(raw.forwardedTo) };
     case "proposal":
       return decidedInput(raw, proposalFromRaw(part(raw.proposal), decisionOf(raw.events)));
     case "result":

@@ -9,7 +9,7 @@ import type {
   ReadResult,
   WaitPosition,
 } from "../../runtime/ports.ts";
-import { INPUT_TOPICS, TOPICS, type Topic } from "../../runtime/topics.ts";
+import { isInputTopic, TOPICS, type Topic } from "../../runtime/topics.ts";
 import { allowManyListeners } from "../system/many-listeners.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { ClusterLink, type OffsetKind } from "./cluster-link.ts";
@@ -362,10 +362,6 @@ export class KafkaLog implements Log {
       `there is no partition ${partition} of ${topic}: the log has ${this.partitions}`,
     );
   }
-}
-
-function isInputTopic(topic: Topic): boolean {
-  return (INPUT_TOPICS as readonly Topic[]).includes(topic);
 }
 
 /**

@@ -13,6 +13,7 @@ const COUNTS: { readonly [name in MetricName]: string } = {
   commits_unknown: "transactions whose outcome was not known at first",
   take_overs: "times that a partition was taken over",
   dead_letters: "inputs that went to the dead letters",
+  forwarded_inputs: "inputs that came on another partition than that of their conversation",
   ticks: "ticks sent to the verdicts",
   idle_records: "journal records without an input",
   checkpoints: "checkpoints written",

@@ -26,6 +26,7 @@ import { voidableRules } from "../policy/trusted-proposals.ts";
 import { neededKeepMs } from "./plan-topics.ts";
 import { findClusterLosses } from "./recover.ts";
 import { askRegistry } from "./schemas.ts";
+import { findStrayInputs } from "./stray-inputs.ts";
 import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
 type Finding = {
@@ -148,16 +149,18 @@ async function topicLines(config: Config, policy: GatePolicy | undefined): Promi
   if (problems.length > 0) throw environmentError(problems);
   const names = facts.map(({ name }) => name);
   const link = new ClusterLink(newKafka(), names, config.kafka.requestTimeoutMs);
+  let strayInputs: readonly string[];
   try {
     await link.connect();
     const transactions = await findOpenTransactions(link, facts);
     const stuck = transactions.filter(({ sinceMs }) => Date.now() - sinceMs > OPEN_MS_MAX);
     const { brokers } = config.kafka;
     if (stuck.length > 0) throw environmentError(stuck.map((one) => describeOpen(one, brokers)));
+    strayInputs = await findStrayInputs(link, facts);
   } finally {
     await link.close();
   }
-  const warnings = topicWarnings(facts, keepMs);
+  const warnings = [...topicWarnings(facts, keepMs), ...strayInputs];
   if (warnings.length > 0) return { warnings };
   return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
 }

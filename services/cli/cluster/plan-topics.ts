@@ -2,7 +2,7 @@
 import { journalKeepMs } from "../../gate/gate-engine.ts";
 import type { GatePolicy } from "../../gate/gate-policy.ts";
 import type { TopicFacts } from "../../runtime/ports.ts";
-import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+import { isInputTopic, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
 import { counted } from "../output/text.ts";
 
 type TopicWishes = {
@@ -124,10 +124,6 @@ function whatIsLost(topic: Topic): string {
   if (topic === JOURNAL_TOPIC)
     return "only the gate's policy, which is not configured here, says what it needs";
   return `${isInputTopic(topic) ? "what no gate has decided" : "what its readers have not taken"} by then is lost`;
-}
-
-function isInputTopic(topic: Topic): boolean {
-  return (INPUT_TOPICS as readonly Topic[]).includes(topic);
 }
 
 function defaultKeepMs(topic: Topic): number {

@@ -1,7 +1,7 @@
 /** What `callgate doctor` reports about topics: what stops a process, and what may lose data. */
 import { checkTopics } from "../../gate/start-checks.ts";
 import type { TopicFacts } from "../../runtime/ports.ts";
-import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+import { isInputTopic, JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { ANY_CODEC, JOURNAL_KEEP_MS } from "./plan-topics.ts";
 
 /** What the gate and the other processes refuse to start on. @param keepMs see `neededKeepMs`. */
@@ -63,7 +63,7 @@ function describeShortRetention(facts: readonly TopicFacts[]): readonly string[]
 
 function anyCodec(facts: readonly TopicFacts[]): readonly string[] {
   return facts
-    .filter(({ topic, compressionType }) => isInput(topic) && compressionType === ANY_CODEC)
+    .filter(({ topic, compressionType }) => isInputTopic(topic) && compressionType === ANY_CODEC)
     .map(
       ({ name }) =>
         `\`${name}\` stores records with whatever codec their producers choose, and a codec that the gate ` +
@@ -71,15 +71,11 @@ function anyCodec(facts: readonly TopicFacts[]): readonly string[] {
     );
 }
 
-function isInput(topic: Topic): boolean {
-  return (INPUT_TOPICS as readonly Topic[]).includes(topic);
-}
-
 function cutOff(facts: readonly TopicFacts[]): readonly string[] {
   return facts
     .filter(({ topic, retentionBytes }) => topic !== JOURNAL_TOPIC && retentionBytes !== -1)
     .map(({ topic, name, retentionBytes }) => {
-      const lost = isInput(topic)
+      const lost = isInputTopic(topic)
         ? "what is not decided yet"
         : "what its readers have not taken yet";
       return (

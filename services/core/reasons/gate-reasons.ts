@@ -37,8 +37,9 @@ export const ENTRY_REASONS = {
     modelText:
       "This call was not run because it reached the wrong part of the system. This is not your mistake and calling again will not help; tell the user that the tool cannot be reached right now.",
     cause:
-      "The record's key does not name its conversation, or lies on a partition that its key does not hash to (murmur2).",
-    remedy: "Check the key and the partitioner of the producer.",
+      "The record was forwarded to the partition of its conversation, and a gate that counts partitions differently read it there.",
+    remedy:
+      "Let all gates of an installation see the same topics; `callgate doctor` names topics whose numbers of partitions differ.",
   },
   unauthenticated: {
     row: "envelope",

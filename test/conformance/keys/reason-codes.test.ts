@@ -1,9 +1,8 @@
-// The library can give every reason of the closed list.
+// The library can give every reason of the closed list but one.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
 import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
-import { openLog } from "../../../services/process/directory/open-log.ts";
 import {
   gatherCheckExamples,
   type ReasonCase,
@@ -11,7 +10,7 @@ import {
 } from "../../support/gate-story/check-examples.ts";
 import { outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell, tellWith } from "../../support/gate-story/tell.ts";
-import { makeDirectory, openGate } from "../../support/open-gate.ts";
+import { openGate } from "../../support/open-gate.ts";
 
 const MINUTE = 60_000;
 
@@ -55,25 +54,6 @@ async function twice(openStory: TellGate, policy: object): Promise<string> {
 
 const enforced = (code: ReasonCode): object => ({ ...TOOLS, checks: { [code]: "enforce" } });
 
-/** A record of another program in the log, under a key that is not the call's. */
-async function misrouted(): Promise<string> {
-  const directory = makeDirectory();
-  const story = await tell(TOOLS, directory);
-  const { log, codec, close } = openLog(directory);
-  try {
-    const call = { conversationId: "c", callId: "1", turn: "1", step: "1", tool: "look" };
-    const value = Buffer.from(JSON.stringify({ ...call, arguments: "{}" }));
-    await log.append([{ topic: "proposals", partition: 0, key: "default/another", value }]);
-    const position = { topic: "refused", partition: 0, offset: 0 } as const;
-    await log.waitForNew([position], 30_000);
-    const { records } = await log.read("refused", 0, 0, { recordsMax: 1, bytesMax: 100_000 });
-    const { decisionId } = codec.decodeRefused(records[0]?.value ?? new Uint8Array());
-    return outcomeOf(await story.gate.awaitDecision(decisionId));
-  } finally {
-    await close();
-  }
-}
-
 /** A program's own code makes the gate fail: a value that throws when it is read again. */
 async function internalError(): Promise<string> {
   const raises = () => {
@@ -100,7 +80,6 @@ async function internalError(): Promise<string> {
 const CASES: Readonly<Partial<Record<ReasonCode, ReasonCase>>> = {
   malformed: async (openStory) => (await openStory(TOOLS)).outcome("look", "{"),
   too_large: async (openStory) => (await openStory(TOOLS)).outcome("look", "x".repeat(2_000_000)),
-  misrouted,
   unauthenticated: async () => {
     const { verifying } = makeTokenKey("EdDSA", "a");
     const gate = await openGate({ policy: TOOLS, proposalKeys: { keys: [verifying] } });
@@ -213,6 +192,9 @@ const CASES: Readonly<Partial<Record<ReasonCode, ReasonCase>>> = {
   },
 };
 
+/** Needs partitions that two gates count differently, and the library has one: test/unit/runtime/process-batch.test.ts. */
+const ONLY_ON_KAFKA = ["misrouted"];
+
 const examples = await gatherCheckExamples();
 const cases = Object.assign({}, CASES, ...examples.map(({ reasons }) => reasons)) as Readonly<
   Record<string, ReasonCase>
@@ -228,5 +210,5 @@ test("the list equals the published one, and each reason has a case", () => {
   ) as { readonly reasons: readonly { readonly code: string }[] };
   const codes = published.reasons.map(({ code }) => code);
   expect([...codes].sort()).toEqual([...REASON_CODES].sort());
-  expect(Object.keys(cases).sort()).toEqual([...codes].sort());
+  expect([...Object.keys(cases), ...ONLY_ON_KAFKA].sort()).toEqual([...codes].sort());
 });

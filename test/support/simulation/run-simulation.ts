@@ -9,6 +9,7 @@ import type { ReadContext, Start } from "../../../services/runtime/restore-conte
 import { StreamTask } from "../../../services/runtime/task.ts";
 import type { TaskOptions } from "../../../services/runtime/task-context.ts";
 import { INPUT_TOPICS, TOPICS } from "../../../services/runtime/topics.ts";
+import { checkForwarded } from "./check-forwarded.ts";
 import { checkTopics, type TopicReader } from "./check-topics.ts";
 import { HOLD_MS, TIME_LIMIT_MS } from "./engines.ts";
 import { CLUSTER_ID, FakeWorld } from "./fake-outside.ts";
@@ -99,6 +100,11 @@ export class Simulation {
     const read = this.reader();
     this.#problems.push(
       ...checkTopics(read, (revision) => this.#trueEngine(revision), checkedJson),
+      ...checkForwarded(
+        read("decisions"),
+        checkedJson,
+        (topic, partition) => this.#world.topics.read(topic, partition, 0, EVERYTHING).records,
+      ),
     );
     const digest = createHash("sha256");
     for (const topic of TOPICS) for (const { value } of read(topic)) digest.update(value ?? "-");

@@ -503,6 +503,10 @@ const entered = fc.oneof(
     }),
     events: fc.constant<GateEvent[]>([]),
   }),
+  record({
+    input: record({ type: fc.constant("forwarded" as const), at: position, partition: fc.nat() }),
+    events: fc.constant<GateEvent[]>([]),
+  }),
   fc.constant({ input: { type: "idle" as const }, events: [] as GateEvent[] }),
 );
 

@@ -215,8 +215,6 @@ describe("an input that cannot be decided", () => {
     ["of broken bytes", fetched("{"), "undecodable"],
     ["without a value", fetched(null), "undecodable"],
     ["of a batch that cannot be read", unreadableInput(), "unreadable"],
-    ["that is a result under another key", fetched(result(), { key: "t/x" }), "misrouted"],
-    ["that is a result without a key", fetched(result(), { key: null }), "misrouted"],
     ["that cannot be journaled", fetched(kit.proposal({ tool: UNWRITABLE })), "internal_error"],
   ])("%s goes to the dead letters, and the partition goes on", (_what, input, code) => {
     const { batch, journal } = batchOf([input, fetched(kit.proposal(), { offset: 1 })]);
@@ -332,19 +330,58 @@ describe("where some tool has sensitive arguments", () => {
   });
 });
 
-describe("a misrouted proposal", () => {
-  it.each<readonly [string, string | null, string, number]>([
-    ["under a key that is not its own", "t/other", "c", 1],
-    ["without a key", null, "c", 1],
-    ["on another partition than its key's", `t/${elsewhere()}`, elsewhere(), 2],
-  ])("%s is refused", (_what, key, conversationId, partitions) => {
-    const { journal } = batchOf([fetched(kit.proposal({ conversationId }), { key })], {
-      partitions,
+describe("an input that is not under the key of its conversation", () => {
+  it.each<readonly [string, string | null]>([
+    ["under another key", "t/other"],
+    ["without a key", null],
+  ])("is decided on the right partition %s", (_what, key) => {
+    const { journal, batch } = batchOf([fetched(kit.proposal(), { key })]);
+    expect(journal[0]?.events).toMatchObject([{ type: "allowed" }]);
+    expect(batch.records.map((record) => String(record.key))).toEqual([KEY, KEY]);
+  });
+});
+
+describe("an input on another partition than its conversation's", () => {
+  const conversationId = elsewhere();
+  const key = `t/${conversationId}`;
+  const proposal = kit.proposal({ conversationId });
+  const headers = [{ name: "traceparent", value: "00-1-2-3" }];
+
+  it.each<readonly [string, InputTopic, GateInput]>([
+    ["proposal", "proposals", proposal],
+    ["result", "results", { ...result(), conversationId } as GateInput],
+  ])("is forwarded in the commit that journals it: a %s", (_what, topic, input) => {
+    const { journal, batch } = batchOf(
+      [fetched(input, { topic, key: "t/any", offset: 7, headers })],
+      { partitions: 2 },
+    );
+    expect(journal[0]).toMatchObject({
+      input: { type: "forwarded", partition: 1, at: { topic, partition: 0, offset: 7 } },
+      events: [],
     });
+    const [, forwarded] = batch.records;
+    expect(forwarded).toEqual({
+      ...{ topic, partition: 1, key, value: encodeJson(input) },
+      headers: [...headers, { name: "callgate-forwarded-from", value: `${topic}/0/7` }],
+    });
+    expect([batch.records.length, batch.forwarded, batch.decisions]).toEqual([2, 1, 0]);
+  });
+
+  it("is not forwarded twice", () => {
+    const forwarded = [{ name: "callgate-forwarded-from", value: "proposals/1/3" }];
+    const { journal, batch } = batchOf(
+      [
+        fetched(proposal, { key, headers: forwarded }),
+        fetched({ ...result(), conversationId } as GateInput, { key, headers: forwarded }),
+      ],
+      { partitions: 2 },
+    );
     expect(journal[0]?.events[0]).toMatchObject({
       type: "refused",
       refusal: { reason: "misrouted" },
     });
+    expect(journal[1]?.input).toMatchObject({ type: "quarantined", code: "misrouted" });
+    expect(batch.forwarded).toBe(0);
   });
 });
 

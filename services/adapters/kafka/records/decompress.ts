@@ -42,16 +42,16 @@ const CODECS: readonly { readonly name: string; readonly unpack: Unpack }[] = [
  *   for more than `bytesMax` bytes.
  */
 export function decompress(codec: number, bytes: Buffer, bytesMax = BYTES_MAX): Buffer {
-  const found = CODECS[codec];
-  if (found === undefined) {
+  const entry = CODECS[codec];
+  if (entry === undefined) {
     const text = `records are compressed with the unknown codec ${codec}`;
     const remedy = "let producers use zstd, lz4, snappy, gzip or none";
     throw new FatalError("log_unreadable", `${text}: ${remedy}`);
   }
   try {
-    return found.unpack(bytes, bytesMax);
+    return entry.unpack(bytes, bytesMax);
   } catch (cause) {
-    const text = `a record batch with ${found.name} compression cannot be decompressed`;
+    const text = `a record batch with ${entry.name} compression cannot be decompressed`;
     throw new FatalError("log_corrupt", `${text}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -19,7 +19,7 @@ import type {
   OutgoingRecord,
   PartitionWriter,
 } from "../../../runtime/ports.ts";
-import type { InputTopic, PerInput } from "../../../runtime/topics.ts";
+import { type InputTopic, isInputTopic, type PerInput } from "../../../runtime/topics.ts";
 import { withTimeout } from "../../system/with-timeout.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "../map-error.ts";
 import type { Grant, GroupMembership } from "../membership/group-membership.ts";
@@ -233,7 +233,9 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   #messagesOf(records: readonly OutgoingRecord[]): TopicMessages[] {
-    const stray = records.find(({ partition }) => partition !== this.partition);
+    const stray = records.find(
+      ({ topic, partition }) => partition !== this.partition && !isInputTopic(topic),
+    );
     if (stray !== undefined) {
       throw new FatalError("unexpected", `a record for another partition: ${stray.partition}`);
     }

@@ -48,8 +48,8 @@ it("refuses more output than the limit, whatever the codec", () => {
 });
 
 it("refuses truncated and invalid bytes, whatever the codec", () => {
-  const wholes = [SNAPPY_BLOCK, LZ4_FRAME, ZSTD_FRAME];
-  for (const [index, whole] of wholes.entries()) {
+  const all = [SNAPPY_BLOCK, LZ4_FRAME, ZSTD_FRAME];
+  for (const [index, whole] of all.entries()) {
     const codec = index + SNAPPY;
     const cut = whole.subarray(0, whole.length / 2);
     expect(() => decompress(codec, cut), `codec ${codec}`).toThrow(/cannot be decompressed/);
