@@ -35,7 +35,7 @@ export type {
   Warning,
 } from "../client/api/gate-types.ts";
 export type { Guarded, ToolHandler, Tools } from "../client/api/guard-types.ts";
-export { isRefused, type Refused } from "../client/api/refused.ts";
+export { isRefused, type Refused, type RefusedJson, toModel } from "../client/api/refused.ts";
 export { noEffect } from "../client/calls/call-error.ts";
 export {
   type WrappedAnswer,

@@ -140,6 +140,8 @@ function unknownOutcome(priorCall: PriorCall): Finding {
     reason: "outcome_unknown",
     rule: "deduplication",
     disposition: "ask_user",
+    // Not for the model, which might have a shell to run it in.
+    userMessage: `It is not known whether ${priorCall.tool} took effect. Look there, then settle it: \`callgate calls reconcile ${priorCall.decisionId} --outcome succeeded\` (or failed, not_executed).`,
     previous: priorCall,
     resolution: "confirmation",
   });

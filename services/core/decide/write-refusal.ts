@@ -2,6 +2,7 @@
 import type { CallContext, Finding } from "../checks/check.ts";
 import { cutText } from "../cut-text.ts";
 import type { Decision } from "../decision.ts";
+import { describeDuration } from "../describe-duration.ts";
 import { writeDuplicateNote } from "../duplicate-note.ts";
 import type { Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
 import { joinSentences, quoteText } from "../hidden-text.ts";
@@ -53,6 +54,7 @@ export function writeRefusal(
     message: joinSentences([
       row.modelText,
       finding.detail,
+      waitSentence(finding.retryAfterMs),
       ...problemLines(finding.problems),
       shown,
       lookFirst(finding, suggestedNext),
@@ -78,6 +80,10 @@ export function writeRefusal(
     earlierResults: finding.earlierResults,
     userMessage: userMessage(finding, escalation, draft.call.tool),
   };
+}
+
+function waitSentence(retryAfterMs: number | null): string | null {
+  return retryAfterMs === null ? null : `Wait at least ${describeDuration(retryAfterMs)}.`;
 }
 
 function dispositionAt(level: Level, own: Disposition): Disposition {

@@ -205,8 +205,15 @@ describe("a guarded tool", () => {
     const tools = gate.guard({ send_mail: () => ({ refused: true, reason: "mine" }) }, CONTEXT);
     expect(isRefused(await tools.send_mail({ to: "ann" }))).toBe(false);
     const refused = refusedOf(await tools.send_mail({ to: "ann" }));
-    expect(JSON.parse(JSON.stringify(refused))).toEqual({ ...refused });
-    expect(isRefused(JSON.parse(JSON.stringify(refused)))).toBe(false);
+    const { reason, callId, message } = refused;
+    const json = JSON.parse(JSON.stringify(refused));
+    expect(json).toEqual({ refused: true, reason, callId, message });
+    expect([json, { ...refused }, structuredClone(refused)].map(isRefused)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect({ ...refused }).toEqual(structuredClone(refused));
   });
 
   test("throws for errors of the program before anything is proposed", async () => {
