@@ -18,6 +18,7 @@ import type { GateClient } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
 import { Guard } from "./guard/guard.ts";
 import { checkClose, checkGuardOptions } from "./inputs/check-options.ts";
+import { conversationInput, grantInput } from "./inputs/ruling.ts";
 import { PendingCalls } from "./journal/pending-calls.ts";
 import { runKeepingAlive } from "./keep-alive.ts";
 
@@ -70,6 +71,15 @@ export function composeCallgate(
       notify(await client.decideHold("approve", approvalId, verdict)),
     deny: async (approvalId, verdict) =>
       notify(await client.decideHold("deny", approvalId, verdict)),
+    cancel: async (approvalId, verdict) =>
+      notify(await client.decideHold("cancel", approvalId, verdict)),
+    grant: async (conversation, order) => client.rule(grantInput("grant", conversation, order)),
+    revoke: async (conversation, scope) => client.rule(grantInput("revoke", conversation, scope)),
+    reconcile: (decisionId, reconciliation) => client.reconcile(decisionId, reconciliation),
+    resume: async (conversation, verdict) =>
+      client.rule(conversationInput("resume", conversation, verdict)),
+    endConversation: async (conversation, verdict) =>
+      client.rule(conversationInput("end", conversation, verdict)),
     pending: async (filter = {}) => {
       assertOpen();
       return pending.list(filter, assertOpen);

@@ -7,7 +7,7 @@
  */
 
 import type { CallAllowed, DecisionEvent, OutcomeUnknown } from "../core/events.ts";
-import type { CallError } from "../core/inputs.ts";
+import type { CallError, VerdictInput } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { RecordHeader } from "../runtime/ports.ts";
@@ -19,7 +19,9 @@ import type {
   Decision,
   ProposalToken,
   ProposedCall,
+  Reconciliation,
   ReportOutcome,
+  RulingOutcome,
   StoredResult,
   UnavailableDetail,
   WaitOptions,
@@ -36,9 +38,15 @@ import {
   reportOfExecution,
   resultInput,
 } from "./inputs/report.ts";
-import { unknownApproval, verdictIgnored, verdictInput } from "./inputs/verdict.ts";
+import { reconcileInput, whyNotRuled } from "./inputs/ruling.ts";
+import {
+  type HoldVerdict,
+  unknownApproval,
+  verdictIgnored,
+  verdictInput,
+} from "./inputs/verdict.ts";
 import { CallReader } from "./journal/call-reader.ts";
-import { JournalCalls } from "./journal/journal-calls.ts";
+import { JournalCalls, unknownDecision } from "./journal/journal-calls.ts";
 import { JournalReplies, type OutgoingInput } from "./journal/journal-replies.ts";
 import { isDecision } from "./journal/recent-calls.ts";
 
@@ -147,11 +155,7 @@ export class GateClient {
    * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written;
    *   `timeout`.
    */
-  async decideHold(
-    kind: "approve" | "deny",
-    approvalId: string,
-    verdict: Approval,
-  ): Promise<Decision> {
+  async decideHold(kind: HoldVerdict, approvalId: string, verdict: Approval): Promise<Decision> {
     const time = this.timeFor(approvalId);
     const call = await this.#calls.held(approvalId, time);
     if (call === undefined) throw unknownApproval(approvalId);
@@ -164,6 +168,21 @@ export class GateClient {
       if (held !== undefined) return this.#proposed(held, true).decision;
     }
     throw verdictIgnored(event, approvalId);
+  }
+
+  /** Sends an order. @throws CallgateError where nothing was written, or `timeout`. */
+  async rule(order: VerdictInput): Promise<RulingOutcome> {
+    const value = this.#link.codec.encodeVerdict(order);
+    const { record } = await this.#send("verdicts", order, value);
+    const why = whyNotRuled(record.events);
+    return why === undefined ? { taken: true } : { taken: false, why };
+  }
+
+  /** @throws CallgateError `unknown_decision`, `invalid_input`, or not written; `timeout`. */
+  async reconcile(decisionId: string, reconciliation: Reconciliation): Promise<RulingOutcome> {
+    const call = await this.#calls.get(decisionId, this.timeFor(decisionId));
+    if (call === undefined) throw unknownDecision(decisionId);
+    return this.rule(reconcileInput(call, decisionId, reconciliation));
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
+import { verdictFrom } from "../../client/inputs/ruling.ts";
 import { hasVisible } from "../../core/hidden-text.ts";
 import type { VerdictSubject } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
@@ -15,7 +16,7 @@ import { revealed } from "../output/text.ts";
 import { decidedSentence, findDecided, findHolds } from "./find-holds.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { isDecided, whyIgnored } from "./hold.ts";
-import { sendVerdict, verdictFrom } from "./send-verdict.ts";
+import { sendVerdict } from "./send-verdict.ts";
 import { shownSpeaker } from "./shown-names.ts";
 import { outcomeOf, reopening, tellVerdict } from "./tell-verdict.ts";
 

@@ -1,6 +1,6 @@
 /** Appends a verdict and waits until the gate journals its effect. */
+import { verdictFrom } from "../../client/inputs/ruling.ts";
 import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
-import type { VerdictInput } from "../../core/inputs.ts";
 import { conversationKey, partitionOf } from "../../runtime/partitioner.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { readJournaled } from "../cluster/journal-records.ts";
@@ -15,12 +15,9 @@ const WAIT_MS = 3_000;
 export const NOT_TAKEN = `no gate has processed it within ${WAIT_MS / 1_000} s; the gate of its partition will, once it runs`;
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 16 * 1024 * 1024 };
 
-export type VerdictFields = Pick<VerdictInput, "kind" | "tenantId" | "conversationId" | "by"> &
-  Partial<VerdictInput>;
-
 /** The events that the verdict caused; null if no gate processed it in time: the next one does. */
 export async function sendVerdict(
-  fields: VerdictFields,
+  fields: Parameters<typeof verdictFrom>[0],
   source: Source,
 ): Promise<readonly GateEvent[] | null> {
   const { log, codec } = source;
@@ -43,21 +40,6 @@ export async function sendVerdict(
     from = read.nextOffset;
   }
   return null;
-}
-
-export function verdictFrom(fields: VerdictFields): VerdictInput {
-  return {
-    type: "verdict",
-    approvalId: null,
-    decisionId: null,
-    outcome: null,
-    tier: null,
-    tool: null,
-    calls: null,
-    untilMs: null,
-    reason: null,
-    ...fields,
-  };
 }
 
 /** Why a verdict changed nothing, and what to do. */

@@ -2,7 +2,8 @@
  * Verdicts that answer no held call: grants, ending and reopening a conversation, reconciling an
  * unknown outcome.
  */
-import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
+import { type RulingIgnored, whyNotRuled } from "../../client/inputs/ruling.ts";
+import type { GateEvent } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
@@ -110,7 +111,8 @@ async function tell(
   events: readonly GateEvent[] | null,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const ignored = whyNotRuled(events);
+  // Null: no gate has processed it yet.
+  const ignored = events === null ? undefined : whyNotRuled(events);
   const taken = events !== null && ignored === undefined;
   const text = json
     ? JSON.stringify({ taken, ...(ignored === undefined ? {} : { ignored }) })
@@ -126,16 +128,6 @@ function sentence(
 ): string {
   if (events === null) return `it is recorded; ${NOT_TAKEN}`;
   return ignored === undefined ? done : `changed nothing: ${RULING_SENTENCES[ignored]}`;
-}
-
-/** A dead letter is journaled without events. */
-type RulingIgnored = IgnoredWhy | "dead_letter";
-
-/** Undefined: carried out, or not processed by any gate yet (null). */
-export function whyNotRuled(events: readonly GateEvent[] | null): RulingIgnored | undefined {
-  if (events === null) return undefined;
-  if (events.some(({ type }) => type === "ruled" || type === "reconciled")) return undefined;
-  return events.find((event) => event.type === "ignored")?.why ?? "dead_letter";
 }
 
 const RULING_SENTENCES: Readonly<Record<RulingIgnored, string>> = {

@@ -5,13 +5,18 @@ import type { CallReport } from "../inputs/report.ts";
 import type {
   AnswerForm,
   Approval,
+  ConversationRef,
   Decision,
+  GrantOrder,
+  GrantScope,
   GuardContext,
   GuardOptions,
   PendingCall,
   PendingFilter,
   ProposedCall,
+  Reconciliation,
   ReportOutcome,
+  RulingOutcome,
   StoredResult,
   Verdict,
   WaitOptions,
@@ -36,6 +41,24 @@ export interface Callgate {
   approve(approvalId: string, verdict: Approval): Promise<Decision>;
   /** Refuses a held call for good. */
   deny(approvalId: string, verdict: Verdict): Promise<Decision>;
+  /** Withdraws a held call, as whoever no longer needs it: it is refused for good. */
+  cancel(approvalId: string, verdict: Verdict): Promise<Decision>;
+  /**
+   * Allows calls of one tool, or under one tier, before anybody asks. The gate must know the
+   * conversation: it has decided a call of it.
+   */
+  grant(conversation: ConversationRef, grant: GrantOrder): Promise<RulingOutcome>;
+  /** Withdraws what is left of a grant. */
+  revoke(conversation: ConversationRef, scope: GrantScope): Promise<RulingOutcome>;
+  /**
+   * Reports how a call ended whose outcome is unknown, or that failed and may have taken effect.
+   * Look at what the call acts on first: the gate believes it.
+   */
+  reconcile(decisionId: string, reconciliation: Reconciliation): Promise<RulingOutcome>;
+  /** Decides calls of an ended or stopped conversation again. */
+  resume(conversation: ConversationRef, verdict: Verdict): Promise<RulingOutcome>;
+  /** Refuses all further calls of a conversation. */
+  endConversation(conversation: ConversationRef, verdict: Verdict): Promise<RulingOutcome>;
   /** Lists the calls that wait for a person, the oldest first. */
   pending(filter?: PendingFilter): Promise<readonly PendingCall[]>;
   /** Waits until a held call is allowed or refused. Returns any other decision at once. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../core/canonical/json-value.ts";
 import type { CustomNormalizer } from "../../core/capabilities.ts";
-import type { Refusal } from "../../core/events.ts";
+import type { IgnoredWhy, Refusal } from "../../core/events.ts";
 import type { CallError, FailureEffect, Money, ResultStatus } from "../../core/inputs.ts";
 import type { ReasonCode } from "../../core/reasons/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
@@ -146,6 +146,36 @@ export type Verdict = {
   readonly by: string;
   readonly reason?: string;
 };
+
+/** A conversation by its names; `tenantId` is `default` if absent. */
+export type ConversationRef = {
+  readonly tenantId?: string;
+  readonly conversationId: string;
+};
+
+/** The calls that a grant is about: those of one tool, or those under one tier. */
+export type GrantScope = Verdict &
+  (
+    | { readonly tool: string; readonly tier?: never }
+    | { readonly tier: string; readonly tool?: never }
+  );
+
+export type GrantOrder = GrantScope & {
+  /** How many calls, default 1. */
+  readonly calls?: number | "any";
+  /** Unix time in ms; without it, as long as the conversation lasts. */
+  readonly untilMs?: number;
+};
+
+export type Reconciliation = Verdict & {
+  /** `failed` and `not_executed`: the call certainly took no effect. */
+  readonly outcome: "succeeded" | "failed" | "not_executed";
+};
+
+/** `taken: false`: the journal has the order, and it changed nothing; `why` says for what reason. */
+export type RulingOutcome =
+  | { readonly taken: true }
+  | { readonly taken: false; readonly why: IgnoredWhy | "dead_letter" };
 
 /** Selects the waiting calls to list; an empty filter selects all. */
 export type PendingFilter = {

@@ -7,8 +7,10 @@ import type { Approval } from "../api/gate-types.ts";
 import type { JournaledCall } from "../journal/recent-calls.ts";
 import { memberProblem } from "./check-options.ts";
 
+export type HoldVerdict = "approve" | "deny" | "cancel";
+
 export function verdictInput(
-  kind: "approve" | "deny",
+  kind: HoldVerdict,
   call: JournaledCall,
   approvalId: string,
   verdict: Approval,
@@ -43,15 +45,17 @@ function verdictProblem(verdict: Approval): string | undefined {
   }
   const unspeakable = speakerProblem(verdict.by);
   if (unspeakable !== undefined) return `the verdict cannot be given: ${unspeakable}`;
-  const reason: unknown = verdict.reason;
-  if (reason === undefined || reason === null) return undefined;
-  const isText = typeof reason === "string" && reason.length <= REASON_CHARACTERS;
-  return isText ? undefined : WRONG_REASON;
+  return isValidReason(verdict.reason) ? undefined : `the verdict cannot be given: ${WRONG_REASON}`;
+}
+
+export function isValidReason(reason: unknown): boolean {
+  if (reason === undefined || reason === null) return true;
+  return typeof reason === "string" && reason.length <= REASON_CHARACTERS;
 }
 
 /** A generous bound: nobody reads a longer reason. */
 const REASON_CHARACTERS = 16_384;
-const WRONG_REASON = `the verdict cannot be given: \`reason\` must be text of at most ${REASON_CHARACTERS} characters`;
+export const WRONG_REASON = `\`reason\` must be text of at most ${REASON_CHARACTERS} characters`;
 
 /** The largest time that records can hold. */
 const TIME_MAX_MS = 2 ** 52 - 1;
@@ -71,14 +75,18 @@ function furtherCalls({ tool }: JournaledCall, { further }: Approval) {
     const what = `a whole number from 1 to ${MANUAL_GRANT_CALLS_MAX}, or \`any\``;
     throw new CallgateError("invalid_input", `\`further.calls\` must be ${what}`);
   }
-  if (untilMs !== null && !(Number.isInteger(untilMs) && untilMs <= TIME_MAX_MS)) {
-    const what = `a whole number of ms that is at most ${TIME_MAX_MS}`;
-    throw new CallgateError("invalid_input", `\`further.untilMs\` must be ${what}`);
-  }
-  if (untilMs !== null && untilMs <= Date.now()) {
-    throw new CallgateError("invalid_input", "`further.untilMs` must be in the future");
-  }
+  const problem = untilProblem(untilMs, "further.untilMs");
+  if (problem !== undefined) throw new CallgateError("invalid_input", problem);
   return { tool, calls: calls === "any" ? null : calls, untilMs };
+}
+
+/** What is wrong with the end of a grant; undefined: nothing, or the grant has no end. */
+export function untilProblem(untilMs: number | null, name: string): string | undefined {
+  if (untilMs === null) return undefined;
+  if (!(Number.isInteger(untilMs) && untilMs <= TIME_MAX_MS)) {
+    return `\`${name}\` must be a whole number of ms that is at most ${TIME_MAX_MS}`;
+  }
+  return untilMs > Date.now() ? undefined : `\`${name}\` must be in the future`;
 }
 
 export function verdictIgnored(event: GateEvent | undefined, approvalId: string): CallgateError {

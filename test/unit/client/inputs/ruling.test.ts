@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { whyNotRuled } from "../../../../services/cli/conversations/rule.ts";
+import { whyNotRuled } from "../../../../services/client/inputs/ruling.ts";
 import type { GateEvent, InputIgnored, VerdictRuled } from "../../../../services/core/events.ts";
 
 const name = { tenantId: "default", conversationId: "c" };
@@ -10,9 +10,8 @@ const ignored: InputIgnored = {
   ...{ type: "ignored", ...name, input: "end", why: "unknown_conversation", id: null },
 };
 
-it.each<readonly [string, readonly GateEvent[] | null, string | undefined]>([
+it.each<readonly [string, readonly GateEvent[], string | undefined]>([
   ["is done where the gate ruled so", [ruled], undefined],
-  ["is not refused where no gate has processed it", null, undefined],
   ["was ignored, with the gate's reason", [ignored], "unknown_conversation"],
   ["was no verdict where nothing came of it", [], "dead_letter"],
 ])("reports whether a verdict took effect: %s", (_title, events, why) => {
