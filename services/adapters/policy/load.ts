@@ -38,14 +38,14 @@ export type LoadResult =
  * a template) come from the core with a path, and `source.locate` finds their line.
  */
 export function loadPolicy(input: readonly PolicyFile[] | object): LoadResult {
-  const read: ReadPolicy = { blocks: [], positions: new Map(), problems: [] };
+  const read: ReadPolicy = { blocks: [], positions: new Map(), later: new Map(), problems: [] };
   if (Array.isArray(input)) {
     for (const file of input as readonly PolicyFile[]) readYaml(file, read);
     if (input.length === 0) read.problems.push(NO_FILES);
   } else readObject(input, read);
 
   const { positions, problems } = read;
-  const raw = foldBlocks(read.blocks, problems);
+  const raw = foldBlocks(read);
   const parsed = policyDocument.safeParse(raw);
   const unreadable = new Set(problems.map(({ path }) => path));
   if (!parsed.success) {

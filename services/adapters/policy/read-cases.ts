@@ -173,7 +173,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function readCases(file: PolicyFile): CasesResult {
-  const read: ReadPolicy = { blocks: [], positions: new Map(), problems: [] };
+  const read: ReadPolicy = { blocks: [], positions: new Map(), later: new Map(), problems: [] };
   readYaml(file, read, CASES_ROOT);
   if (read.problems.length > 0) return { ok: false, problems: read.problems };
   const raw = Object.fromEntries(read.blocks.map(({ name, value }) => [name, value]));

@@ -33,9 +33,16 @@ export type WrittenBlock = {
 
 export type ReadPolicy = {
   readonly blocks: WrittenBlock[];
+  /** Where each path was written first. */
   readonly positions: Positions;
+  /** Where later files wrote a path again, by `laterKey`. */
+  readonly later: Positions;
   readonly problems: PolicyProblem[];
 };
+
+export function laterKey(file: string, path: string): string {
+  return `${file}\n${path}`;
+}
 
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 /** Limit of the values of a file with anchors expanded, against files that multiply by anchors. */
@@ -219,11 +226,17 @@ function recordPosition(
 ): void {
   const key = reader.lines.linePos(keyOffset);
   const value = reader.lines.linePos(valueOffset);
-  reader.into.positions.set(policyPath(path), {
-    file: reader.file,
+  const { file } = reader;
+  const { positions, later } = reader.into;
+  const at = policyPath(path);
+  const first = positions.get(at)?.file ?? file;
+  const position = {
+    file,
     key: { line: key.line, column: key.col },
     value: { line: value.line, column: value.col },
-  });
+  };
+  if (first === file) positions.set(at, position);
+  else later.set(laterKey(file, at), position);
 }
 
 function addProblem(
