@@ -24,11 +24,18 @@ import { ensureInstalled, ROOT } from "./ensure-installed.js";
  */
 
 const EQUIVALENT = "test/mutants/equivalent.json";
-/** No property tests: they draw new cases each time, so a change that they notice today may survive tomorrow. */
+/**
+ * Property tests draw the same cases each time here (test/mutants/fixed-seed.js): a change that they notice
+ * today must not survive tomorrow. Slow ones are left out.
+ */
 const TESTS = [
   "test/unit/core",
   "test/unit/collections",
   "test/conformance/core/normalizers.test.ts",
+  "test/property/core/approvals.test.ts",
+  "test/property/core/outcomes.test.ts",
+  "test/property/core/outcome-orders.test.ts",
+  "test/property/core/tool-names.test.ts",
 ];
 const COPIED = [
   "services",

@@ -28,7 +28,8 @@ const vitest = await createVitest("test", {
   maxWorkers: 1,
   isolate: false,
   reporters: [{}],
-  include: ["test/{unit,conformance}/{core,collections}/**/*.test.ts"],
+  include: ["test/{unit,conformance,property}/{core,collections}/**/*.test.ts"],
+  setupFiles: [join(root, "test/mutants/fixed-seed.js")],
   runner: join(root, "test/mutants/runner.js"),
   sequence: { sequencer: InputOrderSequencer },
   // A busy machine must not fail a test: the lane kills a process that does not answer (lane.js).
