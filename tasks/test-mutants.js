@@ -32,6 +32,8 @@ const TESTS = [
   "test/unit/core",
   "test/unit/collections",
   "test/conformance/core/normalizers.test.ts",
+  "test/unit/adapters/policy",
+  "test/unit/cli/explain",
   "test/property/core/approvals.test.ts",
   "test/property/core/outcomes.test.ts",
   "test/property/core/outcome-orders.test.ts",

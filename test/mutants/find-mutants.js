@@ -43,6 +43,10 @@ const JUDGES = /^services\/core\/(checks|decide)\//;
  */
 const SHORT_CUTS = /^services\/collections\/bloom-filter\.ts$/;
 
+/** Functions and a file whose texts `callgate explain` prints: no decision depends on them. */
+const EXPLAINING = /^show[A-Z]/;
+const EXPLAINING_FILE = /^services\/core\/checks\/explain-row\.ts$/;
+
 /** Processes that a test starts run without changes. */
 const PROLOGUE = "const mutant = globalThis.callgateMutant ?? (() => false);";
 
@@ -56,7 +60,7 @@ export function instrument(file, text, firstId) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
   /** @type {Change[]} */
   const changes = [];
-  if (!SHORT_CUTS.test(file)) collect(source, changes);
+  if (!SHORT_CUTS.test(file) && !EXPLAINING_FILE.test(file)) collect(source, changes);
   /** @type {Mutant[]} */
   const mutants = changes.map(({ node, to }) => {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart());
@@ -75,6 +79,7 @@ function collect(node, changes) {
   if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) {
     return;
   }
+  if (ts.isFunctionDeclaration(node) && EXPLAINING.test(node.name?.text ?? "")) return;
   if (ts.isForStatement(node)) {
     // The head of a loop is no bound of the engine.
     collect(node.statement, changes);

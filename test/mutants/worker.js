@@ -28,7 +28,10 @@ const vitest = await createVitest("test", {
   maxWorkers: 1,
   isolate: false,
   reporters: [{}],
-  include: ["test/{unit,conformance,property}/{core,collections}/**/*.test.ts"],
+  include: [
+    "test/{unit,conformance,property}/{core,collections}/**/*.test.ts",
+    "test/unit/{adapters/policy,cli/explain}/**/*.test.ts",
+  ],
   setupFiles: [join(root, "test/mutants/fixed-seed.js")],
   runner: join(root, "test/mutants/runner.js"),
   sequence: { sequencer: InputOrderSequencer },

@@ -10,6 +10,8 @@ it.each([
   [119_999, "120 seconds"],
   [120_000, "2 minutes"],
   [7_200_000, "2 hours"],
+  [172_799_999, "48 hours"],
+  [172_800_000, "2 days"],
   [172_800_001, "3 days"],
 ])("says %d ms as %s", (ms, words) => {
   expect(describeDuration(ms)).toBe(words);

@@ -21,5 +21,6 @@ describe("the note of a duplicate", () => {
 
   it("stays as it is where it has no result", () => {
     expect(cutResult(sentence)).toBe(sentence);
+    expect(cutResult(". Result was: nothing else")).toBe("");
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { LIMITS } from "../../../services/core/limits.ts";
 import { hasSpoken, isSameSpeaker, speakerProblem } from "../../../services/core/speaker.ts";
 
 test.each([
@@ -22,6 +23,11 @@ test.each([
 ])("%j and %j are two names", (one, other) => {
   expect(isSameSpeaker(one, other)).toBe(false);
   expect(hasSpoken([one], other)).toBe(false);
+});
+
+test("a name may be as long as an id, and no longer", () => {
+  expect(speakerProblem("n".repeat(LIMITS.idLength))).toBeUndefined();
+  expect(speakerProblem("n".repeat(LIMITS.idLength + 1))).toContain("is longer than");
 });
 
 test.each(["ann", " Ann Lee ", "Zoë, Bob", "日本", "😀"])("%j is accepted as a name", (name) => {

@@ -2,6 +2,7 @@
 // gate makes room.
 import { describe, expect, test } from "vitest";
 import { emptyLedger, ledgerEntries, NO_END } from "../../../../services/collections/ledger.ts";
+import { trieDelete, trieEntries, trieSet } from "../../../../services/collections/trie.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import {
@@ -60,6 +61,25 @@ describe("history_full", () => {
     story.allowed("look");
     const event = story.after(30 * MINUTE).allowed("write", { id: "more" });
     expect(event.conversation.evicted?.writes ?? []).toHaveLength(1);
+  });
+
+  test("refuses writes while neither decisions nor forgotten names have room", () => {
+    const story = startStory(POLICY);
+    for (let written = 0; written < LIMITS.callNames; written += LIMITS.priorWrites) {
+      for (let id = 0; id < LIMITS.priorWrites; id += 1) story.done("write", { id: written + id });
+      story.after(30 * MINUTE);
+    }
+    const { state } = story;
+    if (state === undefined) throw new Error("no state");
+    let { forgotten } = state;
+    for (let n = forgotten.size; n < LIMITS.forgottenNames; n += 1) {
+      forgotten = trieSet(forgotten, `${n}`, true);
+    }
+    story.state = { ...state, forgotten };
+    expect(story.refused("write", { id: "more" }).refusal.message).toContain("call names");
+    const [[first = ""] = []] = trieEntries(forgotten);
+    story.state = { ...state, forgotten: trieDelete(forgotten, first) };
+    story.allowed("write", { id: "one more" });
   });
 
   test("never drops a write whose outcome is unknown", () => {

@@ -22,6 +22,19 @@ const POLICY: PolicyDocument = {
   },
 };
 
+test("a conflict says whether the earlier call certainly had its effect", () => {
+  const effects = [{ resource: "thing/{id}", kind: "create" }] as const;
+  const policy: PolicyDocument = { tool_schemas: { make: { effects: [...effects] } } };
+  const done = startStory(policy);
+  done.done("make", { id: 1 });
+  const certain = done.refused("make", { id: 1, note: "again" }).refusal;
+  expect(certain.message).toContain("already had this effect on");
+  const failed = startStory(policy);
+  failed.failed("make", { id: 1 });
+  const doubtful = failed.proposed("make", { id: 1, note: "again" });
+  expect(JSON.stringify(doubtful)).toContain("failed and may have taken effect on");
+});
+
 describe("an exclusive effect conflicts", () => {
   test("with one of equal field values, field by field", () => {
     const story = startStory(POLICY);

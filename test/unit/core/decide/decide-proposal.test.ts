@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../../services/core/decide/decide.ts";
+import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { HOUR, MINUTE, ofType, SECOND, startStory } from "../../../support/decider-spec.ts";
 
@@ -23,6 +24,33 @@ const POLICY: PolicyDocument = {
 };
 
 describe("the envelope", () => {
+  test("tells a sender that nobody vouches for nothing of the call whose name it uses", () => {
+    const story = startStory({ tool_schemas: { look: {} } });
+    const name = { callId: "c", step: "s" };
+    story.allowed("look", { secret: 1 }, name);
+    const rejected = { reason: "unauthenticated", message: "no token" } as const;
+    const event = story.proposed("look", { secret: 1 }, { ...name, rejected });
+    expect(event).toMatchObject({ type: "refused", refusal: { reason: "unauthenticated" } });
+  });
+
+  test("makes room for the name of a call whose envelope cannot be read", () => {
+    const story = startStory({ tool_schemas: { look: {} } });
+    const rejected = { reason: "malformed", message: "no text" } as const;
+    for (let n = 1; n < LIMITS.callNames; n += 1) story.refused("look", {}, { rejected });
+    expect(story.refused("look", {}, { rejected }).conversation.evicted).toBeNull();
+    const evicted = story.refused("look", {}, { rejected }).conversation.evicted;
+    expect(evicted).toMatchObject({ names: [expect.any(String)], reads: [], writes: [] });
+  });
+
+  test("refuses a killed tool for that, in an ended conversation too", () => {
+    const story = startStory({ tool_schemas: { look: {} } });
+    story.allowed("look");
+    story.said({ kind: "end" });
+    expect(story.reason("look", { n: 1 })).toBe("conversation_ended");
+    story.under({ tool_schemas: { look: {} }, kill: { tools: ["look"] } });
+    expect(story.reason("look", { n: 2 })).toBe("killed");
+  });
+
   test.each(["malformed", "too_large", "misrouted"] as const)(
     "refuses a proposal that was rejected as %s for that reason",
     (reason) => {

@@ -43,6 +43,28 @@ describe("a result", () => {
     expect(more).toMatchObject({ output: null, outputBytes: 44, whole: false });
   });
 
+  test("is what was reported, whatever its text or the tool's patterns say", () => {
+    const story = startStory(POLICY);
+    const reported = { status: "succeeded", output: "Sorry, no", basis: "reported" } as const;
+    expect(story.reported(story.allowed("search", { n: 1 }), reported)).toMatchObject({
+      status: "succeeded",
+      error: null,
+    });
+    const idle = { status: "not_executed", output: "Sorry, no", basis: "text" } as const;
+    expect(story.reported(story.allowed("search", { n: 2 }), idle)).toMatchObject({
+      status: "not_executed",
+      error: null,
+    });
+  });
+
+  test("that would settle a doubt is ignored where it is of another call", () => {
+    const story = startStory(POLICY);
+    const call = story.failed("write", { n: 1 });
+    const late = { status: "succeeded", callId: "another" } as const;
+    expect(story.reported(call, late)).toMatchObject({ type: "ignored", why: "wrong_call" });
+    expect(story.reported(call, { status: "succeeded" }).type).not.toBe("ignored");
+  });
+
   test("keeps the reported digest of a cut output", () => {
     const story = startStory(POLICY);
     const result = { output: "cut", outputBytes: 9_000, outputDigest: "d".repeat(64) };

@@ -39,6 +39,21 @@ describe("the same execution continues", () => {
     expect(story.allowed("other").keyId).toBe("k2");
   });
 
+  test("but a new execution of the same call is under the secret in use", () => {
+    const story = startStory(POLICY);
+    const first = story.done("log");
+    story.under(POLICY, sealingOf("k2", "k1"));
+    const again = story.allowed("log");
+    isNew(again);
+    expect([first.keyId, again.keyId]).toEqual(["k1", "k2"]);
+  });
+
+  test("but never that of a read", () => {
+    const story = startStory(POLICY);
+    story.failed("look", {}, "503");
+    isNew(story.allowed("look"));
+  });
+
   test("after a transient failure, attempt by attempt", () => {
     const story = startStory(POLICY);
     const first = story.failed("write", {}, "503");

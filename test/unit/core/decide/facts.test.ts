@@ -30,6 +30,11 @@ const POLICY: PolicyDocument = {
   },
 };
 
+test("a write that declares no effects may have touched anything", () => {
+  const story = startStory({ tool_schemas: { write: {} } });
+  expect(story.allowed("write").facts.resources).toBeNull();
+});
+
 describe("the facts of a call", () => {
   test("include the resources that it touches, null where one has no name", () => {
     const story = startStory(POLICY);

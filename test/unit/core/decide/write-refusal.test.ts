@@ -18,6 +18,29 @@ const POLICY: PolicyDocument = {
   },
 };
 
+test("a refusal says how long to wait, and names reads that may tell where the outcome is in doubt", () => {
+  const story = startStory({
+    tool_schemas: {
+      write: { suggest: ["look"] },
+      bare: {},
+      look: { read_only: true },
+    },
+  });
+  story.allowed("write", { n: 1 });
+  const running = story.refused("write", { n: 1 }).refusal;
+  expect(running.message).toContain("Wait at least 1 second.");
+  expect(running.message).not.toContain("Tools that may tell");
+  for (const [tool, tells] of [
+    ["write", true],
+    ["bare", false],
+  ] as const) {
+    story.reported(story.allowed(tool, { n: 2 }), { status: "unknown" });
+    const { message } = story.refused(tool, { n: 2 }).refusal;
+    expect(message.includes("Tools that may tell: `look`.")).toBe(tells);
+    expect(message).not.toContain("Wait at least");
+  }
+});
+
 describe("a refusal", () => {
   test("has a sentence for the user where an escalation level stops the agent, and none before", () => {
     const story = startStory({

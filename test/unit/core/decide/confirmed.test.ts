@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { ConfirmedCall } from "../../../../services/core/inputs.ts";
+import { type Story, startStory } from "../../../support/decider-spec.ts";
+
+const NAMED: ConfirmedCall = { tool: "write", callId: null, argumentsDigest: null };
+
+/** The outcome of a second, equal call with a confirmation that the platform signed. */
+function confirmedAs(confirms: (story: Story) => ConfirmedCall | null): string {
+  const story = startStory({ tool_schemas: { write: {} } });
+  const { arguments: args } = story.done("write", { id: 1 });
+  expect(args.digest).not.toBe("");
+  const vouched = { tokenId: "t", keyId: "k", expiresAtMs: story.nowMs, confirms: confirms(story) };
+  const again = { confirmation: "yes", callId: "again", vouched };
+  return story.proposed("write", { id: 1 }, again).type;
+}
+
+test("a signed confirmation counts for the call that it names, by id or by arguments", () => {
+  expect(confirmedAs(() => ({ ...NAMED, callId: "again" }))).toBe("allowed");
+  const digestOf = ({ journal }: Story): string => {
+    const [first] = journal;
+    return first?.type === "allowed" ? first.arguments.digest : "";
+  };
+  expect(confirmedAs((story) => ({ ...NAMED, argumentsDigest: digestOf(story) }))).toBe("allowed");
+});
+
+test.each<readonly [string, ConfirmedCall | null]>([
+  ["no call", null],
+  ["another tool", { ...NAMED, tool: "other", callId: "again" }],
+  ["a tool alone", NAMED],
+  ["another call of the tool", { ...NAMED, callId: "first" }],
+  ["other arguments of the tool", { ...NAMED, argumentsDigest: "0".repeat(64) }],
+])("a signed confirmation of %s counts for nothing", (_what, confirms) => {
+  expect(confirmedAs(() => confirms)).toBe("refused");
+});
