@@ -94,7 +94,7 @@ describe("a command", () => {
 
 describe("the tier of an unclear command", () => {
   test.each<readonly [CommandsDocument, string | null, string]>([
-    [{}, null, "allow"],
+    [{}, "ask", "hitl"],
     [{ rules: [{ run: ["ls"] }] }, "ask", "hitl"],
     [{ rules: [{ run: ["ls"], tier: "free" }] }, "ask", "hitl"],
     [{ rules: [{ run: ["rm"], tier: "never" }] }, "never", "deny"],
