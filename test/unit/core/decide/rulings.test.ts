@@ -168,6 +168,7 @@ describe("a manual grant", () => {
     expect(story.said({ kind: "grant", tier: "ask" })).toMatchObject({ why: "unknown_grant" });
     expect(story.said({ kind: "revoke", tier: "ask" })).toMatchObject({ type: "ruled" });
     expect(story.said({ kind: "revoke", tier: "other" })).toMatchObject({ why: "unknown_grant" });
+    expect(story.said({ kind: "revoke", tool: "drop_b" })).toMatchObject({ why: "unknown_grant" });
     story.under(tiers(ASKS)).held("drop_a");
   });
 

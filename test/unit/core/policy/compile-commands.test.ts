@@ -92,7 +92,46 @@ describe("a command", () => {
   });
 });
 
+describe("what a person is shown of a call with commands", () => {
+  const call = (command: string) => toolFor({ unclear: "ask" })({ command });
+  const SHOWN_COMMANDS = 120;
+
+  test("names the commands that further calls are of, up to a bound", () => {
+    const one = (length: number) => `frob ${"x".repeat(length - "frob ".length)}`;
+    for (const length of [SHOWN_COMMANDS - 1, SHOWN_COMMANDS, SHOWN_COMMANDS + 1]) {
+      const shown = Math.min(length, SHOWN_COMMANDS);
+      expect(call(one(length)).variant).toBe(one(length).slice(0, shown));
+    }
+  });
+
+  test("gives three reasons at most", () => {
+    const reasonsOf = (command: string) => call(command).why?.split("; ").length;
+    expect(
+      [2, 3, 4].map((count) => reasonsOf("a1; b2; c3; d4".split("; ").slice(0, count).join("; "))),
+    ).toEqual([2, 3, 3]);
+  });
+});
+
 describe("the tier of an unclear command", () => {
+  test("is the first of the strictest that rules name", () => {
+    const tiers = ["one", "two"].map((name) => ({ name, pattern: "-", action: "hitl" as const }));
+    const policy = compiled({
+      authorization: { tiers },
+      tool_schemas: {
+        it: {
+          commands: {
+            rules: [
+              { run: ["rm"], tier: "one" },
+              { run: ["mv"], tier: "two" },
+            ],
+          },
+        },
+      },
+    });
+    const tool = toolOfCall(policy, "it", { command: "ls $(id)" });
+    expect(tool.tier.name).toBe("one");
+  });
+
   test.each<readonly [CommandsDocument, string | null, string]>([
     [{}, "ask", "hitl"],
     [{ rules: [{ run: ["ls"] }] }, "ask", "hitl"],

@@ -108,6 +108,33 @@ describe("two variants", () => {
   const tool = tools.find(({ tier }) => tier.name === "free") ?? compiled(POLICY).tool("bash");
   const both = merger();
 
+  test("are as strict as each of them, in any order", () => {
+    const classes = [
+      { isRead: true, volatile: false, repeatable: false },
+      { isRead: true, volatile: true, repeatable: false },
+      { isRead: false, volatile: false, repeatable: true },
+      { isRead: false, volatile: false, repeatable: false },
+    ].map((members) => ({ ...tool, ...members }));
+    for (const [lax, laxTool] of classes.entries()) {
+      for (const strictTool of classes.slice(lax + 1)) {
+        const [one, other] = [ranked(laxTool), ranked(strictTool)];
+        for (const result of [both([one, other]), both([other, one])]) {
+          const { isRead, volatile, repeatable } = strictTool;
+          expect(result).toMatchObject({ isRead, volatile, repeatable });
+        }
+      }
+    }
+  });
+
+  test("are under the stricter tier, whichever of the two writes", () => {
+    const asks = tools.find(({ tier }) => tier.action === "hitl") ?? tool;
+    const read = ranked({ ...tool, isRead: true, volatile: false, tier: asks.tier });
+    const write = ranked({ ...tool, isRead: false, repeatable: false });
+    for (const result of [both([read, write]), both([write, read])]) {
+      expect([result.tier.action, result.isRead]).toEqual(["hitl", false]);
+    }
+  });
+
   test("are the first where the second requires nothing more", () => {
     const same = { ...tool, modes: { ...tool.modes } };
     expect(both([ranked(tool), ranked(same)])).toBe(tool);
