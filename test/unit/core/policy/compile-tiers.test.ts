@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { stricter } from "../../../../services/core/policy/compile-tiers.ts";
 import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
 import { compiled } from "../../../support/core/compile.ts";
+import { startStory } from "../../../support/decider-spec.ts";
 
 const TIERS: readonly PolicyTier[] = [
   { name: "reads", pattern: "get_*", action: "allowlist" },
@@ -120,4 +121,9 @@ test("a later tier of this order is stricter, and of equals the first counts", (
     const equal = { ...one };
     expect(stricter(one, equal)).toBe(one);
   }
+});
+
+test("a hold is of the tool's one rule where the tool has no variants", () => {
+  const hold = startStory({ tool_schemas: { risky: { risk_level: "HIGH" } } }).held("risky");
+  expect(hold.scope).toEqual({ of: hold.rule, notOf: [] });
 });

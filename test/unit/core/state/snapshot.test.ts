@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ledgerEntries } from "../../../../services/collections/ledger.ts";
 import { decide } from "../../../../services/core/decide/decide.ts";
 import { evolve } from "../../../../services/core/state/evolve.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
@@ -82,5 +83,18 @@ describe("a snapshot", () => {
     const after = JSON.parse(snapshotState(story.state as ConversationState));
     expect(before.priorWrites.entries).toHaveLength(1);
     expect(after.priorWrites.entries).toHaveLength(0);
+  });
+
+  test("leaves out an entry from exactly its end on", () => {
+    const lengthAt = (offsetMs: number): number => {
+      const story = startStory({ tool_schemas: { look: { read_only: true }, write: {} } });
+      story.done("write", { n: 1 });
+      const { state } = story;
+      if (state === undefined) throw new Error("no state");
+      const [entry] = ledgerEntries(state.priorWrites);
+      const atMs = (entry?.dropAt ?? 0) + offsetMs;
+      return JSON.parse(snapshotState({ ...state, lastAtMs: atMs })).priorWrites.entries.length;
+    };
+    expect([lengthAt(-1), lengthAt(0)]).toEqual([1, 0]);
   });
 });
