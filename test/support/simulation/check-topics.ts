@@ -23,7 +23,7 @@ export type TopicReader = (topic: Topic) => readonly {
 }[];
 
 /** The encoding of the records. */
-export type CheckedCodec = Pick<Codec, "decodeJournal" | "encodeDecision"> & {
+export type CheckedCodec = Pick<Codec, "decodeJournal" | "decodeInput" | "encodeDecision"> & {
   decodeDeadLetter(value: Uint8Array): Pick<DeadLetter, "at" | "code">;
 };
 
@@ -60,7 +60,7 @@ export function checkTopics(
   const taken = checkInputs(read, journal, problems);
   checkOutputs(read, journal, { codec, stage, problems });
   const held = checkTerminal(journal, problems);
-  if (stage === "finished") problems.push(...undecided(read, taken), ...open(held));
+  if (stage === "finished") problems.push(...undecided(read, taken, codec), ...open(held));
   checkAgain(journal, engineOf, problems);
   return problems;
 }
@@ -100,14 +100,24 @@ function checkInputs(
   return taken;
 }
 
+/** A tick that came after everything was decided, before the topics were read, asks for nothing. */
 function undecided(
   read: TopicReader,
   taken: Readonly<Record<InputTopic, number>>,
+  codec: CheckedCodec,
 ): readonly string[] {
   return INPUT_TOPICS.flatMap((topic) => {
-    const { length } = read(topic);
-    return taken[topic] === length ? [] : [`${topic}: ${length} records, ${taken[topic]} decided`];
+    const left = read(topic)
+      .slice(taken[topic])
+      .filter(({ value }) => !isTick(topic, value, codec));
+    const offsets = left.map(({ offset }) => offset).join(", ");
+    return left.length === 0 ? [] : [`${topic}: not decided: ${offsets}`];
   });
+}
+
+function isTick(topic: InputTopic, value: Uint8Array | null, codec: CheckedCodec): boolean {
+  const decoded = codec.decodeInput(topic, value);
+  return decoded.ok && decoded.input.type === "tick";
 }
 
 function open(held: ReadonlySet<string>): readonly string[] {
