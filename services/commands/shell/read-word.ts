@@ -29,8 +29,8 @@ export const TOP_LEVEL = "$(git rev-parse --show-toplevel)";
  * backslash quotes is removed before.
  */
 const UNQUOTED = /^(?:[^\\$`'"<>()|&;\s]|\$(?![\w{([?$!#@*'"-]))*$/;
-/** Bash takes the line's end out before it reads what the dollar begins. */
-const SPLIT_DOLLAR = /\$\\\n/;
+/** A dollar, not escaped itself, before a continued line: Bash joins the lines before it reads what follows. */
+const SPLIT_DOLLAR = /(?<!\\)(?:\\\\)*\$\\\n/;
 const QUOTED = /^(?:[^\\$`"]|\$(?![\w{([?$!#@*-]))*$/;
 const BRACES = /\{[^{}]*\}/g;
 
@@ -81,7 +81,6 @@ class WordDraft {
   readonly #ends: number[] = [];
 
   constructor(word: Word) {
-    if (SPLIT_DOLLAR.test(word.text)) throw new NotPlain("the word", word, word.text);
     this.#word = word;
     this.#expands = word.text.startsWith("~");
   }
@@ -96,7 +95,8 @@ class WordDraft {
 
   addUnquoted(part: { readonly text: string; readonly value: string; readonly pos: number }): void {
     const unescaped = dropEscaped(part.text);
-    if (!UNQUOTED.test(unescaped)) throw new NotPlain("the word", part, part.text);
+    if (!UNQUOTED.test(unescaped) || SPLIT_DOLLAR.test(part.text))
+      throw new NotPlain("the word", part, part.text);
     for (const [group] of unescaped.matchAll(BRACES))
       if (/,|\.\./.test(group)) throw new NotPlain("the brace expansion", part, group);
     const bracket = unescaped.indexOf("[");
@@ -120,7 +120,8 @@ class WordDraft {
 
   #addQuoted(part: WordPart): void {
     if (part.type !== "Literal") this.#addExpansion(part);
-    else if (QUOTED.test(dropEscaped(part.text))) this.#add(part.value, escapeActive(part.value));
+    else if (QUOTED.test(dropEscaped(part.text)) && !SPLIT_DOLLAR.test(part.text))
+      this.#add(part.value, escapeActive(part.value));
     else throw new NotPlain("the word", part, part.text);
   }
 
