@@ -1,11 +1,29 @@
 // Guarded calls that are repeated under their id, by how they ended.
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { CallReport } from "../../../../services/client/inputs/report.ts";
 import { type Callgate, isRefused } from "../../../../services/library/callgate.ts";
 import { openGate } from "../../../support/open-gate.ts";
 
 const CONTEXT = { conversationId: "c1", turn: 1 };
 const CALL = { ...CONTEXT, callId: "call-7", tool: "charge_card", arguments: { order: "7" } };
+const MINUTE_MS = 60_000;
+
+/**
+ * Returns a function that sets the clock forward. A test that waits for real needs short limits,
+ * and a busy machine exceeds those before the call starts. Call it before the gate opens, so that
+ * the gate closes before the clock is set back.
+ */
+function makeClockMovable(): (ms: number) => void {
+  const realNow = Date.now;
+  let aheadMs = 0;
+  Date.now = () => realNow() + aheadMs;
+  onTestFinished(() => {
+    Date.now = realNow;
+  });
+  return (ms) => {
+    aheadMs += ms;
+  };
+}
 
 type Outcome =
   | { readonly reason: string }
@@ -90,9 +108,10 @@ describe("a guarded call repeated under its id", () => {
 });
 
 describe("a guarded write repeated when it may no longer start", () => {
-  /** A gate whose calls must start within a moment, and a card that is charged as the test says. */
+  /** A gate whose calls must start within a minute, and a card that is charged as the test says. */
   async function late(charge: () => unknown, time: object = {}) {
-    const tools = { charge_card: { start_within_ms: 50, ...time } };
+    const moveClock = makeClockMovable();
+    const tools = { charge_card: { start_within_ms: MINUTE_MS, ...time } };
     const gate = await openGate({ policy: { tool_schemas: tools } });
     let charged = 0;
     const guarded = gate.guard(
@@ -106,24 +125,23 @@ describe("a guarded write repeated when it may no longer start", () => {
     );
     const ask = (signal?: AbortSignal) =>
       guarded.charge_card({ order: "7" }, { callId: "call-7", ...(signal && { signal }) });
-    const untilLate = () => new Promise((resolve) => setTimeout(resolve, 80));
-    return { gate, ask, untilLate, charged: () => charged };
+    return { gate, ask, passStart: () => moveClock(MINUTE_MS + 1), charged: () => charged };
   }
 
   test("returns its first output", async () => {
-    const { ask, untilLate, charged } = await late(() => ({ paid: 7 }));
+    const { ask, passStart, charged } = await late(() => ({ paid: 7 }));
     expect(await ask()).toEqual({ paid: 7 });
-    await untilLate();
+    passStart();
     expect(await ask()).toEqual({ paid: 7 });
     expect(charged()).toBe(1);
   });
 
   test("stays unknown if it was given up while it ran, and is not freed by that", async () => {
-    const { gate, ask, untilLate, charged } = await late(() => new Promise(() => undefined), {
+    const { gate, ask, passStart, charged } = await late(() => new Promise(() => undefined), {
       time_limit_ms: 20,
     });
     await expect(ask()).rejects.toMatchObject({ code: "time_limit" });
-    await untilLate();
+    passStart();
     expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
     expect(await ask(AbortSignal.abort())).toMatchObject({ reason: "outcome_unknown" });
     const other = { ...CALL, callId: "call-8" };
@@ -132,9 +150,9 @@ describe("a guarded write repeated when it may no longer start", () => {
   });
 
   test("reports that it was not run and that its id is used up if nobody had started it", async () => {
-    const { gate, ask, untilLate, charged } = await late(() => "paid");
+    const { gate, ask, passStart, charged } = await late(() => "paid");
     await gate.propose(CALL);
-    await untilLate();
+    passStart();
     const answer = await ask();
     expect(answer).toMatchObject({
       reason: "gate_unavailable",
@@ -146,16 +164,31 @@ describe("a guarded write repeated when it may no longer start", () => {
 });
 
 describe("a guarded write whose turn comes when its outcome counts as unknown", () => {
+  const TIMES = { start_within_ms: MINUTE_MS, time_limit_ms: MINUTE_MS };
+
+  /** Proposes the call, and again when its time is over, so that the gate notices. */
+  async function giveUp(gate: Callgate, moveClock: (ms: number) => void): Promise<string> {
+    const { decisionId = "" } = await gate.propose(CALL);
+    moveClock(2 * MINUTE_MS + 1);
+    await gate.propose(CALL);
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    return decisionId;
+  }
+
   /**
    * A charge that waits behind another one until the gate has given it up; `meanwhile` gets its
    * decision.
    */
   async function queued(meanwhile: (gate: Callgate, decisionId: string) => Promise<unknown>) {
-    const times = { start_within_ms: 50, time_limit_ms: 50 };
-    const tools = { charge_card: times, send_mail: { time_limit_ms: 20_000 } };
+    const moveClock = makeClockMovable();
+    const tools = { charge_card: TIMES, send_mail: { time_limit_ms: 60 * MINUTE_MS } };
     const gate = await openGate({ policy: { tool_schemas: tools } });
     let charged = 0;
     let sent: (what: string) => void = () => undefined;
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
     const guarded = gate.guard(
       {
         charge_card: (_: { order: string }) => {
@@ -165,14 +198,15 @@ describe("a guarded write whose turn comes when its outcome counts as unknown", 
         send_mail: () =>
           new Promise<string>((resolve) => {
             sent = resolve;
+            begin();
           }),
       },
       CONTEXT,
     );
     const mail = guarded.send_mail();
     const answer = guarded.charge_card({ order: "7" }, { callId: "call-7" });
-    const { decisionId = "" } = await gate.propose(CALL);
-    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    await begun;
+    const decisionId = await giveUp(gate, moveClock);
     await meanwhile(gate, decisionId);
     sent("sent");
     await mail;
@@ -199,10 +233,9 @@ describe("a guarded write whose turn comes when its outcome counts as unknown", 
   });
 
   test("stays unknown if it was decided for somebody else, who may have run it unrecorded", async () => {
-    const times = { start_within_ms: 50, time_limit_ms: 50 };
-    const gate = await openGate({ policy: { tool_schemas: { charge_card: times } } });
-    const { decisionId = "" } = await gate.propose(CALL);
-    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    const moveClock = makeClockMovable();
+    const gate = await openGate({ policy: { tool_schemas: { charge_card: TIMES } } });
+    const decisionId = await giveUp(gate, moveClock);
     expect(await again(gate)).toEqual({ reason: "outcome_unknown" });
     expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
     const other = { ...CALL, callId: "call-8" };
