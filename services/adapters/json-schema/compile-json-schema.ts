@@ -1,7 +1,7 @@
 /**
- * JSON Schema 2020-12 by ajv. A schema comes from a policy author or a tool server: patterns run in
- * linear time, references outside the schema are refused, size and depth are bounded, and unknown
- * keywords are ignored as the standard says.
+ * Compiles JSON Schema 2020-12 with ajv. A schema comes from a policy author or a tool server, so
+ * patterns run in linear time, references outside the schema are refused, size and depth are
+ * bounded, and unknown keywords are ignored as the standard says.
  */
 import { createRequire } from "node:module";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
@@ -16,7 +16,7 @@ import type {
 import { describeErrors, jsonPath } from "./describe-errors.ts";
 import { isDeeperThan, measureSchema } from "./measure-schema.ts";
 
-/** Loads ajv with the first schema: its ninety files would be a tenth of every start. */
+/** Loads ajv with the first schema, since its ninety files take a tenth of a start. */
 const require = createRequire(import.meta.url);
 
 /** Dialects read as 2020-12; what differs in an older one is reported as an invalid keyword. */
@@ -25,7 +25,7 @@ const DIALECT = /^https?:\/\/json-schema\.org\/(draft-0[4-7]|draft\/20(19-09|20-
 /** Schemas without an id get this one: ajv resolves `#` only against a schema that has one. */
 const SCHEMA_ID = "callgate:tool-arguments";
 
-/** The compiler of tool schemas; `compilePattern` runs the patterns inside them. */
+/** Creates the compiler of tool schemas; `compilePattern` compiles the patterns inside them. */
 export function createJsonSchemaCompiler(
   compilePattern: PatternCapabilities["compilePattern"],
 ): SchemaCapabilities["compileJsonSchema"] {
@@ -53,7 +53,7 @@ function createAjv(
   const engine = (pattern: string) => {
     const compiled = compilePattern(pattern);
     if (!compiled.ok) throw new Error(`pattern \`${pattern}\`: ${compiled.problem}`);
-    // ajv tells compiled patterns apart by their text.
+    // ajv identifies compiled patterns by their text.
     return { test: compiled.test, toString: () => pattern };
   };
   const ajvOf2020: typeof import("ajv/dist/2020.js") = require("ajv/dist/2020.js");
@@ -124,7 +124,8 @@ function compileCheck(
 ): Checked | CapabilityProblem {
   if (ajv.validateSchema(schema) !== true) return refuse(describeSchemaErrors(ajv.errors ?? []));
   const validate: ValidateFunction = ajv.compile(schema);
-  // A schema that refers to nothing but itself overflows on its first value; find that out now.
+  // A schema that only refers to itself overflows the stack on its first value, so values are
+  // tried.
   for (const probe of [{}, [], "", 0, null]) validate(probe);
   const check = (value: unknown) =>
     validate(value) ? NO_PROBLEMS : describeErrors(validate.errors ?? []);

@@ -51,7 +51,8 @@ export function decideProposal(
     proposals: nowMs,
   });
   const unread = unreadable(proposal, identifiedCall);
-  // The sender may have used another agent's names: it learns nothing of that agent's calls.
+  // The sender may have used another agent's names, so the refusal reveals nothing of that agent's
+  // calls.
   if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
   const retainedDecision = state && findByName(state, name);
@@ -95,7 +96,10 @@ function redeliver(decision: DecisionEvent): GateEvent {
   return { type: "repeated", tenantId, conversationId, decisionId, decision };
 }
 
-/** The decision on a call that a person was asked about, in whatever turn and step it comes. */
+/**
+ * The decision on a call that a person was asked about, when it is proposed again under another
+ * turn or step.
+ */
 function askedAgain(
   state: ConversationState,
   { approvalId }: ProposalInput,
@@ -352,7 +356,10 @@ function contextOf(
   };
 }
 
-/** A call in doubt of an earlier turn continues, also for a tool that compares within turns. */
+/**
+ * An action of an earlier turn that may have taken effect continues, also for a tool that compares
+ * within turns.
+ */
 function findPriorCallAcrossTurns(
   state: ConversationState,
   { isRead }: CompiledTool,
