@@ -1,6 +1,6 @@
-// Finds what can be changed in the checks and bounds of the engine, and writes all of it into the text at
-// once, each change behind a switch: `mutant(17) ? (a >= b) : (a > b)`. So one copy of the tree serves all
-// changes.
+// Finds the possible changes of the checks and bounds of the engine, and writes all of them into the text
+// at once, each behind a switch: `mutant(17) ? (a >= b) : (a > b)`. One copy of the tree therefore serves
+// all of them.
 //
 // A bound is a comparison by size, or a number that has a name, is in a list or a record, is a default or
 // one of two, is passed to a function by name, or is compared with. These are no bounds: 0 and other numbers
@@ -13,14 +13,14 @@ import ts from "typescript";
 
 /**
  * @typedef {{ file: string, line: number, text: string, from: string, to: string }} Mutant
- *   `text`: the line that it is in, without indentation
+ *   `text`: its line, without indentation
  * @typedef {{ node: import("typescript").Node, to: string }} Change
  */
 
 /** The folders whose sources are changed. */
 export const MUTATED_FOLDERS = ["services/core", "services/collections"];
 
-/** A bound is changed by one: the equal case is let in, or left out. */
+/** A bound changes by one: the equal case is included or excluded. */
 const NEIGHBOURS = new Map([
   [ts.SyntaxKind.GreaterThanToken, ">="],
   [ts.SyntaxKind.GreaterThanEqualsToken, ">"],
@@ -106,7 +106,8 @@ function addComparison(node, changes) {
 }
 
 /**
- * A comparison that lets the equal case in or out has turned its number already.
+ * Not for the number of a comparison by size: including or excluding the equal case has changed it
+ * already.
  * @param {import("typescript").Expression} node
  * @param {Change[]} changes
  */
@@ -127,14 +128,13 @@ function addNumber(node, changes) {
 }
 
 /**
- * It is a constant, stands in a list or record, is what counts where nothing is written, or goes to a
- * function by name.
+ * Whether the number is a constant, in a list or record, a default, or an argument of a named function.
  * @param {import("typescript").Expression} node
  */
 function hasMeaning(node) {
   const { parent } = node;
   if (ts.isPropertyAssignment(parent)) return parent.initializer === node;
-  // What a comparison gives for the order of two things is a sign.
+  // The result of a comparison function is a sign.
   if (ts.isConditionalExpression(parent)) return !isSign(parent) && !isSign(parent.parent);
   if (ts.isCallExpression(parent)) return ts.isIdentifier(parent.expression);
   if (ts.isBinaryExpression(parent)) {
@@ -209,7 +209,7 @@ function isNothing(node) {
 }
 
 /**
- * Returned as it is: what an `if` or a choice returns is switched off with it.
+ * Whether it is returned directly: an `if` or a choice switches its own result off.
  * @param {import("typescript").Node} node
  */
 function isOneFinding(node) {
