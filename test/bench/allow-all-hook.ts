@@ -1,4 +1,4 @@
-/** Gives whoever imports the engine's `decide` the one of allow-all.ts, in a process that registers this hook. */
+/** Resolves imports of the engine's `decide` to that of allow-all.ts, in a process that registers this hook. */
 import type { ResolveHook } from "node:module";
 
 const DECIDE = "/services/core/decide/decide.js";

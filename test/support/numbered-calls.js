@@ -13,7 +13,7 @@ export const PAY_POLICY = /** @type {const} */ ({
 });
 
 /**
- * The same call for the same number, in every life of every process; many pay an order twice.
+ * Returns the same call for the same number, in every process; many pay an order twice.
  * @param {number} number
  * @returns {ProposedCall}
  */

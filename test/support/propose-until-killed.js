@@ -1,6 +1,6 @@
-// A program that is killed: proposes the same numbered calls in each of its lives, reports those that
-// are allowed, and prints what it was answered, one JSON line an answer. It runs the build: each life
-// would transform the sources anew, which takes longer than all that it does.
+// A program that a test kills and starts again. Each time it proposes the same numbered calls, reports the
+// allowed ones, and prints each answer as a JSON line. It runs the build, because transforming the sources at
+// each start would take longer than everything else that it does.
 import { openCallgate } from "callgate";
 import { CALLS_IN_FLIGHT, numberedCall, PAY_POLICY } from "./numbered-calls.js";
 

@@ -1,6 +1,6 @@
 /**
- * Stands between clients and brokers, sees every request and answer as a whole, and does to one what a
- * test asks for: holds, drops or changes it, or cuts the connection at that very point.
+ * A proxy between clients and brokers that sees every request and answer as a whole. A test makes it hold,
+ * drop or change one of them, or cut the connection at that point.
  */
 import {
   type AddressInfo,

@@ -1,4 +1,4 @@
-// A broker of its own that lets clients in only with TLS and SASL credentials.
+// Starts a broker that accepts clients only with TLS and SASL.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LocalKafka, startKafka } from "../../../infra/local/start-kafka.js";

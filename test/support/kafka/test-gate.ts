@@ -39,7 +39,7 @@ const { keyId, bytes } = secret.secret;
 
 const secrets = new Map([[keyId, bytes]]);
 
-/** That of the test's policy, as a gate compares it with its journal. */
+/** The secret of the test's gates, which a gate compares with its journal. */
 export const testSecrets = registerSecrets(secret.secret, [], "Give the test its secret");
 
 export const testCodec = createAvroCodec({ secrets });

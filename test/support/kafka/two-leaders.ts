@@ -88,7 +88,7 @@ async function commitUnder(
 
 /**
  * Commits `d` to the journal and `a` to the allowed calls, whose leader moves, while it is sent, to the
- * broker that has answered already. Gives the outcome.
+ * broker that has answered already. Returns the outcome.
  */
 export function commitWhileLeaderMoves(two: TwoLeaders): Promise<string> {
   let leader = ALLOWED;

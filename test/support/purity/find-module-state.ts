@@ -1,7 +1,7 @@
 /**
- * State of a module: what lives as long as the process and can be written. A pure module has none: two calls with the
- * same arguments could differ by what was called before. The rule is one of syntax, and strict: a table that nobody
- * writes says so in its type.
+ * Finds the state of a module: variables that live as long as the process and can be written. A pure module has none,
+ * because with state two calls with the same arguments could differ. The rule looks at syntax alone and is strict: a
+ * table that nobody writes must have a readonly type.
  */
 import ts from "typescript";
 

@@ -316,7 +316,7 @@ export class Simulation {
   #engine(index: 0 | 1): Engine {
     const engine = this.#options.engines[index];
     if (this.#options.off !== "redelivery") return engine;
-    // Names of calls are forgotten, so that a repeated proposal is taken for a new one.
+    // Forgets the names of calls, so that the engine judges a repeated proposal as a new one.
     return {
       ...engine,
       decide: (state, input, nowMs) => {
