@@ -125,8 +125,8 @@ async function sendWhileDisconnected(patch?: (copy: PrivatePackage) => void) {
 
 describe.skipIf(!kafka.available)(`a producer that is disconnected ${kafka.reason}`, () => {
   it.each([
-    ["as kafkajs has it", undefined],
-    ["as we send, where nobody remembers it", sendLike(false)],
+    ["with kafkajs as published", undefined],
+    ["with a send that does not know of the disconnection", sendLike(false)],
   ])("goes on with its send and leaves a connection open, %s", async (_, patch) => {
     const { sentAfter, proxy } = await sendWhileDisconnected(patch);
     expect(sentAfter).toBeGreaterThan(1);

@@ -87,9 +87,9 @@ describe("the head of a journal", () => {
   });
 
   it.each([
-    ["that ends before it", { journalOffset: 9, seq: 9 }, "had come to 9"],
-    ["that was made anew", { topicId: "another" }, "was made anew"],
-    ["of another history", { chainHead: "ab".repeat(32) }, "another history"],
+    ["that ends before the head", { journalOffset: 9, seq: 9 }, "had come to 9"],
+    ["whose topic was created again", { topicId: "another" }, "was made anew"],
+    ["with another history", { chainHead: "ab".repeat(32) }, "another history"],
   ])("refuses a journal %s", async (_, change, text) => {
     await decide(3);
     if (heads.held !== null) heads.held = { ...heads.held, ...change };

@@ -60,33 +60,33 @@ async function reported(report: CallReport): Promise<Outcome> {
 describe("a guarded call repeated under its id", () => {
   test.each<[string, CallReport, Outcome]>([
     [
-      "gives the output of one that succeeded",
+      "returns the output of a call that succeeded",
       { status: "succeeded", output: { paid: 7 } },
       { value: { paid: 7 } },
     ],
-    ["gives nothing where there was none", { status: "succeeded" }, { value: undefined }],
+    ["returns undefined if the call had no output", { status: "succeeded" }, { value: undefined }],
     [
-      "is a duplicate where the output was too long to be kept",
+      "is a duplicate if the output was too long to store",
       { status: "succeeded", output: "x".repeat(600_000) },
       { reason: "duplicate_call" },
     ],
     [
-      "fails where it was reported failed, whatever output came with that",
+      "fails if a failure was reported, whatever its output",
       { status: "failed", output: "card declined", error: { message: "declined", code: "402" } },
       { thrown: expect.objectContaining({ message: "declined", code: "402" }) },
     ],
     [
-      "gives an output that reads as a failure where it was reported to have succeeded",
+      "returns an output that reads as a failure if a success was reported",
       { status: "succeeded", output: { error: "declined", status: 402 } },
       { value: { error: "declined", status: 402 } },
     ],
     [
-      "was not executed where that was reported",
+      "says that the call did not run if that was reported",
       { status: "not_executed", error: { message: "too late" } },
       { reason: "gate_unavailable" },
     ],
     [
-      "is of unknown outcome where that is all that was told",
+      "has an unknown outcome if that was reported",
       { status: "unknown", error: { message: "timed out" } },
       { reason: "outcome_unknown" },
     ],
@@ -95,8 +95,8 @@ describe("a guarded call repeated under its id", () => {
   });
 
   test.each([
-    ["gives what its handler returned in a form of failure", 10, { value: expect.anything() }],
-    ["fails where that was too long to be kept", 600_000, { thrown: expect.any(Error) }],
+    ["returns what its handler returned in a form of failure", 10, { value: expect.anything() }],
+    ["fails if that output was too long to store", 600_000, { thrown: expect.any(Error) }],
   ])("%s", async (_what, length, expected) => {
     const output = { isError: true, content: "x".repeat(length) };
     const gate = await openGate();

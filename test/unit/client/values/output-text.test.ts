@@ -23,13 +23,21 @@ function branded(value: object): object {
 
 describe("an output that JSON cannot represent", () => {
   test.each<[string, unknown, string]>([
-    ["has large numbers as digits", { id: 5n, amount: 100 }, '{"id":"5","amount":100} '],
-    ["has dates as text", { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"} '],
-    ["says what stood where", { id: 1, more: new Map([[1, 2]]) }, '{"id":1,"more":"[Map]"} '],
-    ["says what an error said", { error: new TypeError("no") }, '{"error":"[TypeError: no]"} '],
-    ["has the members of an object of a class", new Row(), '{"id":1} '],
-    ["has what came of its own toJSON", Buffer.from("a"), '{"type":"Buffer","data":[97]} '],
-    ["has no place for functions", { id: 1, more: () => 1 }, '{"id":1} '],
+    ["writes large numbers as digits", { id: 5n, amount: 100 }, '{"id":"5","amount":100} '],
+    ["writes dates as text", { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"} '],
+    [
+      "names the class of a value that it leaves out",
+      { id: 1, more: new Map([[1, 2]]) },
+      '{"id":1,"more":"[Map]"} ',
+    ],
+    [
+      "writes the message of an error",
+      { error: new TypeError("no") },
+      '{"error":"[TypeError: no]"} ',
+    ],
+    ["writes the members of an object of a class", new Row(), '{"id":1} '],
+    ["writes the result of toJSON", Buffer.from("a"), '{"type":"Buffer","data":[97]} '],
+    ["leaves functions out", { id: 1, more: () => 1 }, '{"id":1} '],
   ])("%s, and is marked", (_what, value, text) => {
     expect(writeOutput(value)).toEqual({ kind: "near", text });
     expect(isNearText(text)).toBe(true);
@@ -46,7 +54,7 @@ describe("an output that JSON cannot represent", () => {
     ["a function", () => 1],
     ["a symbol", Symbol("a")],
     [
-      "what throws where it is looked at",
+      "an object whose member throws when it is read",
       {
         get id() {
           throw new Error("no");

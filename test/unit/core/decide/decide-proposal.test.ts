@@ -72,11 +72,11 @@ describe("the envelope", () => {
   );
 
   test.each([
-    ["no JSON", "{", "malformed"],
-    ["a key twice", '{"a":1,"a":2}', "malformed"],
-    ["no object", "[1]", "malformed"],
-    ["no object either", "null", "malformed"],
-    ["more than is allowed", `{"a":"${"x".repeat(1_024)}"}`, "too_large"],
+    ["not JSON", "{", "malformed"],
+    ["an object with a key twice", '{"a":1,"a":2}', "malformed"],
+    ["a list", "[1]", "malformed"],
+    ["null", "null", "malformed"],
+    ["longer than the limit", `{"a":"${"x".repeat(1_024)}"}`, "too_large"],
   ])("refuses arguments that are %s", (_name, args, reason) => {
     expect(startStory(POLICY).reason("look", args)).toBe(reason);
   });

@@ -139,11 +139,19 @@ describe("a result", () => {
 
 describe("a failure", () => {
   test.each([
-    ["what is reported as one", { code: "E1", message: "no", retryable: null }, false],
-    ["a code that passes", { code: "503", message: "no", retryable: null }, true],
-    ["a text that passes", { code: null, message: "Too many requests", retryable: null }, true],
-    ["what is said to pass", { code: "E1", message: "no", retryable: true }, true],
-    ["what is said not to", { code: "503", message: "no", retryable: false }, false],
+    ["permanent with an ordinary code", { code: "E1", message: "no", retryable: null }, false],
+    ["transient by its code", { code: "503", message: "no", retryable: null }, true],
+    ["transient by its text", { code: null, message: "Too many requests", retryable: null }, true],
+    [
+      "transient if it is reported as retryable",
+      { code: "E1", message: "no", retryable: true },
+      true,
+    ],
+    [
+      "permanent if it is reported as not retryable",
+      { code: "503", message: "no", retryable: false },
+      false,
+    ],
   ])("is %s", (_name, error, transient) => {
     const story = startStory(POLICY);
     expect(story.reported(story.allowed("look"), { status: "failed", error })).toMatchObject({

@@ -94,13 +94,13 @@ describe("the stored form of a call", () => {
 
   test.each([
     ["wrong by its schema", { card: `x${CARD}` }],
-    ["of another kind", { card: { number: CARD, [CARD]: 1 } }],
+    ["an object in place of a text", { card: { number: CARD, [CARD]: 1 } }],
     ["a list", { card: [CARD] }],
     ["not JSON", `{"card":"${CARD}",}`],
-    ["twice there", `{"card":"1","card":"${CARD}"}`],
+    ["an object with the argument twice", `{"card":"1","card":"${CARD}"}`],
     ["a number that is not exact", `{"card":${CARD}${CARD}}`],
-    ["a key that stands twice", `{"card":{"${CARD}":1,"${CARD}":2}}`],
-    ["no object", JSON.stringify([CARD])],
+    ["an object with a nested key twice", `{"card":{"${CARD}":1,"${CARD}":2}}`],
+    ["not an object", JSON.stringify([CARD])],
   ])("hides arguments that are %s", (_what, args) => {
     const story = startStory(POLICY);
     const assistantText = `I will charge ${CARD} now`;
