@@ -1,8 +1,8 @@
 /**
- * What the file of a check in `test/conformance/checks` shows: its reasons come about, its keys change
- * decisions. The checks without a file there have their reasons in
- * `test/conformance/keys/reason-codes.test.ts` and their keys in `policy-key-rows.ts` beside this file;
- * both are merged with the files, so that a check may have its own at any time.
+ * The examples of each check, one file in `test/conformance/checks`: conversations that give its
+ * reasons, and values of its keys that change decisions. Rows of keys may also be in
+ * `policy-key-rows.ts` beside this file. The reasons that no check gives are in
+ * `test/conformance/keys/reason-codes.test.ts`.
  */
 import { readdirSync } from "node:fs";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
