@@ -74,14 +74,17 @@ function addTo(
 
 type ReadResult = { readonly result: ResultInput; readonly appendTimeMs: number };
 
-/** Reads to the current end of the results. */
+/**
+ * Reads to the current end of the results, also behind a transaction of another group that is open
+ * now: a claim that is not seen would be a second run.
+ */
 async function* resultsOf({
   log,
   codec,
   partition,
   sinceMs,
 }: ResultsSource): AsyncGenerator<ReadResult> {
-  const end = await log.endOffset("results", partition);
+  const end = await log.endOffset("results", partition, "whole");
   let offset = await findOffsetAt(log, "results", partition, sinceMs);
   while (offset < end) {
     const { records, nextOffset } = await log.read("results", partition, offset, READ_LIMITS);

@@ -86,8 +86,11 @@ export interface Log {
   /**
    * The lowest offset that the next record can get. What is below it no longer changes once a
    * writer has fenced.
+   * @param scope `whole`: every record that was appended before the call is below the offset or was
+   *   aborted, for which the call waits. Without it the end of an input topic may be before a
+   *   transaction of somebody else.
    */
-  endOffset(topic: Topic, partition: number): Promise<number>;
+  endOffset(topic: Topic, partition: number, scope?: "whole"): Promise<number>;
   /** The first offset that can still be read. */
   startOffset(topic: Topic, partition: number): Promise<number>;
   /**

@@ -164,10 +164,11 @@ export class KafkaLog implements Log {
   /**
    * Every record that was appended before the call is below the offset or was aborted: the call
    * waits for the transactions that are open now. In an input topic, where transactions of others
-   * may stay open for long, it does not wait and returns the end of what can be read.
+   * may stay open for long, it waits only if it is asked for the whole topic; otherwise it returns
+   * the end of what can be read.
    */
-  async endOffset(topic: Topic, partition: number): Promise<number> {
-    const waits = !isInputTopic(topic);
+  async endOffset(topic: Topic, partition: number, scope?: "whole"): Promise<number> {
+    const waits = scope === "whole" || !isInputTopic(topic);
     const latest = waits ? await this.#offset(topic, partition, "latest") : 0;
     return this.#stableFrom(topic, partition, latest);
   }

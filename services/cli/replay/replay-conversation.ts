@@ -6,6 +6,7 @@
  * REPLAY-1 a conversation starts without any state and leaves none.
  * REPLAY-2 the results of one step come after all its calls were proposed.
  */
+import { verdictFrom } from "../../client/inputs/ruling.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { CallRefused, DecisionEvent, GateEvent } from "../../core/events.ts";
 import type { GateInput, ProposalInput } from "../../core/inputs.ts";
@@ -160,21 +161,14 @@ export class ConversationRun {
   }
 
   #approve(approvalId: string): void {
-    const verdict = {
-      type: "verdict",
+    const verdict = verdictFrom({
       kind: "approve",
       tenantId: TENANT,
       conversationId: CONVERSATION,
       approvalId,
-      decisionId: null,
-      outcome: null,
-      tier: null,
-      tool: null,
-      calls: null,
-      untilMs: null,
       by: "replay",
       reason: "replayed as if approved",
-    } as const;
+    });
     this.#evolve(this.#decide(verdict, this.#policy.enforced));
   }
 

@@ -5,12 +5,14 @@
  * CASE-1 a case starts without any state and leaves none.
  * CASE-2 the results of one step come after all its calls were proposed.
  */
+
 import type {
   CaseCall,
   CaseResult,
   CaseVerdict,
   PolicyCase,
 } from "../../../adapters/policy/read-cases.ts";
+import { verdictFrom } from "../../../client/inputs/ruling.ts";
 import { decide } from "../../../core/decide/decide.ts";
 import type { DecisionEvent, GateEvent } from "../../../core/events.ts";
 import { failureForm } from "../../../core/failure-forms.ts";
@@ -136,21 +138,8 @@ function proposalOf(call: CaseCall, turn: string | null, index: number): Proposa
 }
 
 function verdictOf({ kind, by, reason }: CaseVerdict, approvalId: string): VerdictInput {
-  return {
-    type: "verdict",
-    kind,
-    tenantId: TENANT,
-    conversationId: CONVERSATION,
-    approvalId,
-    decisionId: null,
-    outcome: null,
-    tier: null,
-    tool: null,
-    calls: null,
-    untilMs: null,
-    by,
-    reason,
-  };
+  const name = { tenantId: TENANT, conversationId: CONVERSATION };
+  return verdictFrom({ kind, ...name, approvalId, by, reason });
 }
 
 /** A returned value may be a failure by its form, as in `guard`. */
