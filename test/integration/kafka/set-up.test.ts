@@ -91,7 +91,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       .poll(() => partOf("kafka"), PROPAGATION)
       .toMatchObject({
         code: 3,
-        lines: expect.arrayContaining([expect.stringContaining("is others for 60000 ms")]),
+        lines: expect.arrayContaining([expect.stringContaining("is kept for 60000 ms")]),
       });
     const repaired = async () => {
       await run("topics", "apply");
