@@ -179,9 +179,13 @@ function keysOf(rule: CommandRule): VariantKeys {
   return keys;
 }
 
-/** The strictest tier that a rule names, and at least approval by a person. */
+/**
+ * The strictest tier that a rule names, and at least approval by a person. Without rules nothing is
+ * added, so the tool's own tier decides.
+ */
 function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
   if (tier !== undefined) return { tier };
+  if (rules.length === 0) return {};
   const ruleTiers = rules.flatMap((rule) =>
     rule.tier === undefined ? [] : (tiers.findByName(rule.tier) ?? []),
   );

@@ -70,7 +70,7 @@ export function commands<K extends Keys>(keys: K) {
       ),
       unclear: key(
         text,
-        "Name of the tier for commands that cannot be parsed or that no rule matches. Default: the strictest tier of the rules, and at least approval by a person.",
+        "Name of the tier for commands that cannot be parsed or that no rule matches. Default: the strictest tier of the rules, and at least approval by a person; without rules, the tool's own tier.",
       ),
       examples: key(
         z.strictObject({

@@ -19,6 +19,7 @@ export const lintCommandRules: LintRule = (document, report) => {
       lintRun(document, rule, at, report);
       lintEarlier(document, commands, index, at, report);
     });
+    lintUnclear(commands, path, report);
   }
 };
 
@@ -122,5 +123,21 @@ function covers(document: PolicyDocument, first: CommandRule, second: CommandRul
   return (
     rest.length > 0 &&
     rest.every((one) => beginnings.some((begun) => one === begun || one.startsWith(`${begun} `)))
+  );
+}
+
+function lintUnclear(
+  { rules = [], unclear }: CommandsDocument,
+  path: readonly PathSegment[],
+  report: Report,
+): void {
+  if (rules.length > 0 || unclear !== undefined) return;
+  const message = "has no rules and no `unclear`: what is not understood gets the tool's own tier";
+  report(
+    "warning",
+    "open-commands",
+    path,
+    message,
+    "write `unclear:` with the name of a tier that asks",
   );
 }

@@ -133,7 +133,7 @@ describe("the tier of an unclear command", () => {
   });
 
   test.each<readonly [CommandsDocument, string | null, string]>([
-    [{}, "ask", "hitl"],
+    [{}, null, "allow"],
     [{ rules: [{ run: ["ls"] }] }, "ask", "hitl"],
     [{ rules: [{ run: ["ls"], tier: "free" }] }, "ask", "hitl"],
     [{ rules: [{ run: ["rm"], tier: "never" }] }, "never", "deny"],

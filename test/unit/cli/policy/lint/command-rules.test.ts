@@ -9,7 +9,7 @@ const TIERS = `authorization:
 
 /** `code: message` of the findings on one tool's rules. */
 function listFindings(commands: string): readonly string[] {
-  const codes = ["allows-anything", "unfit-rule"];
+  const codes = ["allows-anything", "unfit-rule", "open-commands"];
   return lint(`${TIERS}tool_schemas: { sh: { commands: ${commands} } }\n`)
     .filter(({ code }) => codes.includes(code))
     .map(({ code, message }) => `${code}: ${message}`);
@@ -52,4 +52,11 @@ test.each([
 ])("finds a rule behind one that matches all of its commands: %s", (texts, count) => {
   const reached = rules(texts).filter((one) => one.includes("is never reached"));
   expect(reached).toHaveLength(count);
+});
+
+test("warns of a tool without rules and `unclear`, whose own tier gets unclear commands", () => {
+  const findings = lint(`${TIERS}tool_schemas: { sh: { commands: shell } }\n`);
+  const open = findings.filter(({ code }) => code === "open-commands");
+  expect(open.map(({ severity }) => severity)).toEqual(["warning"]);
+  expect(listFindings("{ unclear: ask }")).toEqual([]);
 });
