@@ -1,23 +1,15 @@
 import { systemClock } from "../adapters/system/clock.ts";
-import { readToolName } from "../core/tool-name.ts";
 import type { Callgate } from "./api/callgate.ts";
 import { CallgateError } from "./api/callgate-error.ts";
-import type {
-  AnswerForm,
-  CallOptions,
-  Decision,
-  DecisionListener,
-  GuardContext,
-  GuardOptions,
-} from "./api/gate-types.ts";
-import type { Guarded, Tools } from "./api/guard-types.ts";
-import { isGeneratorFunction, readableAnswer } from "./calls/generators.ts";
-import { Executor, type Handler } from "./calls/run-call.ts";
+import type { Decision, DecisionListener } from "./api/gate-types.ts";
+import { Executor } from "./calls/run-call.ts";
 import { startTimer } from "./deadline.ts";
 import type { GateClient } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
 import { Guard } from "./guard/guard.ts";
-import { checkClose, checkGuardOptions } from "./inputs/check-options.ts";
+import { guardToolsWith } from "./guard/guard-tools.ts";
+import { notifyListener } from "./guard/notify-listener.ts";
+import { checkClose } from "./inputs/check-options.ts";
 import { conversationInput, grantInput } from "./inputs/ruling.ts";
 import { PendingCalls } from "./journal/pending-calls.ts";
 import { runKeepingAlive } from "./keep-alive.ts";
@@ -88,7 +80,7 @@ export function composeCallgate(
       (await client.awaitDecision(decisionId, wait)).decision,
     awaitResult: (decisionId, wait = {}) => client.reader.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
-    guard: (tools, context, options) => guardTools(guard, link, tools, context, options, notify),
+    guard: guardToolsWith({ guard, link, notify }),
     close: async (options = {}) => {
       checkClose(options);
       const { timeoutMs = CLOSE_MS } = options;
@@ -116,63 +108,5 @@ async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
     await Promise.race([closed, late]);
   } finally {
     stopTimer?.();
-  }
-}
-
-function guardTools<T extends Tools, Form extends AnswerForm>(
-  guard: Guard,
-  link: GateLink,
-  tools: T,
-  context: GuardContext | (() => GuardContext),
-  options: GuardOptions<Form> = {},
-  notify: DecisionListener = () => undefined,
-): Guarded<T, Form> {
-  checkGuardOptions(options);
-  const names = Object.keys(tools);
-  for (const name of names) assertTool(name, tools[name]);
-  link.knowTools(names);
-  const onDecision = (decision: Decision): void => {
-    notify(decision);
-    notifyListener(options.onDecision, decision);
-  };
-  const form = { answers: options.answers, onDecision };
-  const guarded = names.map((name) => {
-    const handler: Handler = (args, call) =>
-      Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
-    const isStream = isGeneratorFunction(tools[name]);
-    // The caller receives a stream as it comes, so there is nothing to wrap.
-    const toolForm = isStream ? { ...form, answers: "bare" as const } : form;
-    const run = async (args?: object | string, call: CallOptions = {}): Promise<unknown> => {
-      const callContext = typeof context === "function" ? context() : context;
-      return guard.call(name, handler, args, { ...callContext, ...call }, toolForm);
-    };
-    const guardedTool: typeof run = (...callArguments) =>
-      isStream ? readableAnswer(run(...callArguments)) : run(...callArguments);
-    return [name, guardedTool] as const;
-  });
-  return Object.fromEntries(guarded) as Guarded<T, Form>;
-}
-
-function assertTool(name: string, handler: unknown): void {
-  const problem =
-    nameProblem(name) ?? (typeof handler === "function" ? undefined : "it is not a function");
-  if (problem === undefined) return;
-  throw new CallgateError("invalid_input", `the tool \`${name}\` cannot be guarded: ${problem}`);
-}
-
-/** Tool names must be in the form into which the gate normalizes them. */
-function nameProblem(name: string): string | undefined {
-  const read = readToolName(name);
-  if (!read.ok) return read.problem;
-  return read.name === name ? undefined : `write its name as \`${read.name}\``;
-}
-
-/** Calls the listener. Errors that it throws become process warnings and do not affect the call. */
-export function notifyListener(listener: DecisionListener | undefined, decision: Decision): void {
-  if (listener === undefined) return;
-  try {
-    listener(decision);
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error), "CallgateListener");
   }
 }

@@ -19,7 +19,9 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
       taken = Math.max(taken, record.next.verdicts);
       applyEvents(record.events, partition, scan);
     }
-    if (skipped.isWithin(JOURNAL_TOPIC, partition)) await skipped.note(incomplete(partition));
+    if (skipped.isWithin(JOURNAL_TOPIC, partition)) {
+      await skipped.note(incomplete(partition, log.partitions));
+    }
     for await (const record of recordsFrom(source, "verdicts", partition, taken)) {
       const { value, appendTimeMs } = record;
       applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, scan);
@@ -33,9 +35,11 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
 }
 
 /** A verdict on an outdated list does no harm, because the gate checks the call's state. */
-function incomplete(partition: number): string {
+/** A directory has one partition, of which its user knows nothing. */
+function incomplete(partition: number, partitions: number): string {
+  const where = partitions === 1 ? "approvals" : `approvals of partition ${partition}`;
   return (
-    `approvals of partition ${partition}: waiting calls may be missing, and some that are listed may be ` +
+    `${where}: waiting calls may be missing, and some that are listed may be ` +
     "decided already; see callgate verify"
   );
 }

@@ -80,12 +80,12 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
     };
     const why = whyIgnored(hold, verdictFrom(fields));
     if (why !== null) {
-      const report = { kind, json, hold, events: null, outcome: { ignored: why } };
+      const report = { kind, json, source: command, hold, events: null, outcome: { ignored: why } };
       return await tellVerdict(report, terminal);
     }
     const events = await sendVerdict(fields, source);
     const outcome = outcomeOf(events?.[0]);
-    return await tellVerdict({ kind, json, hold, events, outcome }, terminal);
+    return await tellVerdict({ kind, json, source: command, hold, events, outcome }, terminal);
   } finally {
     await source.close();
   }

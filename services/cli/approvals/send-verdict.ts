@@ -4,7 +4,7 @@ import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import { conversationKey, partitionOf } from "../../runtime/partitioner.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { readJournaled } from "../cluster/journal-records.ts";
-import type { Source } from "../cluster/open-source.ts";
+import { dataDirOf, type Source, type SourceOptions } from "../cluster/open-source.ts";
 
 /** How long to wait for a gate to process the verdict. */
 const WAIT_MS = 3_000;
@@ -12,7 +12,13 @@ const WAIT_MS = 3_000;
 /**
  * The message for a verdict without an answer: a gate may run and be slow, or own other partitions.
  */
-export const NOT_TAKEN = `no gate has processed it within ${WAIT_MS / 1_000} s; the gate of its partition will, once it runs`;
+export function notTaken(source: SourceOptions): string {
+  const gate =
+    dataDirOf(source) === undefined
+      ? "the gate of its partition will, once it runs"
+      : "the next program that opens the directory will";
+  return `no gate has processed it within ${WAIT_MS / 1_000} s; ${gate}`;
+}
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 16 * 1024 * 1024 };
 
 /** The events that the verdict caused; null if no gate processed it in time: the next one does. */

@@ -1,11 +1,12 @@
 /** Tells the person who gave a verdict what the gate made of it. */
 import type { GateEvent } from "../../core/events.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
+import type { SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { counted } from "../output/text.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
-import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";
+import { IGNORED_SENTENCES, notTaken } from "./send-verdict.ts";
 import { shownScope } from "./shown-names.ts";
 
 export interface VerdictOutcome {
@@ -20,6 +21,7 @@ export interface VerdictOutcome {
 type VerdictReport = {
   readonly kind: HoldVerdict;
   readonly json: boolean;
+  readonly source: SourceOptions;
   readonly hold: Hold;
   /** Null: no gate has processed it. */
   readonly events: readonly GateEvent[] | null;
@@ -79,13 +81,14 @@ function furtherSentence(grantEvent: GateEvent | undefined): string {
 
 function sentence({
   kind,
+  source,
   hold,
   events,
   outcome: { outcome, reason, ...more },
 }: VerdictReport): string {
   const { held, approvedBy } = hold;
   if (more.ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[more.ignored]}`;
-  if (events === null) return `${kind} is recorded; ${NOT_TAKEN}`;
+  if (events === null) return `${kind} is recorded; ${notTaken(source)}`;
   if (outcome === "held") {
     return `held anew under ${more.heldAs}: the rule has changed, and earlier verdicts are void`;
   }

@@ -7,7 +7,7 @@ import type { GateEvent } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
-import { IGNORED_SENTENCES, NOT_TAKEN, sendVerdict } from "../approvals/send-verdict.ts";
+import { IGNORED_SENTENCES, notTaken, sendVerdict } from "../approvals/send-verdict.ts";
 import { findDecision } from "../cluster/explain-decision.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -105,7 +105,7 @@ function saidOf({ by, reason }: Common): Pick<VerdictInput, "by" | "reason"> {
 }
 
 async function tell(
-  { json }: Common,
+  { json, ...source }: Common,
   done: string,
   what: string,
   events: readonly GateEvent[] | null,
@@ -116,7 +116,7 @@ async function tell(
   const taken = events !== null && ignored === undefined;
   const text = json
     ? JSON.stringify({ taken, ...(ignored === undefined ? {} : { ignored }) })
-    : `${what}: ${sentence(done, events, ignored)}`;
+    : `${what}: ${sentence(done, events, ignored, source)}`;
   await terminal.out.write(`${text}\n`);
   return ignored === undefined ? EXIT_OK : EXIT_USAGE;
 }
@@ -125,8 +125,9 @@ function sentence(
   done: string,
   events: readonly GateEvent[] | null,
   ignored: RulingIgnored | undefined,
+  source: SourceOptions,
 ): string {
-  if (events === null) return `it is recorded; ${NOT_TAKEN}`;
+  if (events === null) return `it is recorded; ${notTaken(source)}`;
   return ignored === undefined ? done : `changed nothing: ${RULING_SENTENCES[ignored]}`;
 }
 

@@ -7,7 +7,7 @@ export interface World {
   readonly deletions: string[];
 }
 
-export interface WorldTools extends Record<string, (args: never) => unknown> {
+export interface WorldTools {
   readonly create_document: (args: {
     readonly title?: string;
     readonly content?: string;

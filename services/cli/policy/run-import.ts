@@ -40,10 +40,23 @@ export async function runImport(
   } finally {
     await result.close();
   }
-  if (!options.json) await terminal.err.write(notes.map(noteLine).join(""));
+  if (!options.json) await terminal.err.write(noteLines(notes).join(""));
   return EXIT_OK;
 }
 
-function noteLine({ tool, path, message }: ImportNote): string {
-  return `note: ${printable(`${tool}: ${path}: ${message}`, NOTE_CHARACTERS)}\n`;
+/** One line for each thing that is said, however many tools it is said of. */
+function noteLines(notes: readonly ImportNote[]): readonly string[] {
+  const tools = new Map<string, string[]>();
+  for (const { tool, path, message } of notes) {
+    const said = `${path}: ${message}`;
+    tools.set(said, [...(tools.get(said) ?? []), tool]);
+  }
+  return [...tools].map(([said, names]) => {
+    const [only = ""] = names;
+    const line =
+      names.length === 1
+        ? `${only}: ${said}`
+        : `${names.length} tools: ${said}: ${names.join(", ")}`;
+    return `note: ${printable(line, NOTE_CHARACTERS)}\n`;
+  });
 }

@@ -3,14 +3,11 @@
 
 import type { CallReport } from "../inputs/report.ts";
 import type {
-  AnswerForm,
   Approval,
   ConversationRef,
   Decision,
   GrantOrder,
   GrantScope,
-  GuardContext,
-  GuardOptions,
   PendingCall,
   PendingFilter,
   ProposedCall,
@@ -21,7 +18,7 @@ import type {
   Verdict,
   WaitOptions,
 } from "./gate-types.ts";
-import type { Guarded, Tools } from "./guard-types.ts";
+import type { GuardTools } from "./guard-types.ts";
 
 /**
  * A gate, in this process or behind Kafka. Its methods throw `CallgateError` unless they say
@@ -74,13 +71,10 @@ export interface Callgate {
   previousResult(ref: string): Promise<StoredResult | undefined>;
   /**
    * Returns the same functions, each of which asks the gate before it runs. Declares the tools to
-   * the policy. If the context is a function, every call evaluates it.
+   * the policy. If the context is a function, every call evaluates it. Takes an object of functions,
+   * an instance of a class, or a name and one function.
    */
-  guard<T extends Tools, Form extends AnswerForm = "noted">(
-    tools: T,
-    context: GuardContext | (() => GuardContext),
-    options?: GuardOptions<Form>,
-  ): Guarded<T, Form>;
+  readonly guard: GuardTools;
   /**
    * Waits for calls and answers in progress, then releases everything. After `timeoutMs` it aborts
    * running tools; answers may take as long as they need. It waits at most `timeoutMs` more for a

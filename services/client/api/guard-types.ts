@@ -1,5 +1,11 @@
 import type { WrappedAnswer } from "../guard/present-answer.ts";
-import type { AnswerForm, CallOptions, HandlerCall } from "./gate-types.ts";
+import type {
+  AnswerForm,
+  CallOptions,
+  GuardContext,
+  GuardOptions,
+  HandlerCall,
+} from "./gate-types.ts";
 import type { Refused } from "./refused.ts";
 
 /** A function that acts for an agent. Its first parameter is the call's arguments. */
@@ -7,9 +13,17 @@ export type ToolHandler = (args: never, call: HandlerCall) => unknown;
 
 export type Tools = Readonly<Record<string, ToolHandler>>;
 
-type GuardedTool<Parameters extends readonly unknown[], Answer> = Parameters extends readonly []
-  ? (args?: object | string, options?: CallOptions) => Answer
-  : (args: Parameters[0] | string, options?: CallOptions) => Answer;
+/** An object with at least one function; its other members are left alone. */
+type WithTools<T> = keyof Guarded<T> extends never ? never : T;
+
+type GuardedTool<Parameters extends readonly unknown[], Answer> = [] extends Parameters
+  ? (args?: ArgumentsOf<Parameters> | string, options?: CallOptions) => Answer
+  : (args: ArgumentsOf<Parameters> | string, options?: CallOptions) => Answer;
+
+/** Of a function without parameters any arguments are journaled, and none are passed. */
+type ArgumentsOf<Parameters extends readonly unknown[]> = Parameters extends readonly []
+  ? object
+  : Parameters[0];
 
 type AnswerOf<Result, Form extends AnswerForm> = Form extends "wrapped"
   ? WrappedAnswer<Result>
@@ -30,8 +44,35 @@ type Answer<Result, Form extends AnswerForm> = [Result] extends [
  * The same functions behind the gate. Arguments may also be the JSON text that a model wrote. A
  * call that does not run returns `Refused`; what the function throws is thrown.
  */
-export type Guarded<T extends Tools, Form extends AnswerForm = "noted"> = {
-  readonly [Name in keyof T]: T[Name] extends (...parameters: infer Parameters) => infer Result
+export type Guarded<T, Form extends AnswerForm = "noted"> = {
+  readonly [Name in keyof T as NonNullable<T[Name]> extends ToolHandler
+    ? Name
+    : never]: NonNullable<T[Name]> extends (...parameters: infer Parameters) => infer Result
     ? GuardedTool<Parameters, Answer<Result, Form>>
     : never;
 };
+
+/** The forms of `guard`. */
+export interface GuardTools {
+  <T extends Tools, Form extends AnswerForm = "noted">(
+    tools: T,
+    context: GuardContext | (() => GuardContext),
+    options?: GuardOptions<Form>,
+  ): Guarded<T, Form>;
+  /**
+   * An object that an interface describes, or an instance of a class, of which it guards the
+   * methods, also those that are inherited.
+   */
+  <T extends object, Form extends AnswerForm = "noted">(
+    instance: T & WithTools<T>,
+    context: GuardContext | (() => GuardContext),
+    options?: GuardOptions<Form>,
+  ): Guarded<T, Form>;
+  /** One function under a name. A generic function keeps its type parameters. */
+  <Arguments, Result, Form extends AnswerForm = "noted">(
+    name: string,
+    handler: (args: Arguments, call: HandlerCall) => Result,
+    context: GuardContext | (() => GuardContext),
+    options?: GuardOptions<Form>,
+  ): (args: Arguments | string, options?: CallOptions) => Answer<Result, Form>;
+}

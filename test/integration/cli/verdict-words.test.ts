@@ -174,7 +174,7 @@ it("a verdict reports the new id of a call that is held anew, and what is certai
   const decided = await approvals("approve", id, "--by", "ann");
 
   expect(waiting.stdout).toBe(
-    `${other} delete_row: approve is recorded; no gate has processed it within 3 s; the gate of its partition will, once it runs\n`,
+    `${other} delete_row: approve is recorded; no gate has processed it within 3 s; the next program that opens the directory will\n`,
   );
   expect(JSON.parse(anew.stdout)).toMatchObject({ outcome: "held", taken: true });
   expect(again.stdout).toMatch(

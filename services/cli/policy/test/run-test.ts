@@ -86,8 +86,14 @@ function filesOf({ files, policy }: TestOptions): readonly string[] {
   const beside = policy.map((path) => path.replace(/(\.ya?ml)?$/, ".test.yaml"));
   const testFiles = beside.filter((path) => existsSync(path));
   if (testFiles.length > 0) return testFiles;
-  throw usageError(`there are no cases in ${beside.join(", ")}; write some, or name their files`);
+  throw usageError(
+    `there are no cases in ${beside.join(", ")}; name the files that have them, or write for example: ${SAMPLE_CASES}`,
+  );
 }
+
+/** A file of cases in one line, so that it can be copied from a terminal. */
+const SAMPLE_CASES =
+  "cases: [{ name: an order may be read, calls: [{ tool: get_order, args: { id: 7 }, expect: allowed }] }]";
 
 async function casesOf(paths: readonly string[]): Promise<readonly PolicyCase[]> {
   const files = await Promise.all(paths.map(readPolicyFile));

@@ -36,6 +36,22 @@ describe("callgate policy import", () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  test("says once what holds for several tools", async () => {
+    const tools = ["get_a", "get_b", "get_c"].map((name) => ({
+      ...{ name, inputSchema: { type: "object" }, annotations: { readOnlyHint: true } },
+    }));
+    const { stderr } = await runInProcess([
+      "policy",
+      "import",
+      file("mcp.json", JSON.stringify(tools)),
+      "-f",
+      "mcp",
+    ]);
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line).toMatch(/^note: 3 tools: .*: get_a, get_b, get_c$/);
+  });
+
   test("writes a policy to a new file, and never over an existing one", async () => {
     const tools = file("tools.json", TOOLS);
     const out = join(directory, "new.yaml");

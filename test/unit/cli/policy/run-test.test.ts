@@ -227,12 +227,14 @@ describe("callgate policy test", () => {
     expect(stderr).toContain(message);
   });
 
-  test("says where it looked if there are no cases", async () => {
-    const lonely = file("lonely.yaml", POLICY);
+  test("says where it looked if there are no cases, and shows cases that run", async () => {
+    const lonely = file("lonely.yaml", "tool_schemas: { get_order: { read_only: true } }");
     const { code, stderr } = await run("-p", lonely);
 
     expect(code).toBe(2);
     expect(stderr).toContain("lonely.test.yaml");
+    file("lonely.test.yaml", /cases: \[.*\]/.exec(stderr)?.[0] ?? "");
+    expect(await run("-p", lonely)).toMatchObject({ code: 0 });
   });
 });
 
