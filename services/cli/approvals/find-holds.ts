@@ -34,8 +34,10 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
   return holds.sort((a, b) => a.held.times.atMs - b.held.times.atMs);
 }
 
-/** A verdict on an outdated list does no harm, because the gate checks the call's state. */
-/** A directory has one partition, of which its user knows nothing. */
+/**
+ * The warning that a list is incomplete. A verdict on an outdated list does no harm, because the
+ * gate checks the call's state. A data directory has one partition, which its user never sees.
+ */
 function incomplete(partition: number, partitions: number): string {
   const where = partitions === 1 ? "approvals" : `approvals of partition ${partition}`;
   return (
