@@ -16,7 +16,7 @@ import {
 } from "../../support/wire/samples.ts";
 
 const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
-const long = "x".repeat(LIMITS.idLength + 1);
+const long = "x".repeat(LIMITS.idBytes + 1);
 
 function propose(change: Partial<Envelope>): DecodedInput {
   return codec.decodeInput("proposals", codec.encodeProposal({ ...SAMPLE_PROPOSAL, ...change }));
@@ -32,7 +32,7 @@ describe("a proposal", () => {
     ["tenantId", "a/b"],
     ["tenantId", ""],
     ["conversationId", long],
-    ["conversationId", "gespräch"],
+    ["conversationId", "gespra\u0308ch"],
     ["callId", ""],
     ["callId", "a\nb"],
   ])("is undecodable where its %s is %j, because that names no call to answer", (field, text) => {
@@ -45,8 +45,13 @@ describe("a proposal", () => {
     expect(propose({ conversationId: "a/b" })).toMatchObject({ ok: true });
   });
 
+  test("may have ids in any script", () => {
+    const ids = { tenantId: "müller", conversationId: "会話 7", callId: "😀", turn: "ход" };
+    expect(propose(ids)).toMatchObject({ ok: true, input: { ...ids, rejected: null } });
+  });
+
   test.each([
-    ["agentId", "ü"],
+    ["agentId", "u\u0308"],
     ["turn", long],
     ["step", ""],
     ["confirmation", "a\u0000"],
