@@ -11,6 +11,7 @@ import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
 import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
+import { decisionHeaders } from "./decision-headers.ts";
 import type { Engine } from "./engine.ts";
 import { FatalError, RetryableError, StateCorruptError } from "./errors.ts";
 import { forwardInput, routeOf } from "./forward-input.ts";
@@ -91,7 +92,6 @@ type Judged = {
   readonly outputs: readonly OutgoingRecord[];
 };
 
-const PASSED_ON: readonly string[] = ["traceparent", "tracestate"];
 const NO_HEADERS: readonly RecordHeader[] = [];
 const NO_RECORDS: readonly OutgoingRecord[] = [];
 
@@ -239,10 +239,8 @@ export class BatchBuilder {
     events: readonly GateEvent[],
     headers: readonly RecordHeader[],
   ): Judged {
-    const passedOn =
-      headers.length === 0 ? NO_HEADERS : headers.filter(({ name }) => PASSED_ON.includes(name));
     const record = (event: GateEvent): readonly OutgoingRecord[] =>
-      this.#outputsOf(event, input.at, key, passedOn);
+      this.#outputsOf(event, input.at, key, headers);
     const [only] = events;
     const isOne = only !== undefined && events.length === 1;
     return { input, events, key, outputs: isOne ? record(only) : events.flatMap(record) };
@@ -252,7 +250,7 @@ export class BatchBuilder {
     event: GateEvent,
     at: InputPosition,
     key: string | Uint8Array | null,
-    headers: readonly RecordHeader[],
+    inputHeaders: readonly RecordHeader[],
   ): readonly OutgoingRecord[] {
     if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") {
       return NO_RECORDS;
@@ -264,6 +262,7 @@ export class BatchBuilder {
     const { partition } = this.#context;
     // A tick has no key, because its events are of many conversations.
     const written = key ?? conversationKey(event.tenantId, event.conversationId);
+    const headers = decisionHeaders(event, inputHeaders);
     return [{ topic, partition, key: written, value, headers }];
   }
 

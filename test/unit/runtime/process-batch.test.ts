@@ -137,6 +137,24 @@ describe("a batch", () => {
     expect(outputs.map(({ key }) => String(key))).toEqual([KEY, KEY, KEY]);
   });
 
+  it("names tenant, conversation, call, outcome and reason in headers", () => {
+    const inputs = [
+      fetched(kit.proposal({ callId: "a" })),
+      fetched(kit.proposal({ callId: "a", tool: "other" }), { offset: 1 }),
+      fetched(kit.proposal({ callId: "c", tool: "delete_order" }), { offset: 2 }),
+    ];
+    const { batch } = batchOf(inputs);
+    const headersOf = batch.records
+      .filter(({ topic }) => topic !== "decisions")
+      .map(({ headers }) => (headers ?? []).map(({ name, value }) => `${name}=${value}`));
+    const own = ["callgate-tenant=t", "callgate-conversation=c"];
+    expect(headersOf).toEqual([
+      [...own, "callgate-call=a", "callgate-outcome=allowed"],
+      [...own, "callgate-call=a", "callgate-outcome=refused", "callgate-reason=call_id_conflict"],
+      [...own, "callgate-call=c", "callgate-outcome=held", "callgate-reason=approval_required"],
+    ]);
+  });
+
   it("passes on trace headers and no others", () => {
     const headers = [
       { name: "traceparent", value: "00-1" },
@@ -145,7 +163,8 @@ describe("a batch", () => {
     ];
     const { batch } = batchOf([fetched(kit.proposal(), { headers })]);
     const allowed = batch.records.find(({ topic }) => topic === "allowed");
-    expect(allowed?.headers).toEqual([headers[0], headers[2]]);
+    const passedOn = allowed?.headers?.filter(({ name }) => !name.startsWith("callgate-"));
+    expect(passedOn).toEqual([headers[0], headers[2]]);
   });
 
   it("answers a redelivery with the first decision, and writes nothing else", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ConfirmedCall } from "../../../../services/core/inputs.ts";
 import { type Story, startStory } from "../../../support/decider-spec.ts";
 
-const NAMED: ConfirmedCall = { tool: "write", callId: null, argumentsDigest: null };
+const TOOL_ALONE: ConfirmedCall = { tool: "write", callId: null, argumentsDigest: null };
 
 /** The outcome of a second, equal call with a confirmation that the platform signed. */
 function confirmedAs(confirms: (story: Story) => ConfirmedCall | null): string {
@@ -15,20 +15,22 @@ function confirmedAs(confirms: (story: Story) => ConfirmedCall | null): string {
 }
 
 test("a signed confirmation counts for the call that it names, by id or by arguments", () => {
-  expect(confirmedAs(() => ({ ...NAMED, callId: "again" }))).toBe("allowed");
+  expect(confirmedAs(() => ({ ...TOOL_ALONE, callId: "again" }))).toBe("allowed");
   const digestOf = ({ journal }: Story): string => {
     const [first] = journal;
     return first?.type === "allowed" ? first.arguments.digest : "";
   };
-  expect(confirmedAs((story) => ({ ...NAMED, argumentsDigest: digestOf(story) }))).toBe("allowed");
+  expect(confirmedAs((story) => ({ ...TOOL_ALONE, argumentsDigest: digestOf(story) }))).toBe(
+    "allowed",
+  );
 });
 
 test.each<readonly [string, ConfirmedCall | null]>([
   ["no call", null],
-  ["another tool", { ...NAMED, tool: "other", callId: "again" }],
-  ["a tool alone", NAMED],
-  ["another call of the tool", { ...NAMED, callId: "first" }],
-  ["other arguments of the tool", { ...NAMED, argumentsDigest: "0".repeat(64) }],
+  ["another tool", { ...TOOL_ALONE, tool: "other", callId: "again" }],
+  ["a tool alone", TOOL_ALONE],
+  ["another call of the tool", { ...TOOL_ALONE, callId: "first" }],
+  ["other arguments of the tool", { ...TOOL_ALONE, argumentsDigest: "0".repeat(64) }],
 ])("a signed confirmation of %s counts for nothing", (_what, confirms) => {
   expect(confirmedAs(() => confirms)).toBe("refused");
 });

@@ -22,7 +22,7 @@ test("a refusal says how long to wait, and names reads that may tell where the o
   const story = startStory({
     tool_schemas: {
       write: { suggest: ["look"] },
-      bare: {},
+      mute: {},
       look: { read_only: true },
     },
   });
@@ -32,7 +32,7 @@ test("a refusal says how long to wait, and names reads that may tell where the o
   expect(running.message).not.toContain("Tools that may tell");
   for (const [tool, tells] of [
     ["write", true],
-    ["bare", false],
+    ["mute", false],
   ] as const) {
     story.reported(story.allowed(tool, { n: 2 }), { status: "unknown" });
     const { message } = story.refused(tool, { n: 2 }).refusal;
