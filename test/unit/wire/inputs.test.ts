@@ -277,16 +277,18 @@ const decode = (topic: "proposals" | "results" | "verdicts", text: string | null
 describe("the message for an input that cannot be decoded", () => {
   test.each([
     ["proposals", "the record has no value: send an Avro or JSON record"],
-    ["results", "the record has no value: send an Avro record"],
-    ["verdicts", "the record has no value: send an Avro record"],
+    ["results", "the record has no value: send an Avro or JSON record"],
+    ["verdicts", "the record has no value: send an Avro or JSON record"],
   ] as const)("names the accepted forms where a record of %s is empty", (topic, problem) => {
     expect(decode(topic, null)).toEqual({ ok: false, message: problem });
   });
 
-  test.each(["\ufeff{}", " {}"])("says how JSON must begin only for the proposal %j", (text) => {
+  test.each(["\ufeff{}", " {}"])("says how JSON must begin where it is %j", (text) => {
     const json = expect.stringMatching(/nor JSON \(first byte `\{`\)$/);
-    expect(decode("proposals", text)).toEqual({ ok: false, message: json });
-    expect(decode("results", text)).not.toEqual({ ok: false, message: json });
-    expect(decode("proposals", "\u0000\u0000")).not.toEqual({ ok: false, message: json });
+    for (const topic of ["proposals", "results", "verdicts"] as const) {
+      expect(decode(topic, text)).toEqual({ ok: false, message: json });
+      expect(decode(topic, "\u0000\u0000")).not.toEqual({ ok: false, message: json });
+      expect(decode(topic, "{")).not.toEqual({ ok: false, message: json });
+    }
   });
 });
