@@ -29,6 +29,8 @@ export const TOP_LEVEL = "$(git rev-parse --show-toplevel)";
  * backslash quotes is removed before.
  */
 const UNQUOTED = /^(?:[^\\$`'"<>()|&;\s]|\$(?![\w{([?$!#@*'"-]))*$/;
+/** Bash takes the line's end out before it reads what the dollar begins. */
+const SPLIT_DOLLAR = /\$\\\n/;
 const QUOTED = /^(?:[^\\$`"]|\$(?![\w{([?$!#@*-]))*$/;
 const BRACES = /\{[^{}]*\}/g;
 
@@ -79,6 +81,7 @@ class WordDraft {
   readonly #ends: number[] = [];
 
   constructor(word: Word) {
+    if (SPLIT_DOLLAR.test(word.text)) throw new NotPlain("the word", word, word.text);
     this.#word = word;
     this.#expands = word.text.startsWith("~");
   }

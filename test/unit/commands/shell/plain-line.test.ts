@@ -141,6 +141,12 @@ describe("assignments", () => {
   });
 });
 
+test("a dollar before the end of a continued line is unclear, whatever the next line makes of it", () => {
+  for (const text of ["$\\\n'a b'", "ls $\\\nHOME", 'ls "$\\\nHOME"'])
+    expect(parse(text).kind).toBe("unclear");
+  expect(parse("ls \\\n a").kind).toBe("plain");
+});
+
 describe("a reason", () => {
   test.each([
     ["ls $(rm x)", 'the command substitution "$(rm x)" at character 4'],
