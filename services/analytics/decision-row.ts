@@ -247,8 +247,9 @@ function decisionColumns(event: CallAllowed | CallRefused | CallHeld): Columns {
     shadow: codes(event.notices.shadow),
     approved_by: approversOf(event),
     fresh: event.conversation.fresh,
-    action_key: event.arguments.actionKey,
-    arguments: event.arguments.text,
+    // Empty where the arguments could not be read or were too large.
+    action_key: event.arguments.actionKey || null,
+    arguments: event.arguments.text || null,
     ...outcomeColumns(event),
   };
 }

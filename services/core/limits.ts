@@ -74,8 +74,10 @@ export const LIMITS = {
    * to start.
    */
   startWithinMsMax: 86_400_000,
-  /** Characters of an id (tenant, conversation, call, agent, turn, step). */
-  idLength: 256,
+  /** Bytes of an id (tenant, conversation, call, agent, turn, step). */
+  idBytes: 256,
+  /** Characters of the name under which a person acts. */
+  speakerLength: 256,
   /** Characters of a part of a result that names a resource; a longer one names none. */
   resultNameLength: 512,
   /** Characters of a tool name. */

@@ -7,8 +7,8 @@ import { mixesScripts } from "./name-scripts.ts";
 /** Why nobody can act under this name, or undefined; `field` is the sender's name for it. */
 export function speakerProblem(name: string, field = "by"): string | undefined {
   // The length is checked before anything else: a program may pass a text of any size.
-  if (name.length > LIMITS.idLength)
-    return `\`${field}\` is longer than ${LIMITS.idLength} characters`;
+  if (name.length > LIMITS.speakerLength)
+    return `\`${field}\` is longer than ${LIMITS.speakerLength} characters`;
   if (!hasVisible(name)) return `a verdict needs \`${field}\`, the name of the person who gives it`;
   if (hasHidden(name)) {
     return `\`${field}\` has characters that nobody sees: write the name without them`;

@@ -52,6 +52,7 @@ export type GateTuning = Partial<
     TaskOptions,
     | "batch"
     | "checkpointEvery"
+    | "eventSource"
     | "idleRecordAfterMs"
     | "journalSpanMs"
     | "lingerMs"

@@ -94,6 +94,7 @@ function tuningOf({ gate }: Config): GateTuning {
   return {
     batch: { inputsMax: gate.batchInputs, bytesMax: BATCH_BYTES_MAX },
     lingerMs: gate.lingerMs,
+    eventSource: gate.cloudEventsSource ?? null,
     checkpointEvery: gate.checkpointEveryRecords,
     offsetsGraceMs: gate.offsetsGraceMs,
   };

@@ -22,6 +22,7 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
         ...{ partition, codec, logger, metrics },
         ...{ partitions: log.partitions, hashEvery: Number.MAX_SAFE_INTEGER },
         keepsRecords: false,
+        eventSource: null,
         engine: engineWithoutInputs(context),
         anchor: { registered: secrets, repeatAfterMs: 0, spanMs: context.spanMs, acceptance },
       },

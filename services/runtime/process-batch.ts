@@ -62,6 +62,8 @@ export type BatchContext = {
   readonly authority?: ProposalAuthority | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** The source that decisions name as CloudEvents; null: they are none. */
+  readonly eventSource: string | null;
   /** Null: the gate has no secrets, as in a simulation. */
   readonly anchor: AnchorTerms | null;
 };
@@ -259,10 +261,10 @@ export class BatchBuilder {
       this.#reportDefect(event, at);
     }
     const { topic, value } = this.#context.codec.encodeDecision(event, at);
-    const { partition } = this.#context;
+    const { partition, eventSource } = this.#context;
     // A tick has no key, because its events are of many conversations.
     const written = key ?? conversationKey(event.tenantId, event.conversationId);
-    const headers = decisionHeaders(event, inputHeaders);
+    const headers = decisionHeaders(event, inputHeaders, eventSource);
     return [{ topic, partition, key: written, value, headers }];
   }
 
@@ -273,11 +275,8 @@ export class BatchBuilder {
   ): void {
     const { partition, logger, metrics } = this.#context;
     metrics.count("internal_errors");
-    const logFields = { topic, partition, offset, decisionId, tool };
-    logger.error("a call could not be judged and was refused", {
-      ...logFields,
-      message: refusal.message,
-    });
+    const logFields = { topic, partition, offset, decisionId, tool, message: refusal.message };
+    logger.error("a call could not be judged and was refused", logFields);
   }
 
   #makeQuarantined(

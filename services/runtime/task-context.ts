@@ -51,6 +51,8 @@ export type TaskOptions = {
    * partition.
    */
   readonly offsetsGraceMs: number;
+  /** The source that decisions name as CloudEvents; null: they are none. */
+  readonly eventSource: string | null;
   /** Longest wait for new inputs, in ms; ticks and idle records are checked between two waits. */
   readonly waitMsMax: number;
 };
@@ -95,6 +97,7 @@ export function defaultTaskOptions(times: {
     idleRecordAfterMs: idleRecordAfterMs(times.keepMs),
     journalSpanMs: times.journalSpanMs,
     offsetsGraceMs: 30_000,
+    eventSource: null,
     waitMsMax: 60_000,
   };
 }
@@ -131,6 +134,7 @@ export function batchContextOf(context: TaskContext, engine: Engine, now: Now): 
     authority,
     logger,
     metrics,
+    eventSource: options.eventSource,
     anchor: anchorTermsOf(context, now.acceptance),
   };
 }

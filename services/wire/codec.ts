@@ -11,11 +11,11 @@ import {
   encodeAlert,
 } from "./decode-outputs.ts";
 import { encodeDeadLetter, encodeDecision, type Secrets } from "./encode-outputs.ts";
-import { wireId } from "./framing.ts";
+import { looksLikeJson, wireId } from "./framing.ts";
 import { decodeJournal, encodeJournal } from "./journal.ts";
 import type { Alert, AllowedCall, HeldCall, RefusedCall } from "./output-records.ts";
 import { decodeProposal, type Envelope, encodeProposal } from "./proposal.ts";
-import { decodeJsonProposal, looksLikeJson } from "./proposal-json.ts";
+import { decodeJsonProposal } from "./proposal-json.ts";
 import { UndecodableError } from "./reader.ts";
 import { compileRecordTypes, type RecordTypes } from "./record-types.ts";
 import { decodeResult, encodeResult } from "./result.ts";
@@ -53,7 +53,7 @@ export type AvroCodecOptions = {
 
 /**
  * Compiles the schemas and returns a codec over them: Avro in single-object encoding or in the wire
- * format of a registry, and plain JSON for proposals. Encoded records are views of memory that is
+ * format of a registry, and plain JSON for inputs. Encoded records are views of memory that is
  * not written again.
  *
  * @throws FatalError where the schema files are missing.
@@ -98,8 +98,8 @@ function pending(wire: WireFormat | undefined, value: Uint8Array | null): Promis
 
 const ACCEPTED_FORMS: { readonly [topic in InputTopic]: string } = {
   proposals: "an Avro or JSON record",
-  results: "an Avro record",
-  verdicts: "an Avro record",
+  results: "an Avro or JSON record",
+  verdicts: "an Avro or JSON record",
 };
 
 function decodeInput(
@@ -115,7 +115,8 @@ function decodeInput(
   } catch (cause) {
     if (!(cause instanceof UndecodableError)) throw cause;
     const isFramed = value[0] === 0x00 || value[0] === 0xc3;
-    const json = topic === "proposals" && !isFramed ? ", nor JSON (first byte `{`)" : "";
+    const isJson = looksLikeJson(value);
+    const json = isFramed || isJson ? "" : ", nor JSON (first byte `{`)";
     return { ok: false, message: `${cause.message}${json}` };
   }
 }

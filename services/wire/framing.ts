@@ -23,6 +23,13 @@ export const SINGLE_OBJECT: Framing = {
   matches: (bytes) => bytes[0] === MARKER_FIRST && bytes[1] === MARKER_SECOND,
 };
 
+const OPEN_BRACE = 0x7b;
+
+/** Whether bytes claim to be a JSON object, which needs no framing. */
+export function looksLikeJson(bytes: Uint8Array): boolean {
+  return bytes[0] === OPEN_BRACE;
+}
+
 const WIRE_MARKER = 0x00;
 const WIRE_ID_AT = 1;
 const WIRE_ID_MAX = 0x7fff_ffff;

@@ -1,26 +1,9 @@
 /** The rules of a proposal's envelope beside its types: ids, lengths, money. */
 import { cutText } from "../core/cut-text.ts";
+import { ID_FORM, isIdText } from "../core/id-text.ts";
 import type { Money } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import { EXACT_MAX } from "./avro-types.ts";
-
-/** Kept as a function for loops: see docs/style.md, "Loops over texts". */
-const { charCodeAt } = String.prototype;
-
-const SPACE = 0x20;
-const TILDE = 0x7e;
-
-/**
- * Runs several times for each call: over so short a text a loop ends before a pattern has begun.
- */
-function isPrintable(text: string, most: number): boolean {
-  if (text.length === 0 || text.length > most) return false;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = charCodeAt.call(text, at);
-    if (unit < SPACE || unit > TILDE) return false;
-  }
-  return true;
-}
 
 const CURRENCY = /^[A-Z]{3}$/;
 
@@ -30,8 +13,8 @@ export type ConversationName = { readonly tenantId: string; readonly conversatio
 export function conversationProblem(name: ConversationName): string | undefined {
   const { tenantId } = name;
   const isText = typeof tenantId === "string";
-  if (!isText || !isPrintable(tenantId, LIMITS.idLength) || tenantId.includes("/")) {
-    return `\`tenantId\` must be 1 to ${LIMITS.idLength} printable ASCII characters without \`/\``;
+  if (!isText || !isIdText(tenantId) || tenantId.includes("/")) {
+    return `\`tenantId\` must be ${ID_FORM} and without \`/\``;
   }
   return idProblem("conversationId", name.conversationId);
 }
@@ -39,8 +22,8 @@ export function conversationProblem(name: ConversationName): string | undefined 
 /** Why a text cannot be an id; undefined: it can. */
 export function idProblem(field: string, text: string): string | undefined {
   // Callers without types may pass anything.
-  if (typeof text === "string" && isPrintable(text, LIMITS.idLength)) return undefined;
-  return `\`${field}\` must be 1 to ${LIMITS.idLength} printable ASCII characters`;
+  if (typeof text === "string" && isIdText(text)) return undefined;
+  return `\`${field}\` must be ${ID_FORM}`;
 }
 
 /** Like `idProblem`, for a text that may be absent. */

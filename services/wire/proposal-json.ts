@@ -13,6 +13,7 @@ import { parseCanonical } from "../core/canonical/parse-canonical.ts";
 import { cutText } from "../core/cut-text.ts";
 import type { EnvelopeRejection, Money } from "../core/inputs.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
+import { withoutNonFinite } from "./non-finite.ts";
 import { type Envelope, toInput } from "./proposal.ts";
 
 const DEFAULT_TENANT = "default";
@@ -39,7 +40,6 @@ const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
   "ceTime",
 ]);
 
-const OPEN_BRACE = 0x7b;
 const SHOWN_CHARACTERS = 40;
 
 const ENVELOPE_KEYS = ENVELOPE_FIELDS.size + 2;
@@ -53,27 +53,25 @@ const ENVELOPE_LIMITS: CanonicalLimits = {
   maxKeys: DEFAULT_CANONICAL_LIMITS.maxKeys + ENVELOPE_KEYS,
 };
 
-/** Whether bytes claim to be a JSON object. */
-export function looksLikeJson(value: Uint8Array): boolean {
-  return value[0] === OPEN_BRACE;
-}
-
 /** The input of a JSON proposal. Total. */
 export function decodeJsonProposal(value: Uint8Array): DecodedInput {
   const parsed = parseCanonical(value, ENVELOPE_LIMITS);
   if (parsed.ok) return readEnvelope(parsed.value as JsonObject, undefined);
   const { reason, message } = parsed;
-  const loose = looselyRead(value);
-  if (loose === undefined) return { ok: false, message: `not strict JSON: ${message}` };
-  return readEnvelope(loose, { reason, message });
+  const text = new TextDecoder().decode(value);
+  const { text: finite, first } = withoutNonFinite(text);
+  const names = namesIn(finite);
+  if (names === undefined) return { ok: false, message: `not strict JSON: ${message}` };
+  const word = `found \`${first}\`, which JSON does not have: send null or a text instead`;
+  const isWord = first !== null && parsed.code === "syntax";
+  const rejection = { reason, message: isWord ? word : message };
+  return readEnvelope({ ...names, arguments: text }, rejection);
 }
 
 /** Reads names only, so that the refusal of a text that is not strict JSON reaches its agent. */
-function looselyRead(value: Uint8Array): JsonObject | undefined {
-  const text = new TextDecoder().decode(value);
+function namesIn(text: string): JsonObject | undefined {
   try {
-    const whole: JsonObject = JSON.parse(text);
-    return { ...onlyNames(whole), arguments: text };
+    return onlyNames(JSON.parse(text) as JsonObject);
   } catch {
     return undefined;
   }

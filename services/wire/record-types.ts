@@ -8,6 +8,7 @@ import { FatalError } from "../runtime/errors.ts";
 import { compileAvro, withTextField } from "./avro-types.ts";
 import { schemaFingerprint } from "./fingerprint.ts";
 import { SINGLE_OBJECT, singleObjectPrefix, WIRE_FORMAT, wireId, wirePrefix } from "./framing.ts";
+import { readJsonRecord } from "./json-record.ts";
 import { type Reader, RegistryNeededError, type Resolver, UndecodableError } from "./reader.ts";
 import {
   type AvroSchema,
@@ -52,6 +53,7 @@ class ByteArena {
 /** One schema: writes the current version, reads every released one. */
 class RecordType {
   readonly schemaName: SchemaName;
+  private readonly schema: AvroSchema;
   private readonly type: Type;
   /** The prefix of each record that says which schema wrote it. */
   readonly prefix: Buffer;
@@ -70,6 +72,7 @@ class RecordType {
   }) {
     const { name, schema, older, arena, textField, wire } = parts;
     this.schemaName = name;
+    this.schema = schema;
     this.arena = arena;
     this.type = compileAvro(textField === undefined ? schema : withTextField(schema, textField));
     const current = schemaFingerprint(textField === undefined ? this.type : compileAvro(schema));
@@ -135,6 +138,11 @@ class RecordType {
       throw new UndecodableError(`${rest} bytes follow the ${this.schemaName} record`);
     }
     return value;
+  }
+
+  /** Like `decode`, for a value as plain JSON. @throws UndecodableError */
+  decodeJson(text: Uint8Array): unknown {
+    return readJsonRecord(this.schema, text);
   }
 
   /**

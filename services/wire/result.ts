@@ -2,6 +2,7 @@
 import type { CallError, ResultInput } from "../core/inputs.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
 import { BASES, FAILURE_EFFECT_LIST, member, STATUSES } from "./closed-lists.ts";
+import { looksLikeJson } from "./framing.ts";
 import { conversationProblem } from "./input-rules.ts";
 import type { RecordTypes } from "./record-types.ts";
 import { wellFormed, wellFormedOrNull } from "./well-formed.ts";
@@ -31,9 +32,10 @@ function wellFormedError(error: CallError | null): CallError | null {
   return error === null ? null : { ...error, message: wellFormed(error.message) };
 }
 
-/** Decodes a result from Avro. @throws UndecodableError */
-export function decodeResult(types: RecordTypes, value: Uint8Array): DecodedInput {
-  const input = resultFromRaw(types.result.decode(value) as RawResult);
+/** Decodes a result from Avro or JSON. @throws UndecodableError */
+export function decodeResult({ result }: RecordTypes, value: Uint8Array): DecodedInput {
+  const raw = looksLikeJson(value) ? result.decodeJson(value) : result.decode(value);
+  const input = resultFromRaw(raw as RawResult);
   const message = conversationProblem(input) ?? numbersProblem(input);
   return message === undefined ? { ok: true, input } : { ok: false, message };
 }

@@ -3,6 +3,7 @@ import type { TickInput, VerdictInput } from "../core/inputs.ts";
 import { speakerProblem } from "../core/speaker.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
 import { KINDS, member, OUTCOMES, optionalMember, SCOPES } from "./closed-lists.ts";
+import { looksLikeJson } from "./framing.ts";
 import { conversationProblem } from "./input-rules.ts";
 import { UndecodableError } from "./reader.ts";
 import type { RecordTypes } from "./record-types.ts";
@@ -41,9 +42,9 @@ export function encodeVerdict(types: RecordTypes, verdict: VerdictInput | TickIn
   return types.verdict.encode({ ...raw, scope, reason: wellFormedOrNull(verdict.reason) });
 }
 
-/** Decodes a verdict or tick from Avro. @throws UndecodableError */
-export function decodeVerdict(types: RecordTypes, value: Uint8Array): DecodedInput {
-  const raw = types.verdict.decode(value) as RawVerdict;
+/** Decodes a verdict or tick from Avro or JSON. @throws UndecodableError */
+export function decodeVerdict({ verdict: type }: RecordTypes, value: Uint8Array): DecodedInput {
+  const raw = (looksLikeJson(value) ? type.decodeJson(value) : type.decode(value)) as RawVerdict;
   if (raw.kind === "tick") return { ok: true, input: { type: "tick" } };
   const verdict = verdictFromRaw(raw);
   // An approval that names the call's tool for information only does not apply to all calls of the

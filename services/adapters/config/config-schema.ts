@@ -13,6 +13,7 @@ import {
   text,
   topicName,
   topicPrefix,
+  uriReference,
 } from "./config-texts.ts";
 
 /** A secret value is never printed; of a `url` only the part before `@` is secret. */
@@ -171,6 +172,11 @@ const gate = z.strictObject({
     .max(1_000)
     .default(5)
     .describe("how long a transaction waits for more inputs"),
+  cloudEventsSource: uriReference()
+    .optional()
+    .describe(
+      "source that decisions name as CloudEvents (binary mode, headers `ce_…`), such as `/callgate/eu`; absent: they are no CloudEvents",
+    ),
   warmUpMs: timeMs(0, 2_000)
     .default(1_000)
     .describe("longest warm-up of a gate before it joins its group; 0: no warm-up"),

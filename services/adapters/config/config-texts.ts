@@ -51,6 +51,13 @@ export const hostName = () =>
     "is not a host\nwrite a host name or an IP address, without scheme and port",
   );
 
+/** RFC 3986, as far as its characters go. */
+export const uriReference = () =>
+  text().refine(
+    (input) => /^[\w.~:/?#[\]@!$&'()*+,;=%-]*$/.test(input),
+    "is not a URI or the path of one\nwrite it without spaces, and other letters as `%` and two digits",
+  );
+
 const url = () =>
   z.url({
     error: ({ code }) =>

@@ -12,7 +12,7 @@ const DECIMAL_DIGITS = 15;
 /**
  * Numbers stay numbers where JSON represents them exactly: integers up to 2^53 - 1, decimals of 15
  * digits. Others become text, as do `NaN` and `Infinity`. Times become text in UTC, whatever the
- * host's time zone.
+ * host's time zone, and intervals as SQL writes them.
  */
 export function plainValues({
   DuckDBTimestampValue,
@@ -27,11 +27,13 @@ export function plainValues({
     if (value !== null && type.typeId === DuckDBTypeId.TIMESTAMP_TZ) {
       return `${new DuckDBTimestampValue((value as DuckDBTimestampTZValue).micros)}+00`;
     }
+    if (value !== null && type.typeId === DuckDBTypeId.INTERVAL) return `${value}`;
     const plain = JsonDuckDBValueConverter(value, type, nested);
     if (typeof plain !== "string") return plain;
-    if (integers.has(type.typeId))
-      return Number.isSafeInteger(Number(plain)) ? Number(plain) : plain;
-    return type.typeId === DuckDBTypeId.DECIMAL && isExact(plain) ? Number(plain) : plain;
+    const isNumber = integers.has(type.typeId)
+      ? Number.isSafeInteger(Number(plain))
+      : type.typeId === DuckDBTypeId.DECIMAL && isExact(plain);
+    return isNumber ? Number(plain) : plain;
   };
 }
 

@@ -1,8 +1,8 @@
 /** The claims of a token: the members of a proposal that only the platform may set. */
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
+import { isIdText } from "../../core/id-text.ts";
 import type { ConfirmedCall, Money } from "../../core/inputs.ts";
-import { LIMITS } from "../../core/limits.ts";
 
 export type TokenConfirmation = { readonly id: string; readonly confirms: ConfirmedCall };
 
@@ -128,7 +128,7 @@ function hasOthers(members: Members, names: readonly string[]): boolean {
 }
 
 function isId(value: JsonValue | undefined): boolean {
-  return typeof value === "string" && value.length <= LIMITS.idLength && /^[ -~]+$/.test(value);
+  return typeof value === "string" && isIdText(value);
 }
 
 function isWhole(value: JsonValue | undefined, most: number): boolean {

@@ -7,7 +7,10 @@ import type { CallError, FailureEffect, Money, ResultStatus } from "../../core/i
 import type { ReasonCode } from "../../core/reasons/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
 
-/** One call that an agent wants to make. Ids are printable ASCII, at most 256 characters. */
+/**
+ * One call that an agent wants to make. Ids are at most 256 bytes of UTF-8 in the form NFC, without
+ * control characters.
+ */
 export type ProposedCall = {
   readonly conversationId: string;
   /** Default `default`; contains no `/`. */

@@ -286,7 +286,7 @@ describe("verdicts without a held call", () => {
 
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(`\`${name}\`: `);
-    expect(stderr).toContain("must be 1 to 256 printable ASCII characters");
+    expect(stderr).toContain("must be 1 to 256 bytes of UTF-8");
   });
 
   it("reconcile a call with an unknown outcome, and no other", async () => {

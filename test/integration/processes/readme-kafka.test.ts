@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFreePorts } from "../../../infra/local/free-ports.js";
 import { localParts } from "../../support/backends/local-parts.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
@@ -32,24 +33,28 @@ function blocks(): readonly (readonly [string, string])[] {
 }
 
 /**
- * The step-by-step commands, with the agent where the README says to run it, and the test's file
- * paths.
+ * The step-by-step commands, with the agent where the README says to run it, and the test's ports
+ * and file paths. What runs in the background ends with the shell, also where a line fails.
  */
-function script(): string {
+function script([gate = 0, executor = 0, analytics = 0]: readonly number[]): string {
   const [fetch, steps, agent, after] = blocks();
   expect([fetch, steps, agent, after].map((block) => block?.[0])).toEqual(["sh", "sh", "js", "sh"]);
   writeFileSync(join(directory, "agent.mjs"), agent?.[1] ?? "");
   const example = "node examples/decision-consumer/consume.mjs 1";
-  const lines = `${steps?.[1]}node ${directory}/agent.mjs\n${example}\n${after?.[1]}`;
+  const lines = `trap 'kill $(jobs -p) 2> /dev/null' EXIT\n${steps?.[1]}node ${directory}/agent.mjs\n${example}\n${after?.[1]}`;
   return lines
     .replaceAll(/> (\w+\.log)/g, `> ${directory}/$1`)
-    .replace("=.callgate/analytics", `=${directory}/analytics`);
+    .replace("=.callgate/analytics", `=${directory}/analytics`)
+    .replaceAll("127.0.0.1:8080", `127.0.0.1:${gate}`)
+    .replace(/^(?=node \S+ gate )/m, `CALLGATE_HTTP_PORT=${gate} `)
+    .replace(/^(?=node \S+ executor )/m, `CALLGATE_HTTP_PORT=${executor} `)
+    .replace(/^(?=node \S+ analytics )/m, `CALLGATE_HTTP_PORT=${analytics} `);
 }
 
 test.skipIf(!localParts(["kafka", "redis", "registry"]).available)(
   "the README's steps run as written, and the second payment is a duplicate",
-  () => {
-    const run = spawnSync("bash", ["-emc", script()], {
+  async () => {
+    const run = spawnSync("bash", ["-emc", script(await findFreePorts(3))], {
       cwd: REPOSITORY,
       env: { ...process.env, CALLGATE_INFRA_NAME: NAME },
       encoding: "utf8",

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { GateInput } from "../../../services/core/inputs.ts";
 import { PoisonRecordError, StateCorruptError } from "../../../services/runtime/errors.ts";
 import type { DecodedInput } from "../../../services/runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic } from "../../../services/runtime/topics.ts";
@@ -18,6 +19,11 @@ import {
 } from "../../support/wire/samples.ts";
 
 const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
+/** The bytes of an input as plain JSON. */
+function asJson({ type: _, ...members }: GateInput): Uint8Array {
+  return Buffer.from(JSON.stringify(members));
+}
+
 const JSON_PROPOSAL = Buffer.from(
   '{"conversationId":"c","callId":"d","tool":"t","arguments":{"a":[1,2.5,"x"]},"turn":3}',
 );
@@ -49,7 +55,9 @@ describe("damaged bytes only ever fail to decode", () => {
     ["proposals", "Avro", codec.encodeProposal(SAMPLE_PROPOSAL)],
     ["proposals", "JSON", JSON_PROPOSAL],
     ["results", "Avro", codec.encodeResult(SAMPLE_RESULT)],
+    ["results", "JSON", asJson(SAMPLE_RESULT)],
     ["verdicts", "Avro", codec.encodeVerdict(SAMPLE_VERDICT)],
+    ["verdicts", "JSON", asJson(SAMPLE_VERDICT)],
     ["verdicts", "a tick in Avro", codec.encodeTick()],
   ];
 

@@ -90,6 +90,7 @@ export class Simulation {
       idleRecordAfterMs: 25_000,
       journalSpanMs: 3_600_000,
       offsetsGraceMs: 3_000,
+      eventSource: null,
       waitMsMax: 5_000,
     };
   }

@@ -87,6 +87,13 @@ describe("rowsOf", () => {
     expect(later).toMatchObject({ approved_by: "ben", verdict: "approve" });
   });
 
+  it("has no arguments of a call whose arguments could not be read", () => {
+    const unread = { text: "", digest: "d", actionKey: "", sealed: [] };
+    const event = { ...refused("too_large", []), arguments: unread } as GateEvent;
+    const row = rowOf(verdict("deny", "ben", "no"), event);
+    expect(row).toMatchObject({ arguments: null, action_key: null });
+  });
+
   it("says who granted how many calls of which tool, until when and why", () => {
     const ruled: GateEvent = {
       ...{ ...WHO, atMs: 59_000, approvalId: null },

@@ -26,8 +26,8 @@ test.each([
 });
 
 test("a name may be as long as an id, and no longer", () => {
-  expect(speakerProblem("n".repeat(LIMITS.idLength))).toBeUndefined();
-  expect(speakerProblem("n".repeat(LIMITS.idLength + 1))).toContain("is longer than");
+  expect(speakerProblem("n".repeat(LIMITS.speakerLength))).toBeUndefined();
+  expect(speakerProblem("n".repeat(LIMITS.speakerLength + 1))).toContain("is longer than");
 });
 
 test.each(["ann", " Ann Lee ", "Zoë, Bob", "日本", "😀"])("%j is accepted as a name", (name) => {

@@ -40,7 +40,7 @@ function contextWith(overrides: Partial<BatchContext> = {}): BatchContext {
     codec: jsonCodec,
     logger: createTestLogger([]),
     metrics: noMetrics,
-    anchor: null,
+    ...{ eventSource: null, anchor: null },
     ...overrides,
   };
 }

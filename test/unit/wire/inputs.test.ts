@@ -16,7 +16,7 @@ import {
 } from "../../support/wire/samples.ts";
 
 const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
-const long = "x".repeat(LIMITS.idLength + 1);
+const long = "x".repeat(LIMITS.idBytes + 1);
 
 function propose(change: Partial<Envelope>): DecodedInput {
   return codec.decodeInput("proposals", codec.encodeProposal({ ...SAMPLE_PROPOSAL, ...change }));
@@ -32,7 +32,7 @@ describe("a proposal", () => {
     ["tenantId", "a/b"],
     ["tenantId", ""],
     ["conversationId", long],
-    ["conversationId", "gespräch"],
+    ["conversationId", "gespra\u0308ch"],
     ["callId", ""],
     ["callId", "a\nb"],
   ])("is undecodable where its %s is %j, because that names no call to answer", (field, text) => {
@@ -45,8 +45,13 @@ describe("a proposal", () => {
     expect(propose({ conversationId: "a/b" })).toMatchObject({ ok: true });
   });
 
+  test("may have ids in any script", () => {
+    const ids = { tenantId: "müller", conversationId: "会話 7", callId: "😀", turn: "ход" };
+    expect(propose(ids)).toMatchObject({ ok: true, input: { ...ids, rejected: null } });
+  });
+
   test.each([
-    ["agentId", "ü"],
+    ["agentId", "u\u0308"],
     ["turn", long],
     ["step", ""],
     ["confirmation", "a\u0000"],
@@ -272,16 +277,18 @@ const decode = (topic: "proposals" | "results" | "verdicts", text: string | null
 describe("the message for an input that cannot be decoded", () => {
   test.each([
     ["proposals", "the record has no value: send an Avro or JSON record"],
-    ["results", "the record has no value: send an Avro record"],
-    ["verdicts", "the record has no value: send an Avro record"],
+    ["results", "the record has no value: send an Avro or JSON record"],
+    ["verdicts", "the record has no value: send an Avro or JSON record"],
   ] as const)("names the accepted forms where a record of %s is empty", (topic, problem) => {
     expect(decode(topic, null)).toEqual({ ok: false, message: problem });
   });
 
-  test.each(["\ufeff{}", " {}"])("says how JSON must begin only for the proposal %j", (text) => {
+  test.each(["\ufeff{}", " {}"])("says how JSON must begin where it is %j", (text) => {
     const json = expect.stringMatching(/nor JSON \(first byte `\{`\)$/);
-    expect(decode("proposals", text)).toEqual({ ok: false, message: json });
-    expect(decode("results", text)).not.toEqual({ ok: false, message: json });
-    expect(decode("proposals", "\u0000\u0000")).not.toEqual({ ok: false, message: json });
+    for (const topic of ["proposals", "results", "verdicts"] as const) {
+      expect(decode(topic, text)).toEqual({ ok: false, message: json });
+      expect(decode(topic, "\u0000\u0000")).not.toEqual({ ok: false, message: json });
+      expect(decode(topic, "{")).not.toEqual({ ok: false, message: json });
+    }
   });
 });

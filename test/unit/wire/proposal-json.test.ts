@@ -114,6 +114,22 @@ describe("a JSON proposal that names its call is answered", () => {
     expect(Object.hasOwn(Object.prototype, "a")).toBe(false);
   });
 
+  test.each([
+    ['{"a":NaN}', "NaN"],
+    ['{"a":[1,-Infinity,NaN]}', "-Infinity"],
+    ['{"NaN":"\\"NaN","b":Infinity}', "Infinity"],
+  ])("where its arguments are %s", (args, word) => {
+    const text = `{${NAMES},"arguments":${args},"turn":3}`;
+    expect(rejection(text)).toBe(
+      `malformed: found \`${word}\`, which JSON does not have: send null or a text instead`,
+    );
+    expect(decode(text)).toMatchObject({ input: { callId: "d", turn: "3", arguments: text } });
+  });
+
+  test("where a number that JSON does not have stands beside another mistake", () => {
+    expect(rejection(`{${NAMES},"arguments":{"a":1,"a":NaN}}`)).toMatch(/^malformed: /);
+  });
+
   test("where it is too deep", () => {
     const deep = `${"[".repeat(40)}${"]".repeat(40)}`;
     expect(rejection(`{${NAMES},"arguments":{"a":${deep}}}`)).toMatch(/^too_large: /);
@@ -138,10 +154,5 @@ describe("JSON that names no call is not a proposal", () => {
     const decoded = decode(text);
     expect(decoded).toMatchObject({ ok: false });
     expect(decoded).toHaveProperty("message", expect.stringMatching(message));
-  });
-
-  test("is not decoded on the other topics", () => {
-    expect(codec.decodeInput("results", Buffer.from("{}"))).toMatchObject({ ok: false });
-    expect(codec.decodeInput("verdicts", Buffer.from("{}"))).toMatchObject({ ok: false });
   });
 });
