@@ -5,8 +5,8 @@ import type { SensitivePath, SensitiveValue } from "./seal/sensitive-values.ts";
 export type GateInput = ProposalInput | ResultInput | VerdictInput | TickInput;
 
 /**
- * One tool call that an agent wants to make. Ids have the form of `id-text.ts`. The gate never takes a time from a
- * proposal.
+ * One tool call that an agent wants to make. Ids have the form of `id-text.ts`. The gate never takes
+ * a time from a proposal.
  */
 export interface ProposalInput {
   readonly type: "proposal";
