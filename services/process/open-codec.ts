@@ -8,7 +8,7 @@ import { openRegistry } from "../adapters/registry/open-registry.ts";
 import { createRegistryClient, type RegistryClient } from "../adapters/registry/registry-client.ts";
 import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import { TOPICS } from "../runtime/topics.ts";
+import { INPUT_TOPICS, TOPICS, type Topic } from "../runtime/topics.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { readSchemaFiles, type SchemaName, TOPIC_SCHEMAS } from "../wire/schema-files.ts";
 import { readProblem } from "../wire/writer-schemas.ts";
@@ -72,6 +72,7 @@ export function subjectSchemas(
 ): readonly SubjectSchema[] {
   return TOPICS.map((topic) => {
     const name = TOPIC_SCHEMAS[topic];
-    return { subject: subjectOf(names[topic]), name, schema: schemas[name] };
+    const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
+    return { subject: subjectOf(names[topic]), name, schema: schemas[name], isInput };
   });
 }

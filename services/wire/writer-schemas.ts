@@ -33,6 +33,12 @@ export type WireFormat = {
   readonly schemas: WriterSchemas;
 };
 
+/**
+ * Names of records match without their namespaces, as in Avro's specification since 1.12. A new
+ * object for each use: the library keeps resolvers in it.
+ */
+const resolution = () => ({ ignoreNamespaces: true });
+
 /** The readers of one of our types for writer schemas by id; each is built once. */
 export class WireReaders {
   readonly #name: SchemaName;
@@ -71,7 +77,7 @@ export class WireReaders {
     if (lookup.type === "none") throw new UndecodableError(`schema id ${id}: ${lookup.why}`);
     try {
       const writer = compileAvro(lookup.schema as AvroSchema);
-      const resolver = this.#type.createResolver(writer);
+      const resolver = this.#type.createResolver(writer, resolution());
       const reader: Reader = { prefixLength: WIRE_FORMAT.prefixLength, resolver };
       this.#readers.set(id, reader);
       return reader;
@@ -91,7 +97,7 @@ export class WireReaders {
 export function readProblem(reader: unknown, writerText: string): string | undefined {
   try {
     const writer = compileAvro(JSON.parse(writerText) as AvroSchema);
-    compileAvro(reader as AvroSchema).createResolver(writer);
+    compileAvro(reader as AvroSchema).createResolver(writer, resolution());
     return undefined;
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause);

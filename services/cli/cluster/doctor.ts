@@ -179,6 +179,8 @@ async function registryLines(config: Config, hasTopics: boolean): Promise<PartRe
   if (missing.length > 0 && !config.registry.register) {
     throw environmentError(`not registered: ${missing.join(", ")}: run callgate schemas register`);
   }
+  const notes = reports.flatMap((one) => one.notes.map((note) => `${one.subject}: ${note}`));
+  if (notes.length > 0) return { warnings: notes };
   return [`${reports.length - missing.length} of ${reports.length} schemas are registered`];
 }
 

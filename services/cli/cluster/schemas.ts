@@ -30,8 +30,8 @@ export async function runSchemas(
       ...[subject, state, id ?? "", level ?? ""],
     ]);
     await out.write(textTable(["subject", "state", "id", "compatibility"], rows, out.style, [2]));
-    for (const { subject, problems } of refused) {
-      for (const problem of problems) await out.write(`${subject}: ${problem}\n`);
+    for (const { subject, problems, notes } of reports) {
+      for (const text of [...problems, ...notes]) await out.write(`${subject}: ${text}\n`);
     }
   }
   if (refused.length === 0) return EXIT_OK;

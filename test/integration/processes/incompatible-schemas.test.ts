@@ -15,12 +15,12 @@ const registry = await registryBackend();
 
 const POLICY = "tool_schemas: {pay: {}}\n";
 
-/** Topics, and a version of the results' schema that lacks what ours needs. */
+/** Topics, and a version of an output's schema that lacks what ours needs. */
 async function makeUnfit() {
   const kit = await createClusterKit(kafka.brokers);
-  const subject = `${kit.config.kafka.topics.results}-value`;
-  const { result } = readSchemaFiles().current;
-  const without = withField(result, ["CallResult", "status"], () => undefined);
+  const subject = `${kit.config.kafka.topics.allowed}-value`;
+  const { "allowed-call": allowed } = readSchemaFiles().current;
+  const without = withField(allowed, ["AllowedCall", "decisionId"], () => undefined);
   const made = await fetch(`${registry.url}/subjects/${subject}/versions`, {
     method: "POST",
     headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
@@ -47,14 +47,22 @@ describe.skipIf(!(kafka.available && registry.available))("an incompatible schem
     });
     expect(text.stdout).toMatch(new RegExp(`^${subject} +refused`, "m"));
     expect(text.stdout).toMatch(
-      new RegExp(`^${subject}: what was written with its version 1 cannot be read: .*status`, "m"),
+      new RegExp(
+        `^${subject}: what was written with its version 1 cannot be read: .*decisionId`,
+        "m",
+      ),
     );
     expect(json.code).toBe(3);
     const { ok, subjects: reports } = JSON.parse(json.stdout);
     expect(ok).toBe(false);
     const refused = reports.filter(({ state }: { state: string }) => state === "refused");
     expect(refused).toEqual([
-      expect.objectContaining({ subject, name: "result", id: null, problems: expect.any(Array) }),
+      expect.objectContaining({
+        subject,
+        name: "allowed-call",
+        id: null,
+        problems: expect.any(Array),
+      }),
     ]);
     expect(refused[0].problems.join()).toContain("its version 1 cannot be read");
     expect(JSON.parse(json.stderr)).toMatchObject({ error: { exitCode: 3 } });

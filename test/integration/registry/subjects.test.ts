@@ -47,6 +47,7 @@ function underTest(prefix: string, changed: Schemas = {}): readonly SubjectSchem
     subject: subjectOf(`${prefix}.${name}`),
     name,
     schema: changed[name] ?? files.current[name],
+    isInput: false,
   }));
 }
 
@@ -155,6 +156,26 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
       expect(report?.problems.join()).toContain("the registry would refuse it");
     }
     await expect(open(schemas, true)).rejects.toThrow(/schema registry does not match.*status/);
+  });
+
+  it("registers beside a foreign schema under an input subject, and notes it", async () => {
+    const prefix = uniqueName("topics");
+    const foreign = ofResult(underTest(prefix, { result: without("status") }));
+    await registerSubjects(client, foreign, readProblem);
+    const schemas = ofResult(underTest(prefix)).map((one) => ({ ...one, isInput: true }));
+    const [before] = await checkSubjects(client, schemas, readProblem);
+    expect(before).toMatchObject({ state: "changed", id: null, problems: [] });
+    expect(before?.notes.join()).toMatch(/version 1 cannot be read: .*status.*become dead letters/);
+    const [report] = await registerSubjects(client, schemas, readProblem);
+    expect(report).toMatchObject({
+      state: "registered",
+      level: "FORWARD_TRANSITIVE",
+      problems: [],
+    });
+    expect(report?.notes.join()).toMatch(/its latest version, 1 with id \d+, is not ours/);
+    const [after] = await checkSubjects(client, schemas, readProblem);
+    expect(after).toEqual(report);
+    await expect(open(schemas, false)).resolves.toMatchObject({ ids: { result: report?.id } });
   });
 
   it("reports a compatibility level that is too weak until schemas are registered", async () => {
