@@ -20,7 +20,7 @@ import { JOURNAL_TOPIC } from "./topics.ts";
  * Raise it with every change of what a blob or header means: the gate ignores checkpoints of older
  * versions.
  */
-export const CHECKPOINT_SCHEMA_VERSION = 12;
+export const CHECKPOINT_SCHEMA_VERSION = 13;
 
 /**
  * Longest work without a pause: other partitions have decisions to make, and requests are under
@@ -31,7 +31,7 @@ const SLICE_MS = 8;
 const SLICE_BLOBS = 64;
 
 export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
-  const { seq, chainHead, next, clocks, latestMs, anchor } = state.progress;
+  const { seq, chainHead, next, ahead, clocks, latestMs, anchor } = state.progress;
   return {
     clusterId: log.clusterId,
     topicId: log.topicId(JOURNAL_TOPIC),
@@ -41,6 +41,7 @@ export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
     seq,
     chainHead,
     next,
+    ahead,
     clocks,
     latestMs,
     anchor,
@@ -154,10 +155,10 @@ async function stateFrom(
     sliceMs = clock.nowMs();
   }
   if (sum !== checkpoint.digestSum) return { ok: false, why: "it is a mixture of several" };
-  const { seq, chainHead, next, clocks, latestMs, anchor } = header;
+  const { seq, chainHead, next, ahead, clocks, latestMs, anchor } = header;
   const state = new PartitionState(fold);
   state.apply({
-    progress: { seq, chainHead, next, clocks, latestMs, stateSum, anchor },
+    progress: { seq, chainHead, next, ahead, clocks, latestMs, stateSum, anchor },
     journalOffset: header.journalOffset,
     journalTimeMs: header.journalTimeMs,
     conversations,

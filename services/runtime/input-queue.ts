@@ -1,10 +1,15 @@
 /**
  * Reads the inputs of one partition ahead from three topics and merges them into one sequence: the
  * lowest append time first, and results before verdicts before proposals where times are equal.
+ * From it come batches in which no conversation and no tenant takes more than its share while
+ * others wait.
  *
  * QUEUE-1 nothing is given out while another topic may still hold something older: a topic whose
  *    read was cut off by a limit is read on before anything after its last record is given out.
  */
+
+import { type DecidedAhead, endOfDecided, isDecided, NOTHING_AHEAD } from "./decided-ahead.ts";
+import { FairShares, type Sender } from "./fair-shares.ts";
 import type {
   Codec,
   Log,
@@ -14,83 +19,207 @@ import type {
   WaitPosition,
 } from "./ports.ts";
 import type { FetchedInput } from "./process-batch.ts";
-import { INPUT_TOPICS, type InputTopic, type PerInput } from "./topics.ts";
+import { INPUT_TOPICS, type InputTopic, NO_POSITION, type PerInput } from "./topics.ts";
+
+type Waiting = FetchedInput & { readonly sender: Sender; isTaken: boolean };
 
 type Buffered = {
-  records: readonly LogRecord[];
+  /** In order; those before `at` are taken, of the others some may be. */
+  waiting: Waiting[];
   at: number;
+  /** Those before it are in the merged sequence. */
+  mergedTo: number;
   nextOffset: number;
   /** The last read reached the log's end. */
   atEnd: boolean;
+  /** The offset after the last input that is decided or in the present batch. */
+  takenTo: number;
 };
 
+/**
+ * What is read ahead at most while a few senders have more inputs than their shares: whoever waits
+ * further behind waits longer.
+ */
+const WINDOW: ReadLimits = { recordsMax: 32_768, bytesMax: 16 * 1024 * 1024 };
+
 const TIE_ORDER: readonly InputTopic[] = ["results", "verdicts", "proposals"];
+/** The progress of a partition, which each input changes, has at most about so many ranges. */
+const AHEAD_RANGES_MAX = 4_096;
+/** Taken inputs are dropped from a buffer once there are so many. */
+const TAKEN_MAX = 1_024;
 
 export class InputQueue {
   readonly #log: Log;
   readonly #partition: number;
   readonly #limits: ReadLimits;
+  readonly #window: ReadLimits;
+  #shares: FairShares;
+  #ahead: DecidedAhead = NOTHING_AHEAD;
+  #next: PerInput = NO_POSITION;
   #buffers: Record<InputTopic, Buffered>;
+  /** The inputs that wait, of all topics, as far as they can be given out. */
+  #merged: Waiting[] = [];
+  #batch: readonly Waiting[] = [];
+  #batchAt = 0;
+  #size = 0;
+  #bytes = 0;
 
-  constructor(log: Log, partition: number, limits: ReadLimits) {
+  /** @param limits of each topic and batch. */
+  constructor(log: Log, partition: number, limits: ReadLimits, window: ReadLimits = WINDOW) {
     this.#log = log;
+    this.#window = window;
     this.#partition = partition;
     this.#limits = limits;
-    this.#buffers = buffersAt({ proposals: 0, results: 0, verdicts: 0 });
+    this.#shares = new FairShares(limits.recordsMax);
+    this.#buffers = this.#emptyBuffers();
   }
 
-  /** Drops what was read ahead and starts again at these offsets. */
-  reset(next: PerInput): void {
-    this.#buffers = buffersAt(next);
+  /** Drops what was read ahead and starts again after what is decided. */
+  reset({ next, ahead }: { readonly next: PerInput; readonly ahead: DecidedAhead }): void {
+    this.#shares = new FairShares(this.#limits.recordsMax);
+    this.#next = next;
+    this.#ahead = ahead;
+    this.#buffers = this.#emptyBuffers();
+    this.#merged = [];
+    this.#batch = [];
+    this.#batchAt = 0;
+    this.#size = 0;
+    this.#bytes = 0;
   }
 
-  /** Reads each topic on, up to the limits. */
+  /**
+   * Reads each topic on, up to the limits, and further while the inputs of a few senders are all
+   * that was read.
+   */
   async fill(): Promise<void> {
+    const { recordsMax } = this.#limits;
     for (const topic of INPUT_TOPICS) {
-      const buffer = this.#buffers[topic];
-      const left = buffer.records.length - buffer.at;
-      const recordsMax = this.#limits.recordsMax - left;
-      if (recordsMax <= 0) continue;
-      const { records, nextOffset, endOffset } = await this.#log.read(
-        topic,
-        this.#partition,
-        buffer.nextOffset,
-        { recordsMax, bytesMax: this.#limits.bytesMax },
-      );
-      buffer.atEnd = nextOffset >= endOffset;
-      buffer.nextOffset = nextOffset;
-      if (records.length === 0) continue;
-      buffer.records = left === 0 ? records : [...buffer.records.slice(buffer.at), ...records];
-      buffer.at = 0;
+      const { waiting, at } = this.#buffers[topic];
+      await this.#readOn(topic, recordsMax - (waiting.length - at));
+    }
+    this.#merge();
+    while (this.#seesFewSenders()) {
+      let hasRead = false;
+      for (const topic of INPUT_TOPICS) {
+        if (this.#buffers[topic].atEnd) continue;
+        if (await this.#readOn(topic, recordsMax)) hasRead = true;
+      }
+      this.#merge();
+      if (!hasRead) return;
     }
   }
 
-  /** The next input; undefined where more must be read first, or where there is none. */
-  peek(): FetchedInput | undefined {
-    let first: FetchedInput | undefined;
+  #seesFewSenders(): boolean {
+    const { recordsMax } = this.#limits;
+    if (this.#size < recordsMax || this.#size >= this.#window.recordsMax) return false;
+    return this.#bytes < this.#window.bytesMax && this.#shares.fitting < recordsMax;
+  }
+
+  /** Returns whether there were inputs. */
+  async #readOn(topic: InputTopic, recordsMax: number): Promise<boolean> {
+    const buffer = this.#buffers[topic];
+    if (recordsMax <= 0) {
+      buffer.atEnd = false;
+      return false;
+    }
+    const limits = { recordsMax, bytesMax: this.#limits.bytesMax };
+    const read = await this.#log.read(topic, this.#partition, buffer.nextOffset, limits);
+    buffer.atEnd = read.nextOffset >= read.endOffset;
+    buffer.nextOffset = read.nextOffset;
+    for (const record of read.records) this.#add(topic, buffer, record);
+    return read.records.length > 0;
+  }
+
+  #add(topic: InputTopic, buffer: Buffered, record: LogRecord): void {
+    const { offset } = record;
+    if (isDecided({ next: this.#next, ahead: this.#ahead }, topic, offset)) return;
+    buffer.waiting.push({ topic, record, sender: this.#shares.add(record), isTaken: false });
+    this.#size += 1;
+    this.#bytes += bytesOf(record);
+  }
+
+  #merge(): void {
+    for (let first = this.#firstOfTopics(); first; first = this.#firstOfTopics()) {
+      this.#buffers[first.topic].mergedTo += 1;
+      this.#merged.push(first);
+    }
+  }
+
+  /** The next of the sequence; undefined where more must be read first, or where there is none. */
+  #firstOfTopics(): Waiting | undefined {
+    let first: Waiting | undefined;
     for (const topic of TIE_ORDER) {
-      const buffer = this.#buffers[topic];
-      const record = buffer.records[buffer.at];
-      if (record === undefined) {
-        if (!buffer.atEnd) return undefined;
+      const { waiting, mergedTo, atEnd } = this.#buffers[topic];
+      const candidate = waiting[mergedTo];
+      if (candidate === undefined) {
+        if (!atEnd) return undefined;
         continue;
       }
-      if (first === undefined || record.appendTimeMs < first.record.appendTimeMs) {
-        first = { topic, record };
-      }
+      const atMs = candidate.record.appendTimeMs;
+      if (first === undefined || atMs < first.record.appendTimeMs) first = candidate;
     }
     return first;
   }
 
-  /** Removes the input that `peek` returned. */
-  take({ topic }: FetchedInput): void {
-    this.#buffers[topic].at += 1;
+  /**
+   * Chooses the inputs of a batch: in the order of the sequence those within the shares of their
+   * senders, then those that were passed over.
+   *
+   * @param ahead what is decided ahead: where it is in too many pieces, the order is kept.
+   */
+  arrange(inputsMax: number, ahead: DecidedAhead): void {
+    this.#shares.beginBatch();
+    this.#merged = this.#merged.filter(({ isTaken }) => !isTaken);
+    const isFair = INPUT_TOPICS.every((topic) => ahead[topic].length < AHEAD_RANGES_MAX);
+    const batch: Waiting[] = [];
+    const passedOver: Waiting[] = [];
+    for (const waiting of this.#merged) {
+      if (batch.length >= inputsMax) break;
+      if (!isFair || this.#shares.admit(waiting.sender)) batch.push(waiting);
+      else if (passedOver.length < inputsMax) passedOver.push(waiting);
+    }
+    this.#batch = [...batch, ...passedOver.slice(0, inputsMax - batch.length)];
+    this.#batchAt = 0;
   }
 
-  /** Records of a topic that were read and not taken. */
-  readAhead(topic: InputTopic): readonly LogRecord[] {
-    const { records, at } = this.#buffers[topic];
-    return at === 0 ? records : records.slice(at);
+  /** The next input of the batch; undefined at its end. */
+  peek(): FetchedInput | undefined {
+    return this.#batch[this.#batchAt];
+  }
+
+  /** Inputs of the batch that are not taken. */
+  readAhead(): readonly FetchedInput[] {
+    return this.#batch.slice(this.#batchAt);
+  }
+
+  /**
+   * Removes the input that `peek` returned. Returns the offset of its topic to read next once it is
+   * decided: every input before that offset is.
+   */
+  take(): number {
+    const input = this.#batch[this.#batchAt];
+    if (input === undefined) throw new RangeError("the batch has no further input");
+    this.#batchAt += 1;
+    const { topic, record, sender } = input;
+    input.isTaken = true;
+    this.#shares.remove(sender);
+    this.#size -= 1;
+    this.#bytes -= bytesOf(record);
+    return this.#advance(this.#buffers[topic], record.offset);
+  }
+
+  #advance(buffer: Buffered, offset: number): number {
+    const { waiting } = buffer;
+    buffer.takenTo = Math.max(buffer.takenTo, offset + 1);
+    while (waiting[buffer.at]?.isTaken === true) buffer.at += 1;
+    const first = waiting[buffer.at];
+    if (buffer.at >= TAKEN_MAX) {
+      buffer.waiting = waiting.slice(buffer.at);
+      buffer.mergedTo -= buffer.at;
+      buffer.at = 0;
+    }
+    // What is not read yet may have been decided in part before a restart.
+    return Math.min(first?.record.offset ?? buffer.nextOffset, buffer.takenTo);
   }
 
   /** The positions at which new inputs will appear. */
@@ -104,21 +233,26 @@ export class InputQueue {
 
   /** Inputs that were read and not taken. */
   get size(): number {
-    let size = 0;
-    for (const topic of INPUT_TOPICS) {
-      size += this.#buffers[topic].records.length - this.#buffers[topic].at;
-    }
-    return size;
+    return this.#size;
+  }
+
+  #emptyBuffers(): Record<InputTopic, Buffered> {
+    const progress = { next: this.#next, ahead: this.#ahead };
+    const empty = (topic: InputTopic): Buffered => ({
+      ...{ waiting: [], at: 0, mergedTo: 0, atEnd: false },
+      nextOffset: this.#next[topic],
+      takenTo: endOfDecided(progress, topic),
+    });
+    return {
+      proposals: empty("proposals"),
+      results: empty("results"),
+      verdicts: empty("verdicts"),
+    };
   }
 }
 
-function buffersAt(next: PerInput): Record<InputTopic, Buffered> {
-  const at = (nextOffset: number): Buffered => ({ records: [], at: 0, nextOffset, atEnd: false });
-  return {
-    proposals: at(next.proposals),
-    results: at(next.results),
-    verdicts: at(next.verdicts),
-  };
+function bytesOf({ key, value }: LogRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
 }
 
 type Waits = {
@@ -143,8 +277,7 @@ export function pendingOf(
 }
 
 /**
- * Verifies all proposals that were read at once: waiting for each separately would make batches of
- * one.
+ * Verifies all proposals of a batch at once: waiting for each separately would make batches of one.
  */
 export async function verifyAhead(
   authority: ProposalAuthority | undefined,
@@ -152,8 +285,8 @@ export async function verifyAhead(
 ): Promise<void> {
   if (authority === undefined) return;
   const waits: Promise<void>[] = [];
-  for (const record of queue.readAhead("proposals")) {
-    const pending = authority.pending(record);
+  for (const { topic, record } of queue.readAhead()) {
+    const pending = topic === "proposals" ? authority.pending(record) : null;
     if (pending !== null) waits.push(pending);
   }
   if (waits.length > 0) await Promise.all(waits);

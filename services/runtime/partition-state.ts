@@ -9,6 +9,7 @@
 
 import type { Anchored } from "./anchor.ts";
 import { DeadlineIndex } from "./deadline-index.ts";
+import { type DecidedAhead, NOTHING_AHEAD } from "./decided-ahead.ts";
 import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH } from "./journal.ts";
 import { LapseIndex } from "./lapse-index.ts";
@@ -20,7 +21,9 @@ import { NO_POSITION, type PerInput } from "./topics.ts";
 export type Progress = {
   readonly seq: number;
   readonly chainHead: string;
+  /** Offsets of the input topics to read next. */
   readonly next: PerInput;
+  readonly ahead: DecidedAhead;
   readonly clocks: PerInput;
   /** Largest gate time so far. */
   readonly latestMs: number;
@@ -48,6 +51,7 @@ const NO_PROGRESS: Progress = {
   seq: 0,
   chainHead: GENESIS_HASH,
   next: NO_POSITION,
+  ahead: NOTHING_AHEAD,
   clocks: NO_POSITION,
   latestMs: 0,
   stateSum: NO_SUM,

@@ -5,6 +5,7 @@
 import type { DecisionEvent } from "../core/events.ts";
 import type { GateInput, ProposalInput } from "../core/inputs.ts";
 import type { Anchored } from "./anchor.ts";
+import type { DecidedAhead } from "./decided-ahead.ts";
 import type { InputPosition, JournalRecord, QuarantineCode } from "./journal.ts";
 import type { DecisionTopic, InputTopic, PerInput, Topic } from "./topics.ts";
 
@@ -157,6 +158,7 @@ export type CheckpointHeader = {
   readonly seq: number;
   readonly chainHead: string;
   readonly next: PerInput;
+  readonly ahead: DecidedAhead;
   readonly clocks: PerInput;
   /** Largest gate time up to that record, ms. */
   readonly latestMs: number;

@@ -11,6 +11,7 @@ import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
 import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
+import { noteDecided } from "./decided-ahead.ts";
 import { decisionHeaders } from "./decision-headers.ts";
 import type { Engine } from "./engine.ts";
 import { FatalError, RetryableError, StateCorruptError } from "./errors.ts";
@@ -36,7 +37,7 @@ import type {
 } from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
 import { sumText } from "./state-hash.ts";
-import { type InputTopic, JOURNAL_TOPIC, type PerInput, type Topic } from "./topics.ts";
+import { type InputTopic, JOURNAL_TOPIC, replaceTopic, type Topic } from "./topics.ts";
 
 export type FetchedInput = { readonly topic: InputTopic; readonly record: LogRecord };
 
@@ -125,7 +126,8 @@ export class BatchBuilder {
     return this.#inputs > 0 && this.#bytesMost >= limits.bytesMax;
   }
 
-  add(fetched: FetchedInput): void {
+  /** @param next the offset of its topic to read next, where inputs before it still wait. */
+  add(fetched: FetchedInput, next = fetched.record.offset + 1): void {
     const { topic, record } = fetched;
     const at: InputPosition = {
       topic,
@@ -133,7 +135,7 @@ export class BatchBuilder {
       offset: record.offset,
       appendTimeMs: record.appendTimeMs,
     };
-    const progress = this.#advance(at);
+    const progress = this.#advance(at, next);
     try {
       this.#journalize(this.#judge(fetched, at, progress.clocks[topic]), progress);
     } catch (error) {
@@ -158,11 +160,15 @@ export class BatchBuilder {
   /**
    * Sends the input to the dead letters without decoding it, because it cannot be written as it is.
    */
-  quarantine(fetched: FetchedInput, code: QuarantineCode, message: string): void {
+  quarantine(
+    fetched: FetchedInput,
+    next: number,
+    { code, message }: { readonly code: QuarantineCode; readonly message: string },
+  ): void {
     const { topic, record } = fetched;
     const { partition } = this.#context;
     const at = { topic, partition, offset: record.offset, appendTimeMs: record.appendTimeMs };
-    const progress = this.#advance(at);
+    const progress = this.#advance(at, next);
     this.#journalize(this.#makeQuarantined(fetched, at, code, message), progress);
     this.#inputs += 1;
   }
@@ -304,7 +310,7 @@ export class BatchBuilder {
 
   #journalize(judged: Judged, progress: Progress): void {
     const { codec, engine, partition } = this.#context;
-    const { seq, next, clocks } = progress;
+    const { seq, next, ahead, clocks } = progress;
     const before = this.#staged.progress;
     const applied = this.#staged.applyEvents(judged.events, seq);
     try {
@@ -328,7 +334,7 @@ export class BatchBuilder {
       const { stateSum } = lapse ?? applied;
       const { latestMs } = progress;
       const anchor = anchoredBy(record.anchor, latestMs) ?? before.anchor;
-      this.#staged.advance({ seq, chainHead, next, clocks, latestMs, stateSum, anchor });
+      this.#staged.advance({ seq, chainHead, next, ahead, clocks, latestMs, stateSum, anchor });
       if (record.anchor !== null) this.#dropAcceptance(record.anchor);
       const index = this.#records.length;
       this.#journaled += 1;
@@ -365,13 +371,14 @@ export class BatchBuilder {
   }
 
   /** The partition's progress after the input is journaled; its clock never goes back. */
-  #advance(at: InputPosition): Progress {
+  #advance(at: InputPosition, nextOffset: number): Progress {
     const { progress } = this.#staged;
     const clockMs = Math.max(progress.clocks[at.topic], at.appendTimeMs);
     return {
       seq: progress.seq + 1,
       chainHead: progress.chainHead,
-      next: replaceTopic(progress.next, at.topic, at.offset + 1),
+      next: replaceTopic(progress.next, at.topic, nextOffset),
+      ahead: noteDecided(progress.ahead, at.topic, at.offset, nextOffset),
       clocks: replaceTopic(progress.clocks, at.topic, clockMs),
       latestMs: Math.max(progress.latestMs, clockMs),
       stateSum: progress.stateSum,
@@ -386,13 +393,4 @@ const HIDDEN_TEXT =
 
 function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Written out: this runs twice for each input, and a spread costs several times as much. */
-function replaceTopic(all: PerInput, topic: InputTopic, value: number): PerInput {
-  return {
-    proposals: topic === "proposals" ? value : all.proposals,
-    results: topic === "results" ? value : all.results,
-    verdicts: topic === "verdicts" ? value : all.verdicts,
-  };
 }

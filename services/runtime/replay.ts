@@ -5,6 +5,7 @@
 import type { GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import { anchoredBy } from "./anchor.ts";
+import { type DecidedAhead, noteDecided } from "./decided-ahead.ts";
 import { StateCorruptError } from "./errors.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -97,6 +98,7 @@ export class Replay {
       seq: record.seq,
       chainHead: chainHash(record.prevHash, log.value ?? new Uint8Array()),
       next: record.next,
+      ahead: aheadAfter(staged.progress.ahead, record),
       clocks: record.clocks,
       latestMs,
       stateSum: (lapse ?? applied).stateSum,
@@ -150,6 +152,12 @@ function findRetention(event: GateEvent): { readonly atMs: number; readonly unti
     atMs: Math.min(atMs, proposalsAtMs),
     untilMs: Math.max(event.conversation.dropAtMs, holdUntilMs),
   };
+}
+
+function aheadAfter(ahead: DecidedAhead, { input, next }: JournalRecord): DecidedAhead {
+  if (input.type === "idle") return ahead;
+  const { topic, offset } = input.at;
+  return noteDecided(ahead, topic, offset, next[topic]);
 }
 
 function assertFollows(staged: StagedState, record: JournalRecord, log: LogRecord): void {

@@ -10,9 +10,10 @@
  *    anchor.ts), unless a person accepted the loss.
  */
 import { type Acceptance, assertSecrets } from "./anchor.ts";
+import { endOfDecided } from "./decided-ahead.ts";
 import { FatalError, StateCorruptError } from "./errors.ts";
 import { findHeadProblem, type HeadStore, journalLost, type StoredHead } from "./journal-head.ts";
-import type { PartitionState } from "./partition-state.ts";
+import type { PartitionState, Progress } from "./partition-state.ts";
 import type { PartitionWriter } from "./ports.ts";
 import { needsRegistry, readJournal } from "./read-journal.ts";
 import { Replay } from "./replay.ts";
@@ -86,7 +87,7 @@ async function readState(
       if (start === null) continue;
       const replayed =
         (await replay(context, start, end)) + (await catchUp(context, writer, start));
-      await assertSameLog(context, start.state.progress.next);
+      await assertSameLog(context, start.state.progress);
       return { writer, state: start.state, source, stored: start.stored, replayed };
     } catch (error) {
       if (!(error instanceof StateCorruptError) || source === "journal") throw asFatal(error);
@@ -236,15 +237,16 @@ async function catchUp(
  * A journal that has consumed offsets that its topics never had belongs to another log: it is a
  * copy, or the topics were created again.
  */
-async function assertSameLog(context: RestoreContext, next: PerInput): Promise<void> {
+async function assertSameLog(context: RestoreContext, progress: Progress): Promise<void> {
   const { partition, log, clock, offsetsGraceMs } = context;
   const untilMs = clock.nowMs() + offsetsGraceMs;
   for (const topic of INPUT_TOPICS) {
+    const consumed = endOfDecided(progress, topic);
     // A broker that has just become the leader may not know the topic's end yet, so it is asked
     // again.
     let end = await log.endOffset(topic, partition);
-    while (end < next[topic]) {
-      if (clock.nowMs() >= untilMs) throw anotherLog(context, topic, next[topic], end);
+    while (end < consumed) {
+      if (clock.nowMs() >= untilMs) throw anotherLog(context, topic, consumed, end);
       await clock.sleep(OFFSETS_RETRY_MS);
       end = await log.endOffset(topic, partition);
     }

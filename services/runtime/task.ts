@@ -49,6 +49,8 @@ const BACKOFF_MS_MAX = 5_000;
 /** Rebuilds in a row without a commit between them before an operator must look. */
 const REBUILDS_MAX = 3;
 
+const NOT_WRITABLE = "it cannot be written as a journal record";
+
 type Run = { readonly writer: PartitionWriter; readonly state: PartitionState };
 
 export class StreamTask {
@@ -227,7 +229,7 @@ export class StreamTask {
     this.#distrustsCheckpoint = false;
     if (stored !== null) this.#checkpointer?.begin(stored, source === "inMemory");
     const { next } = state.progress;
-    this.#queue.reset(next);
+    this.#queue.reset(state.progress);
     this.#ticks.reset();
     const elapsedMs = clock.nowMs() - startedMs;
     metrics.observe("restore", elapsedMs);
@@ -242,10 +244,11 @@ export class StreamTask {
     await this.#queue.fill();
     await this.#linger();
     await this.#ticks.send(run.state);
+    const inputs = this.#failures.isSingle ? 1 : this.#context.options.batch.inputsMax;
+    this.#queue.arrange(inputs, run.state.progress.ahead);
     await verifyAhead(this.#context.authority, this.#queue);
     // The inputs before one that must wait have been decided by now.
     await this.#pending(this.#queue.peek());
-    const inputs = this.#failures.isSingle ? 1 : this.#context.options.batch.inputsMax;
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
     const first = this.#gather(builder, inputs);
     if (first === undefined && !this.#isIdleTooLong(run.state)) {
@@ -290,10 +293,10 @@ export class StreamTask {
       const input = this.#queue.peek();
       if (input === undefined || this.#pending(input) !== null) break;
       first ??= input;
+      const next = this.#queue.take();
       const code = this.#failures.quarantine(input);
-      if (code === null) builder.add(input);
-      else builder.quarantine(input, code, "it cannot be written as a journal record");
-      this.#queue.take(input);
+      if (code === null) builder.add(input, next);
+      else builder.quarantine(input, next, { code, message: NOT_WRITABLE });
     }
     return first;
   }
@@ -323,7 +326,7 @@ export class StreamTask {
       return;
     }
     this.#failures.noteFailure(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
-    this.#queue.reset(run.state.progress.next);
+    this.#queue.reset(run.state.progress);
     metrics.count(outcome.type === "failed" ? "commit_failures" : "commits_unknown");
     if (outcome.type === "failed" && outcome.oversize) return;
     throw retryable(outcome.error, outcome.type);

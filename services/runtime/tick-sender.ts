@@ -1,3 +1,4 @@
+import { isDecided } from "./decided-ahead.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { Clock, Codec, Log, Logger, Metrics } from "./ports.ts";
 
@@ -54,8 +55,8 @@ export class TickSender {
   async send(state: PartitionState): Promise<void> {
     const { partition, log, codec, clock, metrics } = this.#context;
     if (clock.nowMs() < this.nextMs(state)) return;
-    const underWay = this.#sentOffset !== null && state.progress.next.verdicts <= this.#sentOffset;
-    if (underWay) return;
+    const sentOffset = this.#sentOffset;
+    if (sentOffset !== null && !isDecided(state.progress, "verdicts", sentOffset)) return;
     this.#sentAtMs = clock.nowMs();
     const [appended] = await log.append([
       { topic: "verdicts", partition, key: null, value: codec.encodeTick() },

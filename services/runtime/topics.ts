@@ -53,3 +53,12 @@ export const JOURNAL_TOPIC = "decisions";
 export type PerInput = { readonly [topic in InputTopic]: number };
 
 export const NO_POSITION: PerInput = { proposals: 0, results: 0, verdicts: 0 };
+
+/** Written out: this runs twice for each input, and a spread costs several times as much. */
+export function replaceTopic(all: PerInput, topic: InputTopic, value: number): PerInput {
+  return {
+    proposals: topic === "proposals" ? value : all.proposals,
+    results: topic === "results" ? value : all.results,
+    verdicts: topic === "verdicts" ? value : all.verdicts,
+  };
+}

@@ -2,10 +2,10 @@
  * Finds inputs that have no journal record: those in an input topic between two inputs that are
  * journaled. Reads each topic once, in step with the journal.
  */
+import { type DecidedAhead, isDecided } from "./decided-ahead.ts";
 import { FatalError } from "./errors.ts";
-import type { InputPosition } from "./journal.ts";
 import type { Log } from "./ports.ts";
-import type { InputTopic } from "./topics.ts";
+import type { InputTopic, PerInput } from "./topics.ts";
 
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 1024 * 1024 };
 
@@ -41,16 +41,20 @@ export class UnjournaledInputs {
   }
 
   /**
-   * Offsets of inputs that are in the topic and have no journal record, up to the one that is
-   * journaled next.
+   * Offsets of inputs that are in the topic and have no journal record, up to the offset to read
+   * next after the present record.
    *
-   * @param from offset of the topic at which the previous journal record went on.
+   * @param progress of the previous journal record, with the present input.
    * @throws RetryableError where the log does not answer.
    */
-  async findSkipped({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
+  async findSkipped(
+    topic: InputTopic,
+    progress: { readonly next: PerInput; readonly ahead: DecidedAhead },
+    end: number,
+  ): Promise<readonly number[]> {
     if (this.#problem !== null) return [];
     try {
-      return await this.#compare(topic, offset, from);
+      return await this.#compare(topic, progress, end);
     } catch (error) {
       if (!(error instanceof FatalError)) throw error;
       this.#problem = error.message;
@@ -58,19 +62,23 @@ export class UnjournaledInputs {
     }
   }
 
-  async #compare(topic: InputTopic, offset: number, from: number): Promise<readonly number[]> {
-    const cursor = this.#cursors.get(topic) ?? (await this.#open(topic, from));
+  async #compare(
+    topic: InputTopic,
+    progress: { readonly next: PerInput; readonly ahead: DecidedAhead },
+    end: number,
+  ): Promise<readonly number[]> {
+    const cursor = this.#cursors.get(topic) ?? (await this.#open(topic, progress.next[topic]));
     const skipped: number[] = [];
     for (;;) {
-      const inputOffset = cursor.offsets[cursor.at];
-      if (inputOffset === undefined) {
-        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return skipped;
+      const offset = cursor.offsets[cursor.at];
+      if (offset === undefined) {
+        if (cursor.next >= end || !(await this.#fill(topic, cursor))) return skipped;
         continue;
       }
-      if (inputOffset > offset) return skipped;
+      if (offset >= end) return skipped;
       cursor.at += 1;
-      if (inputOffset === offset) this.#compared += 1;
-      else skipped.push(inputOffset);
+      if (isDecided(progress, topic, offset)) this.#compared += 1;
+      else skipped.push(offset);
     }
   }
 

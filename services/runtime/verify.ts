@@ -7,14 +7,21 @@ import type { DecisionEvent, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import { REASONS } from "../core/reasons/reasons.ts";
 import { callNameOf } from "../core/state/names.ts";
+import {
+  type DecidedAhead,
+  endOfDecided,
+  isDecided,
+  NOTHING_AHEAD,
+  noteDecided,
+} from "./decided-ahead.ts";
 import type { StateFold } from "./engine.ts";
-import { GENESIS_HASH, type JournalRecord } from "./journal.ts";
+import { GENESIS_HASH, type InputPosition, type JournalRecord } from "./journal.ts";
 import { PartitionState } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
 import type { Codec, Log } from "./ports.ts";
 import { readJournal } from "./read-journal.ts";
 import { type JournalEntry, Replay } from "./replay.ts";
-import { INPUT_TOPICS, type InputTopic, JOURNAL_TOPIC, NO_POSITION } from "./topics.ts";
+import { INPUT_TOPICS, JOURNAL_TOPIC, NO_POSITION, type PerInput, replaceTopic } from "./topics.ts";
 import { UnjournaledInputs } from "./unjournaled-inputs.ts";
 
 export type JournalProblem = {
@@ -85,7 +92,8 @@ class Verification {
   readonly #inputs: UnjournaledInputs;
   readonly #problems: JournalProblem[] = [];
   readonly #decided = new DecidedNames();
-  #next: Record<InputTopic, number> = { ...NO_POSITION };
+  #next: PerInput = NO_POSITION;
+  #ahead: DecidedAhead = NOTHING_AHEAD;
   #records = 0;
   #firstSeq = 0;
   #lastSeq = 0;
@@ -113,8 +121,10 @@ class Verification {
     if (this.#records === 0) this.#firstSeq = record.seq;
     if (record.seq !== this.#lastSeq + 1) addProblem(`seq ${record.seq} follows ${this.#lastSeq}`);
     if (record.prevHash !== this.#chainHead) addProblem("it is not linked to the record before it");
-    await this.#checkSkipped(record, addProblem);
-    this.#checkInput(record, addProblem);
+    if (record.input.type !== "idle") {
+      await this.#checkInput(record.input.at, record.next, addProblem);
+    }
+    this.#checkNext(record, addProblem);
     for (const event of record.events) this.#checkEvent(event, addProblem);
     this.#fold(entry, addProblem);
     this.#records += 1;
@@ -144,28 +154,33 @@ class Verification {
   #anchor(record: JournalRecord): void {
     this.#lastSeq = record.seq - 1;
     this.#chainHead = record.prevHash;
-    this.#next = { ...record.next };
-    if (record.input.type !== "idle") this.#next[record.input.at.topic] = record.input.at.offset;
+    const { input, next } = record;
+    const first = input.type === "idle" ? undefined : input.at;
+    // The first input may be one that was decided ahead of others.
+    const isInOrder = first !== undefined && next[first.topic] === first.offset + 1;
+    this.#next = isInOrder ? replaceTopic(next, first.topic, first.offset) : next;
   }
 
-  async #checkSkipped(
-    { input }: JournalRecord,
+  async #checkInput(
+    { topic, offset }: InputPosition,
+    next: PerInput,
     addProblem: (problem: string) => void,
   ): Promise<void> {
-    if (input.type === "idle") return;
-    const { topic } = input.at;
-    for (const offset of await this.#inputs.findSkipped(input.at, this.#next[topic])) {
-      addProblem(`${topic} ${offset} has no record of its own before it`);
+    const before = { next: this.#next, ahead: this.#ahead };
+    if (isDecided(before, topic, offset)) addProblem(`${topic} ${offset} is decided a second time`);
+    const end = next[topic];
+    const withInput = noteDecided(this.#ahead, topic, offset, this.#next[topic]);
+    const decided = { next: this.#next, ahead: withInput };
+    for (const skipped of await this.#inputs.findSkipped(topic, decided, end)) {
+      addProblem(`${topic} ${skipped} has no record of its own before it`);
     }
+    // Offsets may skip what is no record; they never go back.
+    const expected = Math.min(Math.max(end, this.#next[topic]), endOfDecided(decided, topic));
+    this.#next = replaceTopic(this.#next, topic, expected);
+    this.#ahead = noteDecided(withInput, topic, offset, expected);
   }
 
-  #checkInput({ input, next }: JournalRecord, addProblem: (problem: string) => void): void {
-    if (input.type !== "idle") {
-      const { topic, offset } = input.at;
-      // Offsets may skip what is no record; they never go back.
-      if (offset < this.#next[topic]) addProblem(`${topic} ${offset} is decided a second time`);
-      this.#next[topic] = offset + 1;
-    }
+  #checkNext({ next }: JournalRecord, addProblem: (problem: string) => void): void {
     for (const topic of INPUT_TOPICS) {
       if (next[topic] !== this.#next[topic]) {
         addProblem(`it goes on at ${topic} ${next[topic]} instead of ${this.#next[topic]}`);

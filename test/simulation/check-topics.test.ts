@@ -89,7 +89,8 @@ describe("the checker of a finished run", () => {
     ["refusals are out of order", () => withTopic("refused", (r) => swapped(r, 0))],
     ["a held call was not written", () => withTopic("held", (r) => r.slice(0, -1))],
     ["a dead letter is missing", () => withTopic("deadLetters", (r) => r.slice(1))],
-    ["a proposal was never decided", () => withTopic("proposals", (r) => [...r, ...r.slice(-1)])],
+    ["a proposal was never decided", () => withTopic("proposals", (r) => [...r, ...afterLast(r)])],
+    ["a proposal was decided twice", () => withTopic("decisions", (r) => [...r, ...r.slice(-1)])],
     ["a decision belongs to no proposal", () => withTopic("proposals", (r) => r.slice(1))],
   ];
 
@@ -162,4 +163,9 @@ function swapped(records: Records, at: number): Records {
     if (index === at) return other;
     return index === at + 1 ? one : record;
   });
+}
+
+/** A copy of the last record behind it. */
+function afterLast(records: Records): Records {
+  return records.slice(-1).map((record) => ({ ...record, offset: record.offset + 1 }));
 }

@@ -10,7 +10,7 @@ export interface ConversationId {
 
 /** The tenant if none is given, as in the library. */
 const TENANT = "default";
-const TEXT_CHARACTERS = 80;
+const TEXT_CHARACTERS = 64;
 
 /** The name that `parseConversation` reads as this conversation; includes the tenant if needed. */
 export function conversationName({ tenantId, conversationId }: ConversationId): string {

@@ -23,6 +23,7 @@ function header(seq: number): CheckpointHeader {
     seq,
     chainHead: "ab".repeat(32),
     next: POSITION,
+    ahead: { proposals: [[4, 6]], results: [], verdicts: [] },
     clocks: POSITION,
     latestMs: 7,
     journalTimeMs: 8,

@@ -73,7 +73,7 @@ export const RUNTIME_SAFEGUARDS = {
       file: TASK,
       find: "    this.#failures.noteFailure(first,",
       replace:
-        '    if (outcome.type === "unknown") return this.#queue.reset(run.state.progress.next);\n' +
+        '    if (outcome.type === "unknown") return this.#queue.reset(run.state.progress);\n' +
         "    this.#failures.noteFailure(first,",
     },
   ],

@@ -57,6 +57,7 @@ export function headerAt(offset: number): CheckpointHeader {
     seq: offset,
     chainHead: "ab".repeat(32),
     next: POSITION,
+    ahead: { proposals: [[4, 6]], results: [], verdicts: [] },
     clocks: POSITION,
     latestMs: 7,
     journalTimeMs: 8,

@@ -15,6 +15,7 @@ import {
   sumText,
 } from "../../../services/runtime/state-hash.ts";
 import { INPUT_TOPICS, type InputTopic, type Topic } from "../../../services/runtime/topics.ts";
+import { checkInputs, type DecidedOffsets } from "./check-inputs.ts";
 
 /** What the checker may read: every record of one partition. */
 export type TopicReader = (topic: Topic) => readonly {
@@ -57,58 +58,23 @@ export function checkTopics(
     chain = chainHash(record.prevHash, value ?? new Uint8Array());
     journal.push(record);
   }
-  const taken = checkInputs(read, journal, problems);
+  const decided = checkInputs(read, journal, problems);
   checkOutputs(read, journal, { codec, stage, problems });
   const held = checkTerminal(journal, problems);
-  if (stage === "finished") problems.push(...undecided(read, taken, codec), ...open(held));
+  if (stage === "finished") problems.push(...undecided(read, decided, codec), ...open(held));
   checkAgain(journal, engineOf, problems);
   return problems;
-}
-
-/**
- * Checks that every input has one record, in offset order, with the positions that follow from it.
- * Offsets may have gaps where the log writes its own markers. Returns how many inputs of each topic
- * have a record.
- */
-function checkInputs(
-  read: TopicReader,
-  journal: readonly JournalRecord[],
-  problems: string[],
-): Readonly<Record<InputTopic, number>> {
-  const next: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
-  const taken: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
-  const offsets = {
-    proposals: read("proposals").map(({ offset }) => offset),
-    results: read("results").map(({ offset }) => offset),
-    verdicts: read("verdicts").map(({ offset }) => offset),
-  };
-  for (const { seq, input, next: recordedNext } of journal) {
-    if (input.type !== "idle") {
-      const { topic, offset } = input.at;
-      const due = offsets[topic][taken[topic]];
-      if (offset !== due)
-        problems.push(`seq ${seq}: ${topic} ${offset} is decided, ${due} was due`);
-      taken[topic] += 1;
-      next[topic] = offset + 1;
-    }
-    for (const topic of INPUT_TOPICS) {
-      if (recordedNext[topic] !== next[topic]) {
-        problems.push(`seq ${seq}: next of ${topic} is ${recordedNext[topic]}, not ${next[topic]}`);
-      }
-    }
-  }
-  return taken;
 }
 
 /** A tick that came after everything was decided, before the topics were read, asks for nothing. */
 function undecided(
   read: TopicReader,
-  taken: Readonly<Record<InputTopic, number>>,
+  decided: DecidedOffsets,
   codec: CheckedCodec,
 ): readonly string[] {
   return INPUT_TOPICS.flatMap((topic) => {
     const left = read(topic)
-      .slice(taken[topic])
+      .filter(({ offset }) => !decided[topic].has(offset))
       .filter(({ value }) => !isTick(topic, value, codec));
     const offsets = left.map(({ offset }) => offset).join(", ");
     return left.length === 0 ? [] : [`${topic}: not decided: ${offsets}`];

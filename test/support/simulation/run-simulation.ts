@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { emptyLedger } from "../../../services/collections/ledger.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
+import { NOTHING_AHEAD } from "../../../services/runtime/decided-ahead.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 import type { CommittedRecord } from "../../../services/runtime/journal.ts";
 import type { Checkpoint, Logger, Metrics } from "../../../services/runtime/ports.ts";
@@ -304,6 +305,7 @@ export class Simulation {
         seq: end + this.#random.integer(-1, 1),
         chainHead: "ab".repeat(32),
         next,
+        ahead: NOTHING_AHEAD,
         clocks: { proposals: 1, results: 1, verdicts: 1 },
         latestMs: 1,
         anchor: null,

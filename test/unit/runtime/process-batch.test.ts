@@ -280,7 +280,8 @@ describe("an input that cannot be decided", () => {
 
   it("has no value in its dead letter where it is too large", () => {
     const builder = new BatchBuilder(contextWith(), new PartitionState(coreFold));
-    builder.quarantine(fetched(kit.proposal()), "too_large", "why");
+    const input = fetched(kit.proposal());
+    builder.quarantine(input, input.record.offset + 1, { code: "too_large", message: "why" });
     const letter = builder.build().records.find(({ topic }) => topic === "deadLetters");
     expect(JSON.parse(String(letter?.value))).toMatchObject({ code: "too_large", value: null });
   });
