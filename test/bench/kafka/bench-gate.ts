@@ -151,7 +151,7 @@ export async function openBenchGate(
   logger: Logger,
 ): Promise<BenchGate> {
   await makeTopics(settings);
-  const redis = await redisOf(settings, logger);
+  const redis = await openBenchRedis(settings, logger);
   const gate = await openKafkaGate({
     ...{ kafka: kafkaOf(settings), names: topicsOf(settings), app: "bench" },
     ...{ group: settings.group, codec, clock: systemClock, logger, policy: benchPolicy() },
@@ -174,7 +174,8 @@ export async function openBenchGate(
   return { gate, close };
 }
 
-async function redisOf({ redisUrl, group }: BenchSettings, logger: Logger) {
+/** Null where the settings have no Redis. */
+export async function openBenchRedis({ redisUrl, group }: BenchSettings, logger: Logger) {
   if (redisUrl === undefined) return null;
   const { RedisClient } = await import("../../../services/adapters/redis/redis-client.ts");
   const { RedisCheckpoints } = await import(

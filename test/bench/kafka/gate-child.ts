@@ -28,11 +28,18 @@ function noteFirst(): boolean {
 const logger = createJsonLogger(process.stderr, "warn", { service: "bench-gate" });
 const { gate, close } = await openBenchGate(benchSettings(env), benchCodec(noteFirst), logger);
 
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / MICROS_PER_SECOND;
+}
+
 async function end(): Promise<void> {
   await close();
-  const { user, system } = process.cpuUsage();
-  const cpuS = (user + system) / MICROS_PER_SECOND;
-  print({ ev: "end", cpu_s: cpuS, rss_mb: Math.round(process.memoryUsage().rss / BYTES_PER_MB) });
+  print({
+    ev: "end",
+    cpu_s: cpuSeconds(),
+    rss_mb: Math.round(process.memoryUsage().rss / BYTES_PER_MB),
+  });
   process.exit();
 }
 
@@ -40,6 +47,7 @@ void gate.host.failed.then(({ message }) => {
   print({ ev: "failed", message });
   process.exit(1);
 });
+process.on("SIGUSR2", () => print({ ev: "used", cpu_s: cpuSeconds() }));
 process.once("SIGTERM", () => void end());
 setTimeout(() => process.exit(1), Number(env["MAX_S"] ?? MAX_S_DEFAULT) * MS_PER_SECOND).unref();
 await gate.host.start();

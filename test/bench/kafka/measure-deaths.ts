@@ -1,13 +1,12 @@
 // How long a partition is without a decision when its gate is killed, and when gates are replaced in
 // order; then how fast the journal that is left is replayed, and what its states take.
-import { spawn, spawnSync } from "node:child_process";
-import { openSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BenchRow } from "../bench-row.ts";
 import type { BenchSettings } from "./bench-gate.ts";
+import { type Checkpoints, type Gate, type GateParts, Gates } from "./gates.ts";
 import type { PartResult } from "./part-result.ts";
-import { runLoad, type SharedBench } from "./shared-bench.ts";
+import { runLoad } from "./shared-bench.ts";
 import { Trickle } from "./trickle.ts";
 
 export const KILLED_WITH_REDIS = "longest time without a decision after SIGKILL, with Redis";
@@ -22,19 +21,14 @@ const CHECKPOINT_EVERY = 5_000;
 const SETTLE_MS = 3_000;
 const AFTERWARDS_MS = 3_000;
 const DECIDED_WITHIN_MS = 120_000;
-const LOOK_EVERY_MS = 50;
 /** Earlier commits are visible by then, and nobody takes over so soon. */
 const IN_FLIGHT_MS = 300;
 
 export type DeathSizes = { readonly inputs: number; readonly rounds: number };
 
-export type DeathParts = {
-  readonly bench: SharedBench;
-  /** The compiled programs beside this file. */
-  readonly gateChild: string;
+export type DeathParts = GateParts & {
+  /** The compiled program beside this file. */
   readonly replayChild: string;
-  readonly nodeArgs: readonly string[];
-  readonly redisUrl: string;
 };
 
 export async function measureDeaths(
@@ -53,7 +47,10 @@ export async function measureDeaths(
     ...{ IN: topics.IN, P: topics.P, N: String(sizes.inputs) },
     CONVERSATIONS: String(Math.round(sizes.inputs / CALLS_EACH)),
   });
-  const gates = new Gates(parts, { ...topics, GROUP: settings.group, BROKERS: brokers });
+  const gates = new Gates(parts, {
+    ...{ ...topics, GROUP: settings.group, BROKERS: brokers },
+    CHECKPOINT_EVERY: String(CHECKPOINT_EVERY),
+  });
   try {
     const first = await gates.start("redis");
     const trickle = await Trickle.start(settings);
@@ -138,63 +135,4 @@ function replayRows(
       note: `of ${CALLS_EACH} calls each`,
     },
   ];
-}
-
-type Checkpoints = "redis" | "none";
-
-type Gate = {
-  readonly ended: Promise<void>;
-  kill(): void;
-  stop(): Promise<void>;
-};
-
-class Gates {
-  readonly env: NodeJS.ProcessEnv;
-  readonly #parts: DeathParts;
-  readonly #running = new Set<Gate>();
-
-  constructor(parts: DeathParts, env: Readonly<Record<string, string>>) {
-    this.#parts = parts;
-    this.env = { ...process.env, ...env };
-  }
-
-  /** Resolves when it decides. */
-  async start(checkpoints: Checkpoints): Promise<Gate> {
-    const { gateChild, nodeArgs, redisUrl, bench } = this.#parts;
-    const redis = checkpoints === "redis" ? { REDIS_URL: redisUrl } : {};
-    const errors = openSync(join(bench.work, "gates.log"), "a");
-    const child = spawn(process.execPath, [...nodeArgs, gateChild], {
-      env: { ...this.env, ...redis, CHECKPOINT_EVERY: String(CHECKPOINT_EVERY) },
-      stdio: ["ignore", "pipe", errors],
-    });
-    const kill = (): void => void child.kill("SIGKILL");
-    process.once("exit", kill);
-    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-    const gate: Gate = {
-      ended,
-      kill,
-      stop: async () => {
-        child.kill("SIGTERM");
-        await ended;
-      },
-    };
-    this.#running.add(gate);
-    void ended.then(() => {
-      process.off("exit", kill);
-      this.#running.delete(gate);
-    });
-    let said = "";
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-    });
-    for (;;) {
-      if (said.includes('"ready"')) return gate;
-      if (child.exitCode !== null) throw new Error(`a gate ended: ${said}; see ${bench.work}`);
-      await sleep(LOOK_EVERY_MS);
-    }
-  }
-
-  async stopAll(): Promise<void> {
-    await Promise.all([...this.#running].map((gate) => gate.stop()));
-  }
 }

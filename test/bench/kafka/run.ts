@@ -14,6 +14,7 @@ import { type BenchRow, medianRow } from "../bench-row.ts";
 import { rowTable, targetTable } from "../table.ts";
 import { judge, verdict } from "../targets.ts";
 import { type DeathParts, measureDeaths } from "./measure-deaths.ts";
+import { measureField } from "./measure-field.ts";
 import { measurePaced, measureThroughput, type SharedSizes } from "./measure-shared.ts";
 import type { PartResult } from "./part-result.ts";
 import type { SharedBench } from "./shared-bench.ts";
@@ -152,6 +153,7 @@ async function measureAll(options: Options, folder: string, work: string): Promi
         measureDeaths(deaths, { inputs, rounds: count }, wanted),
       );
     }
+    if (parts.includes("field")) await rounds.measure("field", () => measureField(deaths));
     for (let round = 1; round < count; round += 1) await shared();
   } finally {
     await Promise.all([kafka.stop(), redis.stop()]);

@@ -2,6 +2,7 @@
 import type { Target } from "../targets.ts";
 import { SESSION_MS } from "./bench-gate.ts";
 import { EXCHANGED, KILLED_WITH_REDIS, KILLED_WITHOUT } from "./measure-deaths.ts";
+import { BEHIND_FLOOD, CLEAN_END, IDLE } from "./measure-field.ts";
 import { cpuRow, pacedRow, throughputRow } from "./measure-shared.ts";
 
 const PLAIN_LOOP = "bare loop";
@@ -32,7 +33,13 @@ const DEATHS: readonly Target[] = [
   { row: EXCHANGED, figure: "p50", atMost: EXCHANGED_MS },
 ];
 
-export const PARTS = ["throughput", "paced", "kill", "replay", "memory"] as const;
+const FIELD: readonly Target[] = [
+  { row: IDLE, figure: "p50", atMost: 10 },
+  { row: BEHIND_FLOOD, figure: "p50", atMost: 1_000 },
+  { row: CLEAN_END, figure: "p50", atMost: 1_000 },
+];
+
+export const PARTS = ["throughput", "paced", "kill", "replay", "memory", "field"] as const;
 
 export type PartName = (typeof PARTS)[number];
 
@@ -43,4 +50,5 @@ export const TARGETS: { readonly [part in PartName]: readonly Target[] } = {
   kill: DEATHS,
   replay: [],
   memory: [],
+  field: FIELD,
 };
