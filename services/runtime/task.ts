@@ -251,7 +251,7 @@ export class StreamTask {
     await this.#pending(this.#queue.peek());
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
     const first = this.#gather(builder, inputs);
-    if (first === undefined && !this.#isIdleTooLong(run.state)) {
+    if (first === undefined && this.#context.clock.nowMs() < this.#idleAtMs(run.state)) {
       if (this.#pending(this.#queue.peek()) === null) await this.#wait(run.state);
       return;
     }
@@ -332,18 +332,17 @@ export class StreamTask {
     throw retryable(outcome.error, outcome.type);
   }
 
-  #isIdleTooLong(state: PartitionState): boolean {
-    const { clock, options } = this.#context;
-    if (state.progress.seq === 0) return false;
-    return clock.nowMs() - state.journalTimeMs >= options.idleRecordAfterMs;
+  /** When the journal needs a record without an input; a partition without records needs none. */
+  #idleAtMs({ progress, journalTimeMs }: PartitionState): number {
+    if (progress.seq === 0) return Number.POSITIVE_INFINITY;
+    return journalTimeMs + this.#context.options.idleRecordAfterMs;
   }
 
   async #wait(state: PartitionState): Promise<void> {
     this.#rested = true;
     const { clock, log, options } = this.#context;
     const nowMs = clock.nowMs();
-    const idleAtMs = state.journalTimeMs + options.idleRecordAfterMs;
-    const untilMs = Math.min(idleAtMs, this.#ticks.nextMs(state));
+    const untilMs = Math.min(this.#idleAtMs(state), this.#ticks.nextMs(state));
     this.#heads?.keep(state);
     const waitMs = Math.min(untilMs - nowMs, this.#heads?.dueMs(state) ?? options.waitMsMax);
     const timeoutMs = Math.min(Math.max(waitMs, 1), options.waitMsMax);
