@@ -58,24 +58,24 @@ function indexAfter(ranges: readonly OffsetRange[], offset: number): number {
   return low;
 }
 
+type Decided = { readonly next: PerInput; readonly ahead: DecidedAhead };
+
 /** Whether an input is decided: it is before the offset to read next, or was decided ahead. */
-export function isDecided(
-  { next, ahead }: { readonly next: PerInput; readonly ahead: DecidedAhead },
-  topic: InputTopic,
-  offset: number,
-): boolean {
-  if (offset < next[topic]) return true;
+export function isDecided(decided: Decided, topic: InputTopic, offset: number): boolean {
+  return passDecided(decided, topic, offset) > offset;
+}
+
+/** The lowest offset from this one on that is not known to be decided. */
+export function passDecided({ next, ahead }: Decided, topic: InputTopic, offset: number): number {
+  const from = Math.max(offset, next[topic]);
   const ranges = ahead[topic];
-  if (ranges.length === 0) return false;
-  const range = ranges[indexAfter(ranges, offset) - 1];
-  return range !== undefined && offset < range[1];
+  if (ranges.length === 0) return from;
+  const range = ranges[indexAfter(ranges, from) - 1];
+  return range === undefined ? from : Math.max(from, range[1]);
 }
 
 /** The offset after the last input of a topic that is decided. */
-export function endOfDecided(
-  { next, ahead }: { readonly next: PerInput; readonly ahead: DecidedAhead },
-  topic: InputTopic,
-): number {
+export function endOfDecided({ next, ahead }: Decided, topic: InputTopic): number {
   const ranges = ahead[topic];
   return Math.max(next[topic], ranges[ranges.length - 1]?.[1] ?? 0);
 }

@@ -10,10 +10,17 @@ import type { LogRecord } from "./ports.ts";
 const CONVERSATIONS_MIN = 4;
 const TENANTS_MIN = 2;
 
-/** How many inputs of a tenant, or of one of its conversations, wait and are in the batch. */
+/** Inputs of a tenant, or of one of its conversations. */
 class Party {
   waiting = 0;
+  /** How many of those that wait fit into a batch. */
+  fitting = 0;
   inBatch = 0;
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
 }
 
 /** The conversation of an input as its key names it; inputs without a key are one conversation. */
@@ -26,6 +33,8 @@ export class FairShares {
   readonly #tenantMax: number;
   readonly #senders = new Map<string, Sender>();
   readonly #tenants = new Map<string, Party>();
+  #inBatch: Sender[] = [];
+  #fitting = 0;
 
   /** @param inputsMax size of a batch. */
   constructor(inputsMax: number) {
@@ -33,67 +42,67 @@ export class FairShares {
     this.#tenantMax = Math.ceil(inputsMax / TENANTS_MIN);
   }
 
+  /** How many of the inputs that wait fit into the shares of one batch. */
+  get fitting(): number {
+    return this.#fitting;
+  }
+
   /** Notes that an input waits. */
   add({ key }: LogRecord): Sender {
-    const name = key === null ? "" : latin1(key);
-    let sender = this.#senders.get(name);
-    if (sender === undefined) {
-      sender = { conversation: new Party(), tenant: this.#tenantOf(key, name) };
-      this.#senders.set(name, sender);
-    }
-    sender.conversation.waiting += 1;
-    sender.tenant.waiting += 1;
+    const sender = this.#senderOf(key);
+    const { conversation, tenant } = sender;
+    tenant.waiting += 1;
+    conversation.waiting += 1;
+    if (conversation.waiting > this.#conversationMax) return sender;
+    tenant.fitting += 1;
+    if (tenant.fitting <= this.#tenantMax) this.#fitting += 1;
     return sender;
-  }
-
-  #tenantOf(key: Uint8Array | null, name: string): Party {
-    const slash = key?.indexOf(SLASH) ?? -1;
-    const tenantName = slash < 0 ? name : name.slice(0, slash);
-    const existing = this.#tenants.get(tenantName);
-    if (existing !== undefined) return existing;
-    const tenant = new Party();
-    this.#tenants.set(tenantName, tenant);
-    return tenant;
-  }
-
-  /** Begins a batch, and forgets who waits no more. */
-  beginBatch(): void {
-    for (const [name, { conversation }] of this.#senders) {
-      conversation.inBatch = 0;
-      if (conversation.waiting === 0) this.#senders.delete(name);
-    }
-    for (const [name, tenant] of this.#tenants) {
-      tenant.inBatch = 0;
-      if (tenant.waiting === 0) this.#tenants.delete(name);
-    }
-  }
-
-  /** Whether an input belongs to its sender's share of the batch; counts it if so. */
-  admit({ conversation, tenant }: Sender): boolean {
-    if (conversation.inBatch >= this.#conversationMax || tenant.inBatch >= this.#tenantMax) {
-      return false;
-    }
-    conversation.inBatch += 1;
-    tenant.inBatch += 1;
-    return true;
   }
 
   /** Notes that an input waits no more. */
   remove({ conversation, tenant }: Sender): void {
-    conversation.waiting -= 1;
     tenant.waiting -= 1;
+    conversation.waiting -= 1;
+    if (conversation.waiting === 0) this.#senders.delete(conversation.name);
+    if (tenant.waiting === 0) this.#tenants.delete(tenant.name);
+    if (conversation.waiting >= this.#conversationMax) return;
+    tenant.fitting -= 1;
+    if (tenant.fitting < this.#tenantMax) this.#fitting -= 1;
   }
 
-  /** How many of the inputs that wait fit into the shares of one batch. */
-  get fitting(): number {
-    const ofTenants = new Map<Party, number>();
-    for (const { conversation, tenant } of this.#senders.values()) {
-      const fitting = Math.min(conversation.waiting, this.#conversationMax);
-      ofTenants.set(tenant, (ofTenants.get(tenant) ?? 0) + fitting);
+  beginBatch(): void {
+    for (const { conversation, tenant } of this.#inBatch) {
+      conversation.inBatch = 0;
+      tenant.inBatch = 0;
     }
-    let sum = 0;
-    for (const fitting of ofTenants.values()) sum += Math.min(fitting, this.#tenantMax);
-    return sum;
+    this.#inBatch = [];
+  }
+
+  /**
+   * Whether an input belongs to its sender's share of the batch; counts it if so. A tenant that
+   * waits alone has all of it.
+   */
+  admit(sender: Sender): boolean {
+    const { conversation, tenant } = sender;
+    if (conversation.inBatch >= this.#conversationMax) return false;
+    if (tenant.inBatch >= this.#tenantMax && this.#tenants.size > 1) return false;
+    conversation.inBatch += 1;
+    tenant.inBatch += 1;
+    this.#inBatch.push(sender);
+    return true;
+  }
+
+  #senderOf(key: Uint8Array | null): Sender {
+    const name = key === null ? "" : latin1(key);
+    const existing = this.#senders.get(name);
+    if (existing !== undefined) return existing;
+    const slash = key?.indexOf(SLASH) ?? -1;
+    const tenantName = slash < 0 ? name : name.slice(0, slash);
+    const tenant = this.#tenants.get(tenantName) ?? new Party(tenantName);
+    this.#tenants.set(tenantName, tenant);
+    const sender = { conversation: new Party(name), tenant };
+    this.#senders.set(name, sender);
+    return sender;
   }
 }
 

@@ -8,7 +8,13 @@
  *    read was cut off by a limit is read on before anything after its last record is given out.
  */
 
-import { type DecidedAhead, endOfDecided, isDecided, NOTHING_AHEAD } from "./decided-ahead.ts";
+import {
+  type DecidedAhead,
+  endOfDecided,
+  isDecided,
+  NOTHING_AHEAD,
+  passDecided,
+} from "./decided-ahead.ts";
 import { FairShares, type Sender } from "./fair-shares.ts";
 import type {
   Codec,
@@ -57,8 +63,9 @@ export class InputQueue {
   #ahead: DecidedAhead = NOTHING_AHEAD;
   #next: PerInput = NO_POSITION;
   #buffers: Record<InputTopic, Buffered>;
-  /** The inputs that wait, of all topics, as far as they can be given out. */
+  /** The inputs of all topics, as far as they can be given out; those before `#mergedAt` are taken. */
   #merged: Waiting[] = [];
+  #mergedAt = 0;
   #batch: readonly Waiting[] = [];
   #batchAt = 0;
   #size = 0;
@@ -81,6 +88,7 @@ export class InputQueue {
     this.#ahead = ahead;
     this.#buffers = this.#emptyBuffers();
     this.#merged = [];
+    this.#mergedAt = 0;
     this.#batch = [];
     this.#batchAt = 0;
     this.#size = 0;
@@ -169,17 +177,26 @@ export class InputQueue {
    */
   arrange(inputsMax: number, ahead: DecidedAhead): void {
     this.#shares.beginBatch();
-    this.#merged = this.#merged.filter(({ isTaken }) => !isTaken);
+    this.#dropTaken();
     const isFair = INPUT_TOPICS.every((topic) => ahead[topic].length < AHEAD_RANGES_MAX);
     const batch: Waiting[] = [];
     const passedOver: Waiting[] = [];
-    for (const waiting of this.#merged) {
-      if (batch.length >= inputsMax) break;
+    for (let at = this.#mergedAt; batch.length < inputsMax; at += 1) {
+      const waiting = this.#merged[at];
+      if (waiting === undefined) break;
+      if (waiting.isTaken) continue;
       if (!isFair || this.#shares.admit(waiting.sender)) batch.push(waiting);
       else if (passedOver.length < inputsMax) passedOver.push(waiting);
     }
     this.#batch = [...batch, ...passedOver.slice(0, inputsMax - batch.length)];
     this.#batchAt = 0;
+  }
+
+  #dropTaken(): void {
+    while (this.#merged[this.#mergedAt]?.isTaken === true) this.#mergedAt += 1;
+    if (this.#mergedAt < TAKEN_MAX) return;
+    this.#merged = this.#merged.slice(this.#mergedAt);
+    this.#mergedAt = 0;
   }
 
   /** The next input of the batch; undefined at its end. */
@@ -205,10 +222,11 @@ export class InputQueue {
     this.#shares.remove(sender);
     this.#size -= 1;
     this.#bytes -= bytesOf(record);
-    return this.#advance(this.#buffers[topic], record.offset);
+    return this.#advance(topic, record.offset);
   }
 
-  #advance(buffer: Buffered, offset: number): number {
+  #advance(topic: InputTopic, offset: number): number {
+    const buffer = this.#buffers[topic];
     const { waiting } = buffer;
     buffer.takenTo = Math.max(buffer.takenTo, offset + 1);
     while (waiting[buffer.at]?.isTaken === true) buffer.at += 1;
@@ -218,8 +236,10 @@ export class InputQueue {
       buffer.mergedTo -= buffer.at;
       buffer.at = 0;
     }
+    if (first !== undefined) return Math.min(first.record.offset, buffer.takenTo);
     // What is not read yet may have been decided in part before a restart.
-    return Math.min(first?.record.offset ?? buffer.nextOffset, buffer.takenTo);
+    const decided = { next: this.#next, ahead: this.#ahead };
+    return Math.min(passDecided(decided, topic, buffer.nextOffset), buffer.takenTo);
   }
 
   /** The positions at which new inputs will appear. */

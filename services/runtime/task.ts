@@ -343,6 +343,7 @@ export class StreamTask {
     const { clock, log, options } = this.#context;
     const nowMs = clock.nowMs();
     const untilMs = Math.min(this.#idleAtMs(state), this.#ticks.nextMs(state));
+    this.#checkpointer?.saveIfDue(state);
     this.#heads?.keep(state);
     const waitMs = Math.min(untilMs - nowMs, this.#heads?.dueMs(state) ?? options.waitMsMax);
     const timeoutMs = Math.min(Math.max(waitMs, 1), options.waitMsMax);

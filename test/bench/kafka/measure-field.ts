@@ -26,6 +26,8 @@ const FLOOD_CALLS = 20_000;
 const APPENDED_AT_ONCE = 1_000;
 const CONVERSATIONS = 60_000;
 const QUIET_MS = 2_000;
+/** Time for the saves in the background. */
+const SAVING_MS = 10_000;
 const WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 5;
 const LIMITS = { recordsMax: 5_000, bytesMax: 8 * 1_024 * 1_024 };
@@ -140,6 +142,7 @@ async function measureEnd(
     CONVERSATIONS: String(CONVERSATIONS),
   });
   const end = await waitForQuiet(log);
+  await sleep(SAVING_MS);
   const startedAt = performance.now();
   await gate.stop();
   const elapsedMs = performance.now() - startedAt;
