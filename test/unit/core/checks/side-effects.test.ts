@@ -162,6 +162,18 @@ describe("an exclusive effect does not conflict", () => {
     story.done("top_up", { id: 1 });
     story.allowed("top_up", { id: 1 });
   });
+
+  test("with a failed one, once a call that undoes it has begun", () => {
+    const story = startStory({
+      tool_schemas: {
+        make: { effects: [{ resource: "thing/{id}", kind: "create", on_failure: "conflict" }] },
+        drop: { effects: [{ resource: "thing/{id}", kind: "delete" }] },
+      },
+    });
+    story.failed("make", { id: 1 });
+    story.allowed("drop", { id: 1 });
+    story.allowed("make", { id: 1, note: "again" });
+  });
 });
 
 describe("a call without an effect gives its resource back", () => {

@@ -33,6 +33,12 @@ describe("the envelope", () => {
     expect(event).toMatchObject({ type: "refused", refusal: { reason: "unauthenticated" } });
   });
 
+  test("forgets nothing while there is room", () => {
+    const story = startStory({ tool_schemas: { look: { read_only: true }, write: {} } });
+    expect(story.done("write").conversation.evicted).toBeNull();
+    expect(story.allowed("look").conversation.evicted).toBeNull();
+  });
+
   test("makes room for the name of a call whose envelope cannot be read", () => {
     const story = startStory({ tool_schemas: { look: {} } });
     const rejected = { reason: "malformed", message: "no text" } as const;

@@ -52,6 +52,10 @@ describe("the same execution continues", () => {
     const story = startStory(POLICY);
     story.failed("look", {}, "503");
     isNew(story.allowed("look"));
+    story.reported(story.allowed("look", { id: 1 }), { status: "not_executed" });
+    isNew(story.allowed("look", { id: 1 }));
+    story.reported(story.allowed("look", { id: 2 }), { status: "unknown" });
+    isNew(story.allowed("look", { id: 2 }));
   });
 
   test("after a transient failure, attempt by attempt", () => {

@@ -33,6 +33,9 @@ const POLICY: PolicyDocument = {
 test("a write that declares no effects may have touched anything", () => {
   const story = startStory({ tool_schemas: { write: {} } });
   expect(story.allowed("write").facts.resources).toBeNull();
+  const similar = { similarity: [{ field: "content", threshold: 0.9 }] };
+  const compared = startStory({ tool_schemas: { write: similar } });
+  expect(compared.allowed("write", { content: "a" }).facts.resources).toBeNull();
 });
 
 describe("the facts of a call", () => {

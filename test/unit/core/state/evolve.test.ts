@@ -32,6 +32,19 @@ describe("evolve", () => {
     expect(evolve(other.state, recorded)).toBe(other.state);
   });
 
+  test("ends the only hold of a call that is allowed anew because its name was forgotten", () => {
+    const ask = { tiers: [{ name: "ask", pattern: "write", action: "hitl" }] } as const;
+    const name = { callId: "c", step: "s" };
+    const held = startStory({ ...POLICY, authorization: ask });
+    const hold = held.held("write", {}, name);
+    const anew = startStory(POLICY).allowed("write", {}, name);
+    expect(anew.decisionId).toBe(hold.decisionId);
+    expect(held.state?.openIndex.heldCount).toBe(1);
+    const state = evolve(held.state, anew);
+    expect(state?.openIndex.heldCount).toBe(0);
+    expect(state?.heldTime.sinceMs).toBeNull();
+  });
+
   test("needs no policy: a journal gives the same state under any", () => {
     const story = startStory(POLICY);
     story.done("look");

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { ledgerGet } from "../../../../services/collections/ledger.ts";
+import type { CallAllowed } from "../../../../services/core/events.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import { HOUR, type Story, startStory } from "../../../support/decider-spec.ts";
 
@@ -43,5 +45,24 @@ describe("a write of unknown outcome, after a day without a tick,", () => {
     }
     expect(story.state?.priorWrites.size).toBeLessThanOrEqual(LIMITS.priorWrites);
     expect(story.reason("write", { id: "waits" })).toBe("duplicate_in_flight");
+  });
+});
+
+describe("the failures of a write", () => {
+  const failureOf = (story: Story, { arguments: { actionKey } }: CallAllowed) =>
+    story.state === undefined
+      ? undefined
+      : ledgerGet(story.state.priorWrites, actionKey, story.nowMs)?.failure;
+
+  test("are one fewer once it turns out that the call did not run", () => {
+    const story = startStory({ tool_schemas: { write: {} } });
+    const first = story.failed("write", {}, "503");
+    story.reported(first, { status: "not_executed" });
+    expect(failureOf(story, first)).toBeNull();
+    story.failed("write", {}, "503");
+    const third = story.failed("write", {}, "503");
+    expect(failureOf(story, third)?.count).toBe(2);
+    story.reported(third, { status: "not_executed" });
+    expect(failureOf(story, third)?.count).toBe(1);
   });
 });
