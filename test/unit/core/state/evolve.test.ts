@@ -37,7 +37,9 @@ describe("evolve", () => {
     const name = { callId: "c", step: "s" };
     const held = startStory({ ...POLICY, authorization: ask });
     const hold = held.held("write", {}, name);
-    const anew = startStory(POLICY).allowed("write", {}, name);
+    const other = startStory(POLICY);
+    other.done("look");
+    const anew = other.allowed("write", {}, name);
     expect(anew.decisionId).toBe(hold.decisionId);
     expect(held.state?.openIndex.heldCount).toBe(1);
     const state = evolve(held.state, anew);
