@@ -20,6 +20,8 @@ const HOMES = {
   "libphonenumber-js": "services/adapters/values",
   fzstd: "services/adapters/kafka",
   lmdb: "services/adapters/lmdb",
+  // An optional peer: only programs that trace have it.
+  "@opentelemetry/api": "services/adapters/opentelemetry",
   pino: "services/adapters/log",
   "prom-client": "services/adapters/metrics",
   re2js: "services/adapters/patterns",

@@ -4,21 +4,24 @@ import type { Callgate } from "./api/callgate.ts";
 import { CallgateError } from "./api/callgate-error.ts";
 import type {
   AnswerForm,
+  Approval,
   CallOptions,
   Decision,
-  DecisionListener,
   GuardContext,
   GuardOptions,
+  ProposedCall,
 } from "./api/gate-types.ts";
 import type { Guarded, Tools } from "./api/guard-types.ts";
 import { isGeneratorFunction, readableAnswer } from "./calls/generators.ts";
 import { Executor, type Handler } from "./calls/run-call.ts";
 import { startTimer } from "./deadline.ts";
-import type { GateClient } from "./gate-client.ts";
+import { callOf, DecisionHook, notifyListener } from "./decisions/decision-hook.ts";
+import type { GateClient, Proposed } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
 import { Guard } from "./guard/guard.ts";
 import { checkClose, checkGuardOptions } from "./inputs/check-options.ts";
 import { conversationInput, grantInput } from "./inputs/ruling.ts";
+import type { HoldVerdict } from "./inputs/verdict.ts";
 import { PendingCalls } from "./journal/pending-calls.ts";
 import { runKeepingAlive } from "./keep-alive.ts";
 
@@ -28,14 +31,21 @@ const CLOSE_MS = 10_000;
  * Builds the public API on a link to a gate. Closing it closes the link, and a gate in this
  * process.
  */
-export function composeCallgate(
-  link: GateLink,
-  client: GateClient,
-  onDecision?: DecisionListener,
-): Callgate {
-  const notify = (decision: Decision): Decision => {
-    notifyListener(onDecision, decision);
-    return decision;
+export function composeCallgate(link: GateLink, client: GateClient): Callgate {
+  const hook = new DecisionHook(client, link.isRemote);
+  const propose = async (call: ProposedCall): Promise<Decision> => {
+    const proposed = await client.propose(call);
+    hook.answered(proposed, call);
+    return proposed.decision;
+  };
+  const decideHold = async (
+    kind: HoldVerdict,
+    approvalId: string,
+    verdict: Approval,
+  ): Promise<Decision> => {
+    const decided = await client.decideHold(kind, approvalId, verdict);
+    hook.decided(decided);
+    return decided.decision;
   };
   const executor = new Executor({
     clock: systemClock,
@@ -65,14 +75,11 @@ export function composeCallgate(
     get policyRevision() {
       return client.policyRevision;
     },
-    propose: async (call) => notify((await client.propose(call)).decision),
+    propose,
     report: (decisionId, report) => client.report(decisionId, report),
-    approve: async (approvalId, verdict) =>
-      notify(await client.decideHold("approve", approvalId, verdict)),
-    deny: async (approvalId, verdict) =>
-      notify(await client.decideHold("deny", approvalId, verdict)),
-    cancel: async (approvalId, verdict) =>
-      notify(await client.decideHold("cancel", approvalId, verdict)),
+    approve: (approvalId, verdict) => decideHold("approve", approvalId, verdict),
+    deny: (approvalId, verdict) => decideHold("deny", approvalId, verdict),
+    cancel: (approvalId, verdict) => decideHold("cancel", approvalId, verdict),
     grant: async (conversation, order) => client.rule(grantInput("grant", conversation, order)),
     revoke: async (conversation, scope) => client.rule(grantInput("revoke", conversation, scope)),
     reconcile: (decisionId, reconciliation) => client.reconcile(decisionId, reconciliation),
@@ -84,11 +91,12 @@ export function composeCallgate(
       assertOpen();
       return pending.list(filter, assertOpen);
     },
+    onDecision: (listener) => hook.add(listener),
     awaitDecision: async (decisionId, wait = {}) =>
       (await client.awaitDecision(decisionId, wait)).decision,
     awaitResult: (decisionId, wait = {}) => client.reader.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
-    guard: (tools, context, options) => guardTools(guard, link, tools, context, options, notify),
+    guard: (tools, context, options) => guardTools({ guard, link, hook }, tools, context, options),
     close: async (options = {}) => {
       checkClose(options);
       const { timeoutMs = CLOSE_MS } = options;
@@ -119,23 +127,23 @@ async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
   }
 }
 
+type GuardParts = { readonly guard: Guard; readonly link: GateLink; readonly hook: DecisionHook };
+
 function guardTools<T extends Tools, Form extends AnswerForm>(
-  guard: Guard,
-  link: GateLink,
+  { guard, link, hook }: GuardParts,
   tools: T,
   context: GuardContext | (() => GuardContext),
   options: GuardOptions<Form> = {},
-  notify: DecisionListener = () => undefined,
 ): Guarded<T, Form> {
   checkGuardOptions(options);
   const names = Object.keys(tools);
   for (const name of names) assertTool(name, tools[name]);
   link.knowTools(names);
-  const onDecision = (decision: Decision): void => {
-    notify(decision);
-    notifyListener(options.onDecision, decision);
+  const onAnswer = (proposed: Proposed, call: ProposedCall): void => {
+    hook.answered(proposed, call);
+    notifyListener(options.onDecision, proposed.decision, callOf(proposed, call));
   };
-  const form = { answers: options.answers, onDecision };
+  const form = { answers: options.answers, onAnswer };
   const guarded = names.map((name) => {
     const handler: Handler = (args, call) =>
       Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
@@ -165,14 +173,4 @@ function nameProblem(name: string): string | undefined {
   const read = readToolName(name);
   if (!read.ok) return read.problem;
   return read.name === name ? undefined : `write its name as \`${read.name}\``;
-}
-
-/** Calls the listener. Errors that it throws become process warnings and do not affect the call. */
-export function notifyListener(listener: DecisionListener | undefined, decision: Decision): void {
-  if (listener === undefined) return;
-  try {
-    listener(decision);
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error), "CallgateListener");
-  }
 }

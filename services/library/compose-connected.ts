@@ -3,6 +3,7 @@ import type { Config } from "../adapters/config/config-schema.ts";
 import { configOf } from "../adapters/config/load-config.ts";
 import { readEnv } from "../adapters/config/read-env.ts";
 import { secretFrom } from "../adapters/config/secret-file.ts";
+import { createTelemetry } from "../adapters/opentelemetry/open-telemetry.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import type { Callgate } from "../client/api/callgate.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
@@ -20,7 +21,7 @@ import { TIMEOUT_MS } from "./time-limit.ts";
  * @throws CallgateError as `connectCallgate`
  */
 export async function composeConnected(options: ConnectOptions): Promise<Callgate> {
-  const { timeoutMs = TIMEOUT_MS, onLost, token, onDecision } = options;
+  const { timeoutMs = TIMEOUT_MS, onLost, token } = options;
   const config = checkedConfig(options);
   const secrets = secretsOf(options.secret);
   const logger = loggerOf(readEnv());
@@ -32,7 +33,8 @@ export async function composeConnected(options: ConnectOptions): Promise<Callgat
     close: () => cluster.close(),
     abandon: () => cluster.abandon(),
   });
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
+  const telemetry = createTelemetry();
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token, telemetry }));
 }
 
 function checkedConfig({ kafka, registry }: ConnectOptions): Config {

@@ -1,4 +1,5 @@
 import { readEnv } from "../adapters/config/read-env.ts";
+import { createTelemetry } from "../adapters/opentelemetry/open-telemetry.ts";
 import type { Callgate } from "../client/api/callgate.ts";
 import type { OpenOptions } from "../client/api/gate-types.ts";
 import { composeCallgate } from "../client/compose-callgate.ts";
@@ -16,7 +17,7 @@ import { TIMEOUT_MS } from "./time-limit.ts";
  */
 export async function composeEmbedded(options: OpenOptions): Promise<Callgate> {
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const { proposalKeys, token, onDecision } = options;
+  const { proposalKeys, token } = options;
   const embedded = await openEmbedded({
     policy: inputOf(policy),
     normalizers,
@@ -26,7 +27,8 @@ export async function composeEmbedded(options: OpenOptions): Promise<Callgate> {
     logger: loggerOf(readEnv()),
   });
   const link = linkToEmbedded(embedded);
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
+  const telemetry = createTelemetry();
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token, telemetry }));
 }
 
 async function authorityOf(set: object): Promise<ProposalAuthority> {

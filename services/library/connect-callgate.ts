@@ -22,7 +22,6 @@ const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
   registry: true,
   secret: true,
   token: true,
-  onDecision: true,
   timeoutMs: true,
   onLost: true,
 };

@@ -10,7 +10,6 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   secret: true,
   proposalKeys: true,
   token: true,
-  onDecision: true,
   timeoutMs: true,
   onLost: true,
 };
