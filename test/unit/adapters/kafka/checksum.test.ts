@@ -1,10 +1,7 @@
 import { crc32c as native } from "@node-rs/crc32";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  computeChecksum,
-  crc32c,
-} from "../../../../services/adapters/kafka/records/checksum.ts";
+import { computeChecksum, crc32c } from "../../../../services/adapters/kafka/records/checksum.ts";
 
 describe("the checksum of a record batch", () => {
   it("is the published check value of CRC-32C", () => {
