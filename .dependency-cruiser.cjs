@@ -11,7 +11,6 @@ const HOMES = {
   "cli-table3": "services/cli",
   "@duckdb/node-api": "services/adapters/duckdb",
   commander: "services/cli",
-  "@kafkajs/confluent-schema-registry": "services/adapters/registry",
   ioredis: "services/adapters/redis",
   // Signed proposals: verifying and making compact JWS.
   jose: "services/adapters/tokens",
@@ -21,6 +20,8 @@ const HOMES = {
   "libphonenumber-js": "services/adapters/values",
   fzstd: "services/adapters/kafka",
   lmdb: "services/adapters/lmdb",
+  // An optional peer: only programs that trace have it.
+  "@opentelemetry/api": "services/adapters/opentelemetry",
   pino: "services/adapters/log",
   "prom-client": "services/adapters/metrics",
   re2js: "services/adapters/patterns",
@@ -145,8 +146,8 @@ const forbidden = [
     from: { path: "^services/" },
     to: {
       dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
-      // A type-only import is gone after the build.
-      dependencyTypesNot: ["type-only"],
+      // A type-only import is gone after the build, and a peer is the user's to install.
+      dependencyTypesNot: ["type-only", "npm-peer"],
     },
   },
   {

@@ -9,7 +9,10 @@ COPY bin bin
 COPY schemas schemas
 COPY services services
 COPY tasks tasks
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+# The image runs the analytics too: DuckDB, their optional peer, stays in the version of package-lock.json.
+RUN npm run build && npm prune --omit=dev --ignore-scripts && \
+  npm install --no-save --save-prod --omit=dev --ignore-scripts \
+  "@duckdb/node-api@$(node -p 'require("./package.json").devDependencies["@duckdb/node-api"]')"
 
 FROM node:22.22.0-bookworm-slim
 ENV NODE_ENV=production

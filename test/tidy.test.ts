@@ -110,10 +110,19 @@ describe("tests", () => {
 
 describe("packages", () => {
   const manifest: Record<
-    "dependencies" | "optionalDependencies",
+    "dependencies" | "optionalDependencies" | "peerDependencies" | "devDependencies",
     Record<string, string>
   > = JSON.parse(readText("package.json"));
-  const needed = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  // A peer is the user's to choose; the version that the tests use is pinned.
+  const peers = Object.keys(manifest.peerDependencies).map((name) => [
+    name,
+    manifest.devDependencies[name] ?? "not installed for tests",
+  ]);
+  const needed: Record<string, string> = {
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...Object.fromEntries(peers),
+  };
 
   test("are pinned exactly, and each has one folder that imports it", () => {
     const loose = Object.entries(needed).filter(

@@ -1,16 +1,17 @@
 import { systemClock } from "../adapters/system/clock.ts";
 import type { Callgate } from "./api/callgate.ts";
 import { CallgateError } from "./api/callgate-error.ts";
-import type { Decision, DecisionListener } from "./api/gate-types.ts";
+import type { Approval, Decision, ProposedCall } from "./api/gate-types.ts";
 import { Executor } from "./calls/run-call.ts";
 import { startTimer } from "./deadline.ts";
+import { DecisionHook } from "./decisions/decision-hook.ts";
 import type { GateClient } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
 import { Guard } from "./guard/guard.ts";
 import { guardToolsWith } from "./guard/guard-tools.ts";
-import { notifyListener } from "./guard/notify-listener.ts";
 import { checkClose } from "./inputs/check-options.ts";
 import { conversationInput, grantInput } from "./inputs/ruling.ts";
+import type { HoldVerdict } from "./inputs/verdict.ts";
 import { PendingCalls } from "./journal/pending-calls.ts";
 import { runKeepingAlive } from "./keep-alive.ts";
 
@@ -20,14 +21,21 @@ const CLOSE_MS = 10_000;
  * Builds the public API on a link to a gate. Closing it closes the link, and a gate in this
  * process.
  */
-export function composeCallgate(
-  link: GateLink,
-  client: GateClient,
-  onDecision?: DecisionListener,
-): Callgate {
-  const notify = (decision: Decision): Decision => {
-    notifyListener(onDecision, decision);
-    return decision;
+export function composeCallgate(link: GateLink, client: GateClient): Callgate {
+  const hook = new DecisionHook(client, link.isRemote);
+  const propose = async (call: ProposedCall): Promise<Decision> => {
+    const proposed = await client.propose(call);
+    hook.answered(proposed, call);
+    return proposed.decision;
+  };
+  const decideHold = async (
+    kind: HoldVerdict,
+    approvalId: string,
+    verdict: Approval,
+  ): Promise<Decision> => {
+    const decided = await client.decideHold(kind, approvalId, verdict);
+    hook.decided(decided);
+    return decided.decision;
   };
   const executor = new Executor({
     clock: systemClock,
@@ -57,14 +65,11 @@ export function composeCallgate(
     get policyRevision() {
       return client.policyRevision;
     },
-    propose: async (call) => notify((await client.propose(call)).decision),
+    propose,
     report: (decisionId, report) => client.report(decisionId, report),
-    approve: async (approvalId, verdict) =>
-      notify(await client.decideHold("approve", approvalId, verdict)),
-    deny: async (approvalId, verdict) =>
-      notify(await client.decideHold("deny", approvalId, verdict)),
-    cancel: async (approvalId, verdict) =>
-      notify(await client.decideHold("cancel", approvalId, verdict)),
+    approve: (approvalId, verdict) => decideHold("approve", approvalId, verdict),
+    deny: (approvalId, verdict) => decideHold("deny", approvalId, verdict),
+    cancel: (approvalId, verdict) => decideHold("cancel", approvalId, verdict),
     grant: async (conversation, order) => client.rule(grantInput("grant", conversation, order)),
     revoke: async (conversation, scope) => client.rule(grantInput("revoke", conversation, scope)),
     reconcile: (decisionId, reconciliation) => client.reconcile(decisionId, reconciliation),
@@ -76,11 +81,12 @@ export function composeCallgate(
       assertOpen();
       return pending.list(filter, assertOpen);
     },
+    onDecision: (listener) => hook.add(listener),
     awaitDecision: async (decisionId, wait = {}) =>
       (await client.awaitDecision(decisionId, wait)).decision,
     awaitResult: (decisionId, wait = {}) => client.reader.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
-    guard: guardToolsWith({ guard, link, notify }),
+    guard: guardToolsWith({ guard, link, hook }),
     close: async (options = {}) => {
       checkClose(options);
       const { timeoutMs = CLOSE_MS } = options;

@@ -11,6 +11,7 @@ import type { CallError, VerdictInput } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { RecordHeader } from "../runtime/ports.ts";
+import { noTelemetry, type Telemetry } from "../runtime/telemetry.ts";
 import type { InputTopic } from "../runtime/topics.ts";
 import type { Envelope } from "../wire/proposal.ts";
 import { asCallgateError, CallgateError } from "./api/callgate-error.ts";
@@ -55,6 +56,8 @@ export type GateClientOptions = {
   readonly onLost: ((error: CallgateError) => void) | undefined;
   /** Sent with each proposal. */
   readonly token?: ProposalToken | undefined;
+  /** Follows proposals. */
+  readonly telemetry?: Telemetry | undefined;
 };
 
 export type Proposed = {
@@ -78,6 +81,7 @@ export class GateClient {
   readonly #keyOf = (event: CallAllowed): string | undefined => this.#link.keyOf(event);
   readonly #argumentsOf = (event: CallAllowed): string | undefined => this.#link.argumentsOf(event);
   readonly #token: ProposalToken | undefined;
+  readonly #telemetry: Telemetry;
   #closing = false;
 
   constructor(link: GateLink, options: GateClientOptions) {
@@ -86,6 +90,7 @@ export class GateClient {
     this.reader = new CallReader(this.#calls);
     const { timeoutMs } = options;
     this.#token = options.token;
+    this.#telemetry = options.telemetry ?? noTelemetry;
     this.#timeoutMs = timeoutMs;
     this.#replies = new JournalReplies(link.log, { timeoutMs, together: !link.isRemote });
     this.#onLost = options.onLost;
@@ -96,12 +101,30 @@ export class GateClient {
   /** @throws CallgateError: `invalid_input`, or nothing could be written (`storage_full`, …). */
   async propose(call: ProposedCall): Promise<Proposed> {
     const envelope = proposalEnvelope(call);
+    const trace = this.#telemetry.begin(envelope);
+    if (trace === null) return this.#propose(call, envelope);
+    try {
+      const proposed = await this.#propose(call, envelope, trace.headers);
+      trace.decided(proposed.event);
+      return proposed;
+    } catch (error) {
+      trace.failed(asCallgateError(error).code);
+      throw error;
+    }
+  }
+
+  async #propose(
+    call: ProposedCall,
+    envelope: Envelope,
+    traced: readonly RecordHeader[] = [],
+  ): Promise<Proposed> {
     const detail = this.#whyUnavailable();
     if (detail !== null) return { ...this.#unavailable(envelope, detail), isSent: false };
     let record: CommittedRecord;
     try {
       const value = this.#link.codec.encodeProposal(envelope);
-      const headers = this.#token === undefined ? undefined : await tokenHeaders(this.#token, call);
+      const signed = this.#token === undefined ? [] : await tokenHeaders(this.#token, call);
+      const headers = [...signed, ...traced];
       record = await this.#send("proposals", envelope, value, undefined, headers);
     } catch (error) {
       return this.#unanswered(envelope, asCallgateError(error));
@@ -155,17 +178,17 @@ export class GateClient {
    * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written;
    *   `timeout`.
    */
-  async decideHold(kind: HoldVerdict, approvalId: string, verdict: Approval): Promise<Decision> {
+  async decideHold(kind: HoldVerdict, approvalId: string, verdict: Approval): Promise<Proposed> {
     const time = this.timeFor(approvalId);
     const call = await this.#calls.held(approvalId, time);
     if (call === undefined) throw unknownApproval(approvalId);
     const value = this.#link.codec.encodeVerdict(verdictInput(kind, call, approvalId, verdict));
     const { record } = await this.#send("verdicts", call, value, time.leftMs);
     const event = record.events[0];
-    if (isDecision(event)) return this.#proposed(event, false).decision;
+    if (isDecision(event)) return this.#proposed(event, false);
     if (event?.type === "ruled") {
       const held = await this.#calls.decisionOf(this.#calls.latest(call), time);
-      if (held !== undefined) return this.#proposed(held, true).decision;
+      if (held !== undefined) return this.#proposed(held, true);
     }
     throw verdictIgnored(event, approvalId);
   }
@@ -254,9 +277,13 @@ export class GateClient {
     return this.#link.policyRevision;
   }
 
+  /** The decision as programs see it. */
+  show(event: DecisionEvent, repeated: boolean): Decision {
+    return decisionOf(event, { repeated, keyOf: this.#keyOf, argumentsOf: this.#argumentsOf });
+  }
+
   #proposed(event: DecisionEvent, repeated: boolean): Proposed {
-    const options = { repeated, keyOf: this.#keyOf, argumentsOf: this.#argumentsOf };
-    return { decision: decisionOf(event, options), event, isSent: true };
+    return { decision: this.show(event, repeated), event, isSent: true };
   }
 
   #send(
@@ -264,10 +291,10 @@ export class GateClient {
     name: ConversationName,
     value: Uint8Array,
     leftMs = this.#timeoutMs,
-    headers?: readonly RecordHeader[],
+    headers: readonly RecordHeader[] = [],
   ): Promise<CommittedRecord> {
     const plain = this.#outgoing(topic, name, value);
-    const input = headers === undefined ? plain : { ...plain, headers };
+    const input = headers.length === 0 ? plain : { ...plain, headers };
     // Registered before the append: the gate may answer before the append returns.
     return this.#replies.send(input, this.#link.follow(input.partition), leftMs);
   }

@@ -79,7 +79,8 @@ export type ValueCapabilities = {
     text: string,
     options: { readonly region: string | null; readonly valid: boolean },
   ) => string | null;
-  readonly isPhoneRegion: (region: string) => boolean;
+  /** Why numbers of a region cannot be normalized; null: they can. */
+  readonly findPhoneProblem: (region: string | null) => string | null;
   /** Normalizers that the embedding program supplies, by name. */
   readonly customNormalizers?: ReadonlyMap<string, CustomNormalizer>;
 };

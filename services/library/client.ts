@@ -14,6 +14,7 @@ export type {
   AllowedDecision,
   AnswerForm,
   Approval,
+  CallNames,
   CallOptions,
   CallRefusal,
   ConversationRef,

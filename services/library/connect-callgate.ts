@@ -1,21 +1,7 @@
-import { formatConfigProblem } from "../adapters/config/config-problem.ts";
-import type { Config } from "../adapters/config/config-schema.ts";
-import { configOf } from "../adapters/config/load-config.ts";
-import { readEnv } from "../adapters/config/read-env.ts";
-import { secretFrom } from "../adapters/config/secret-file.ts";
-import { systemClock } from "../adapters/system/clock.ts";
 import type { Callgate } from "../client/api/callgate.ts";
-import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
+import { CallgateError } from "../client/api/callgate-error.ts";
 import type { ConnectOptions } from "../client/api/connect-types.ts";
-import { composeCallgate } from "../client/compose-callgate.ts";
-import { GateClient } from "../client/gate-client.ts";
 import { optionsProblem } from "../client/inputs/check-options.ts";
-import { linkToRemote } from "../client/remote-link.ts";
-import type { OpenedCluster } from "../process/open-cluster.ts";
-import type { Logger } from "../runtime/ports.ts";
-import { loggerOf } from "./library-logger.ts";
-
-const TIMEOUT_MS = 30_000;
 
 /**
  * Connects to a gate that runs elsewhere, through the topics that it reads and writes. Answers come
@@ -26,19 +12,9 @@ const TIMEOUT_MS = 30_000;
  */
 export async function connectCallgate(options: ConnectOptions): Promise<Callgate> {
   checkOptions(options);
-  const { timeoutMs = TIMEOUT_MS, onLost, token, onDecision } = options;
-  const config = checkedConfig(options);
-  const secrets = secretsOf(options.secret);
-  const logger = loggerOf(readEnv());
-  const cluster = await opened(config, secrets, logger);
-  const { log, codec } = cluster;
-  const clock = systemClock;
-  const link = linkToRemote({
-    ...{ log, codec, clock, secrets, logger },
-    close: () => cluster.close(),
-    abandon: () => cluster.abandon(),
-  });
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
+  // Loaded with the first connection, so that a program that imports the package starts quickly.
+  const { composeConnected } = await import("./compose-connected.ts");
+  return composeConnected(options);
 }
 
 const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
@@ -46,7 +22,6 @@ const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
   registry: true,
   secret: true,
   token: true,
-  onDecision: true,
   timeoutMs: true,
   onLost: true,
 };
@@ -56,32 +31,4 @@ function checkOptions(options: ConnectOptions): void {
   const problem = optionsProblem(options, Object.keys(MEMBERS));
   if (problem === undefined) return;
   throw new CallgateError("invalid_input", `the gate cannot be connected to: ${problem}`);
-}
-
-function checkedConfig({ kafka, registry }: ConnectOptions): Config {
-  const result = configOf({ kafka, registry }, "the options of connectCallgate");
-  if (result.ok) return result.config;
-  const lines = result.problems.map(formatConfigProblem);
-  throw new CallgateError("invalid_input", lines.join("\n"));
-}
-
-function secretsOf(secret: string | Uint8Array | undefined): ReadonlyMap<string, Uint8Array> {
-  if (secret === undefined) return new Map();
-  const result = secretFrom(secret);
-  if (!result.ok) throw new CallgateError("secret_unreadable", result.problem.message);
-  return new Map([[result.secret.keyId, result.secret.bytes]]);
-}
-
-async function opened(
-  config: Config,
-  secrets: ReadonlyMap<string, Uint8Array>,
-  logger: Logger,
-): Promise<OpenedCluster> {
-  // A program with an embedded gate needs none of the clients that this loads.
-  const { openCluster } = await import("../process/open-cluster.ts");
-  try {
-    return await openCluster(config, secrets, logger);
-  } catch (error) {
-    throw asCallgateError(error);
-  }
 }

@@ -1,17 +1,7 @@
-import { readEnv } from "../adapters/config/read-env.ts";
 import type { Callgate } from "../client/api/callgate.ts";
 import { CallgateError } from "../client/api/callgate-error.ts";
 import type { OpenOptions } from "../client/api/gate-types.ts";
-import { composeCallgate } from "../client/compose-callgate.ts";
-import { GateClient } from "../client/gate-client.ts";
 import { optionsProblem } from "../client/inputs/check-options.ts";
-import type { ProposalAuthority } from "../runtime/ports.ts";
-import { linkToEmbedded } from "./embedded-link.ts";
-import { loggerOf } from "./library-logger.ts";
-import { openEmbedded } from "./open-embedded.ts";
-import type { PolicyInput } from "./read-policy.ts";
-
-const TIMEOUT_MS = 30_000;
 
 const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   policy: true,
@@ -20,7 +10,6 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   secret: true,
   proposalKeys: true,
   token: true,
-  onDecision: true,
   timeoutMs: true,
   onLost: true,
 };
@@ -33,33 +22,9 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
  */
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   checkOptions(options);
-  const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const { proposalKeys, token, onDecision } = options;
-  const embedded = await openEmbedded({
-    policy: inputOf(policy),
-    normalizers,
-    dataDir,
-    secret,
-    authority: proposalKeys === undefined ? undefined : await authorityOf(proposalKeys),
-    logger: loggerOf(readEnv()),
-  });
-  const link = linkToEmbedded(embedded);
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
-}
-
-async function authorityOf(set: object): Promise<ProposalAuthority> {
-  // Programs whose proposals are trusted do not need the library that this loads.
-  const { authorityFrom } = await import("./proposal-keys.ts");
-  return authorityFrom(set);
-}
-
-function inputOf(policy: OpenOptions["policy"]): PolicyInput {
-  if (typeof policy === "string") return { files: [policy] };
-  return isList(policy) ? { files: policy } : { document: policy };
-}
-
-function isList(policy: object): policy is readonly string[] {
-  return Array.isArray(policy);
+  // Loaded with the first gate, so that a program that imports the package starts quickly.
+  const { composeEmbedded } = await import("./compose-embedded.ts");
+  return composeEmbedded(options);
 }
 
 /** @throws CallgateError `invalid_input` for mistakes of an untyped program. */

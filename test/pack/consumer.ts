@@ -13,6 +13,10 @@ const outcome: "allowed" | "refused" | "held" = decision.outcome;
 if (decision.outcome === "allowed") await gate.awaitResult(decision.decisionId);
 else console.log(decision.refusal.message);
 if (decision.outcome === "held") await gate.approve(decision.approvalId, { by: "ann" });
+const stop: () => void = gate.onDecision(({ outcome: decided }, { conversationId, agentId }) => {
+  console.log(decided, conversationId, agentId ?? "nobody");
+});
+stop();
 const tools = gate.guard(
   { get_order: async ({ id }: { id: string }) => ({ id, paid: true }) },
   { conversationId: "c" },

@@ -18,10 +18,13 @@ export type QueryResult = {
   readonly rows: readonly (readonly unknown[])[];
 };
 
+/** Names, in the context of an error, what a query needs and does not find. */
+export const MISSING = "missing";
+
 /** Two threads are enough for an operator's queries, and a gate may run on the same host. */
 const THREADS = "2";
 
-/** @throws FatalError `unexpected` where the optional package is not installed. */
+/** @throws FatalError `unexpected` where DuckDB, an optional peer, is not installed. */
 export async function openDuck(): Promise<Duck> {
   const duckdb = await loadPackage();
   const { DuckDBInstance, StatementType } = duckdb;
@@ -51,9 +54,9 @@ async function loadPackage() {
   } catch (cause) {
     throw new FatalError(
       "unexpected",
-      "analytics needs the optional package @duckdb/node-api, which is not installed: run " +
-        "`npm install` without `--omit=optional`",
-      { cause },
+      "analytics need DuckDB, which is not installed beside callgate: run " +
+        "`npm install @duckdb/node-api`",
+      { cause, context: { [MISSING]: "@duckdb/node-api" } },
     );
   }
 }

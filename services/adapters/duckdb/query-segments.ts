@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { FatalError } from "../../runtime/errors.ts";
-import { type Duck, literal, openDuck, type QueryResult } from "./connection.ts";
+import { type Duck, literal, MISSING, openDuck, type QueryResult } from "./connection.ts";
 import { type SegmentColumn, segmentFiles } from "./parquet-segments.ts";
 
 const VIEW = "decisions";
@@ -26,6 +26,7 @@ export async function querySegments(
     throw new FatalError(
       "unexpected",
       `there are no decisions in ${directory}: run \`callgate analytics run\` first, which writes them after \`analytics.segmentMs\` and when it ends, or set its directory with --dir`,
+      { context: { [MISSING]: directory } },
     );
   }
   for (let attempt = 1; ; attempt += 1) {

@@ -1,7 +1,9 @@
 import { join } from "node:path";
-import { type Database, open, type RootDatabase } from "lmdb";
+import type * as Lmdb from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
 import { FatalError, type PipelineError } from "../../runtime/errors.ts";
 import { makeDirectory } from "../system/make-directory.ts";
+import { loadOptional } from "../system/optional-package.ts";
 import { decodeChunk } from "./chunk.ts";
 import { inspectFile } from "./inspect-file.ts";
 import { baseOffsetOf, makeNameKey } from "./keys.ts";
@@ -47,16 +49,18 @@ export class Environment {
   #closed = false;
 
   /**
-   * @throws PipelineError where the store is unreadable, damaged, full, or has other partitions.
+   * @throws PipelineError where the store is not installed, unreadable, damaged, full, or has other
+   *   partitions.
    */
   constructor(options: EnvironmentOptions) {
     this.dataDir = options.dataDir;
+    const open = loadOpen(options.dataDir);
     let root: RootDatabase<Buffer, Buffer> | undefined;
     try {
       makeDirectory(options.dataDir, 0o700);
       const path = join(options.dataDir, LOG_FILE);
       const state = inspectFile(path);
-      root = openRoot(path);
+      root = openRoot(open, path);
       this.#root = root;
       this.tables = openTables(this.#root);
       if (state === "short") this.#readEverything();
@@ -168,7 +172,18 @@ export class Environment {
  */
 const FILE_MODE = 0o660;
 
-function openRoot(path: string): RootDatabase<Buffer, Buffer> {
+/**
+ * Loads the store with the first directory: a gate without one needs no native part. @throws
+ * FatalError before anything is created.
+ */
+function loadOpen(dataDir: string): typeof Lmdb.open {
+  const lmdb = loadOptional<typeof Lmdb>("lmdb");
+  if (lmdb.ok) return lmdb.loaded.open;
+  const text = `the data directory \`${dataDir}\` cannot be opened: ${lmdb.problem}; a program may set \`dataDir: false\` instead`;
+  throw new FatalError("log_unreadable", text, { cause: lmdb.cause });
+}
+
+function openRoot(open: typeof Lmdb.open, path: string): RootDatabase<Buffer, Buffer> {
   return open<Buffer, Buffer>({
     path,
     // The store has this option, but its types do not.

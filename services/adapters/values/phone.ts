@@ -1,18 +1,30 @@
-import { createRequire } from "node:module";
 import type * as PhoneLibrary from "libphonenumber-js/max";
-
-const require = createRequire(import.meta.url);
+import { loadOptional, type OptionalPackage } from "../system/optional-package.ts";
 
 /** Loaded with the first policy that uses `e164`, since its tables take long to load. */
-let loaded: typeof PhoneLibrary | null = null;
+let loading: OptionalPackage<typeof PhoneLibrary> | null = null;
 
-function library(): typeof PhoneLibrary {
-  loaded ??= require("libphonenumber-js/max") as typeof PhoneLibrary;
-  return loaded;
+function load(): OptionalPackage<typeof PhoneLibrary> {
+  loading ??= loadOptional<typeof PhoneLibrary>("libphonenumber-js/max");
+  return loading;
 }
 
-export function isPhoneRegion(region: string): boolean {
-  return library().isSupportedCountry(region);
+/** @throws Error where the library is not installed, which `findPhoneProblem` reports before. */
+function library(): typeof PhoneLibrary {
+  const result = load();
+  if (result.ok) return result.loaded;
+  throw new Error(result.problem);
+}
+
+/**
+ * Why `phone` cannot normalize numbers with this region; null: it can. Without a region no national
+ * spellings are accepted.
+ */
+export function findPhoneProblem(region: string | null): string | null {
+  const result = load();
+  if (!result.ok) return `\`e164\` cannot be used: ${result.problem}`;
+  if (region === null || result.loaded.isSupportedCountry(region)) return null;
+  return `\`${region}\` is no region of \`e164\`: write two letters, US`;
 }
 
 /**

@@ -1,8 +1,14 @@
 import type { ValueCapabilities } from "../../core/capabilities.ts";
 import { decimal } from "./decimal.ts";
 import { email } from "./email.ts";
-import { isPhoneRegion, phone } from "./phone.ts";
+import { findPhoneProblem, phone } from "./phone.ts";
 import { url } from "./url.ts";
 
 /** The value normalizers that need libraries, for the core. */
-export const valueCapabilities: ValueCapabilities = { url, decimal, email, phone, isPhoneRegion };
+export const valueCapabilities: ValueCapabilities = {
+  url,
+  decimal,
+  email,
+  phone,
+  findPhoneProblem,
+};

@@ -1,5 +1,6 @@
 /** `callgate analytics query` and `report`: SQL over the files that the analytics have written. */
 import { join } from "node:path";
+import { MISSING } from "../../adapters/duckdb/connection.ts";
 import { segmentFiles } from "../../adapters/duckdb/parquet-segments.ts";
 import { querySegments } from "../../adapters/duckdb/query-segments.ts";
 import { DECISIONS_FOLDER } from "../../analytics/analytics.ts";
@@ -80,7 +81,7 @@ async function ask(sql: string, directory: string): Promise<Rows> {
     return await querySegments(join(directory, DECISIONS_FOLDER), DECISION_COLUMNS, sql);
   } catch (error) {
     if (!(error instanceof PipelineError)) throw error;
-    const isMissing = error.message.startsWith("there are no decisions");
+    const isMissing = MISSING in error.context;
     throw isMissing ? environmentError(error.message, error) : usageError(error.message);
   }
 }

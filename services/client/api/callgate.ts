@@ -6,6 +6,7 @@ import type {
   Approval,
   ConversationRef,
   Decision,
+  DecisionListener,
   GrantOrder,
   GrantScope,
   PendingCall,
@@ -58,6 +59,13 @@ export interface Callgate {
   endConversation(conversation: ConversationRef, verdict: Verdict): Promise<RulingOutcome>;
   /** Lists the calls that wait for a person, the oldest first. */
   pending(filter?: PendingFilter): Promise<readonly PendingCall[]>;
+  /**
+   * Calls the listener with each decision, before the call goes on. A gate in this process reports
+   * all its decisions, also on held calls that expire or that another program decides; a gate
+   * elsewhere reports those on calls and verdicts of this program. Returns a function that removes
+   * the listener.
+   */
+  onDecision(listener: DecisionListener): () => void;
   /** Waits until a held call is allowed or refused. Returns any other decision at once. */
   awaitDecision(decisionId: string, options?: WaitOptions): Promise<Decision>;
   /**

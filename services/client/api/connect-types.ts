@@ -3,7 +3,7 @@
 
 import type { Topic } from "../../runtime/topics.ts";
 import type { CallgateError } from "./callgate-error.ts";
-import type { DecisionListener, ProposalToken } from "./gate-types.ts";
+import type { ProposalToken } from "./gate-types.ts";
 
 /** The same keys as under `kafka` in docs/configuration.md. */
 export type KafkaConnection = {
@@ -51,8 +51,6 @@ export type ConnectOptions = {
   readonly secret?: string | Uint8Array | undefined;
   /** The platform's token, if the gate accepts only signed proposals (`gate.proposals`). */
   readonly token?: ProposalToken | undefined;
-  /** Receives every decision on this program's calls: of guarded tools, `propose` and verdicts. */
-  readonly onDecision?: DecisionListener | undefined;
   /** Time limit for `propose`, `report`, verdicts and `previousResult`, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called once when the log can no longer be read. From then on every call is refused. */

@@ -269,12 +269,20 @@ export type GuardContext = Pick<
   readonly onHeld?: "return" | "wait" | undefined;
 };
 
+/** The names of the call that a decision is about; the rest is in the decision. */
+export type CallNames = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly agentId: string | null;
+};
+
 /** Receives each decision before the call goes on. Errors that it throws change nothing. */
-export type DecisionListener = (decision: Decision) => void;
+export type DecisionListener = (decision: Decision, call: CallNames) => void;
 
 /** How guarded tools answer. */
 export type GuardOptions<Form extends AnswerForm = AnswerForm> = {
   readonly answers?: Form | undefined;
+  /** Receives the decisions on calls of these tools; `onDecision` of the gate receives more. */
   readonly onDecision?: DecisionListener | undefined;
 };
 
@@ -321,8 +329,6 @@ export type OpenOptions = {
   readonly proposalKeys?: { readonly keys: readonly object[] } | undefined;
   /** Sent with each proposal; required if `proposalKeys` is set. */
   readonly token?: ProposalToken | undefined;
-  /** Receives every decision: of guarded tools, `propose` and verdicts. */
-  readonly onDecision?: DecisionListener | undefined;
   /** Time limit for `propose`, `report`, verdicts and `previousResult`, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
   /**

@@ -5,18 +5,18 @@ import { CallgateError } from "../api/callgate-error.ts";
 import type {
   AnswerForm,
   CallOptions,
-  Decision,
-  DecisionListener,
   GuardContext,
   GuardOptions,
+  ProposedCall,
 } from "../api/gate-types.ts";
 import type { GuardTools } from "../api/guard-types.ts";
 import { isGeneratorFunction, readableAnswer } from "../calls/generators.ts";
 import type { Handler } from "../calls/run-call.ts";
+import { callOf, type DecisionHook, notifyListener } from "../decisions/decision-hook.ts";
+import type { Proposed } from "../gate-client.ts";
 import type { GateLink } from "../gate-link.ts";
 import { checkGuardOptions } from "../inputs/check-options.ts";
 import type { Guard } from "./guard.ts";
-import { notifyListener } from "./notify-listener.ts";
 
 type Context = GuardContext | (() => GuardContext);
 type GuardedTool = (args?: object | string, call?: CallOptions) => unknown;
@@ -26,7 +26,7 @@ export type GuardToolsParts = {
   readonly guard: Guard;
   readonly link: Pick<GateLink, "knowTools">;
   /** Hears of each decision, before the listener of the options does. */
-  readonly notify: DecisionListener;
+  readonly hook: DecisionHook;
 };
 
 /** Makes the `guard` of a gate. */
@@ -47,7 +47,7 @@ export function guardToolsWith(parts: GuardToolsParts): GuardTools {
 }
 
 function wrapAll(
-  { guard, link, notify }: GuardToolsParts,
+  { guard, link, hook }: GuardToolsParts,
   tools: unknown,
   context: Context,
   options: GuardOptions<AnswerForm> = {},
@@ -56,11 +56,11 @@ function wrapAll(
   const { object, names } = findTools(tools);
   for (const name of names) assertTool(name, Reflect.get(object, name));
   link.knowTools(names);
-  const onDecision = (decision: Decision): void => {
-    notify(decision);
-    notifyListener(options.onDecision, decision);
+  const onAnswer = (proposed: Proposed, call: ProposedCall): void => {
+    hook.answered(proposed, call);
+    notifyListener(options.onDecision, proposed.decision, callOf(proposed, call));
   };
-  const form = { answers: options.answers, onDecision };
+  const form = { answers: options.answers, onAnswer };
   const guarded = names.map((name): readonly [string, GuardedTool] => {
     const handler: Handler = (args, call) =>
       Reflect.apply(Reflect.get(object, name) as Handler, object, [args, call]);

@@ -13,10 +13,10 @@ import type { CallAllowed } from "../../core/events.ts";
 import { conversationKey } from "../../runtime/partitioner.ts";
 import { CallgateError } from "../api/callgate-error.ts";
 import type {
+  AnswerForm,
   CallOptions,
   Decision,
   GuardContext,
-  GuardOptions,
   ProposedCall,
   ReportOutcome,
 } from "../api/gate-types.ts";
@@ -60,6 +60,12 @@ type GuardedCall = {
   readonly hasName: boolean;
 };
 
+/** How a guarded tool answers, and who hears of the gate's answer first. */
+export type GuardForm = {
+  readonly answers?: AnswerForm | undefined;
+  readonly onAnswer?: ((proposed: Proposed, call: ProposedCall) => void) | undefined;
+};
+
 export class Guard {
   readonly #client: GateClient;
   readonly #executor: Executor;
@@ -83,7 +89,7 @@ export class Guard {
     handler: Handler,
     args: object | string | undefined,
     callContext: GuardContext & CallOptions,
-    { answers = "noted", onDecision }: GuardOptions = {},
+    { answers = "noted", onAnswer }: GuardForm = {},
   ): Promise<unknown> {
     const { callId, signal, onHeld: _onHeld, ...proposal } = callContext;
     checkSignal(signal);
@@ -93,8 +99,9 @@ export class Guard {
       handler,
       hasName: callId !== undefined || callContext.approvalId !== undefined,
     };
-    const { decision, event } = await this.#asked(guarded);
-    onDecision?.(decision);
+    const proposed = await this.#asked(guarded);
+    const { decision, event } = proposed;
+    onAnswer?.(proposed, guarded.call);
     try {
       return presentAnswer(await this.#answered(guarded, decision, event), decision, answers);
     } catch (error) {

@@ -4,10 +4,7 @@ import { CallgateError } from "../api/callgate-error.ts";
 import type { ConnectOptions } from "../api/connect-types.ts";
 import type { GuardOptions, OpenOptions, WaitOptions } from "../api/gate-types.ts";
 
-type Shared = Pick<
-  OpenOptions & ConnectOptions,
-  "secret" | "timeoutMs" | "onLost" | "onDecision" | "token"
->;
+type Shared = Pick<OpenOptions & ConnectOptions, "secret" | "timeoutMs" | "onLost" | "token">;
 
 /**
  * The problem of the members that both kinds of options share, or of a member's name; undefined if
@@ -17,13 +14,7 @@ export function optionsProblem(options: Shared, names: readonly string[]): strin
   return memberProblem(options, names) ?? sharedProblem(options);
 }
 
-function sharedProblem({
-  secret,
-  timeoutMs,
-  onLost,
-  onDecision,
-  token,
-}: Shared): string | undefined {
+function sharedProblem({ secret, timeoutMs, onLost, token }: Shared): string | undefined {
   if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
     return "`secret` must be text or bytes: await it if it is a promise";
   }
@@ -31,7 +22,6 @@ function sharedProblem({
     return "`token` must be text, or a function that returns it";
   }
   if (onLost !== undefined && typeof onLost !== "function") return "`onLost` must be a function";
-  if (onDecision !== undefined && typeof onDecision !== "function") return NO_LISTENER;
   if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return undefined;
   return "`timeoutMs` must be a number of milliseconds above 0";
 }

@@ -93,9 +93,8 @@ export const e164: MakeNormalizer = (parameters, { capabilities }) => {
   if (check !== undefined && check !== "valid") {
     return { ok: false, problem: `\`e164\` knows no \`${check}\`: write e164(US, valid)` };
   }
-  if (region !== null && !capabilities.isPhoneRegion(region)) {
-    return { ok: false, problem: `\`${region}\` is no region of \`e164\`: write two letters, US` };
-  }
+  const problem = capabilities.findPhoneProblem(region);
+  if (problem !== null) return { ok: false, problem };
   const wanted = [
     check === undefined ? "a telephone number" : "a telephone number that exists",
     region === null ? " with its country code" : "",

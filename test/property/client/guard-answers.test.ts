@@ -26,7 +26,8 @@ let calls = 0;
 describe("a read that is answered from memory", () => {
   test("is marked in the wrapped answer and the hooks, with the output unchanged", async () => {
     const heard: Decision[] = [];
-    const gate = await openGate({ policy: READS, onDecision: (decision) => heard.push(decision) });
+    const gate = await openGate({ policy: READS });
+    gate.onDecision((decision) => heard.push(decision));
     await fc.assert(
       fc.asyncProperty(output, async (value) => {
         const decisions: Decision[] = [];
@@ -131,11 +132,9 @@ describe("a warning", () => {
 
 test("a listener that throws changes nothing", async () => {
   const warned = new Promise((resolve) => process.once("warning", resolve));
-  const gate = await openGate({
-    policy: READS,
-    onDecision: () => {
-      throw new Error("the listener failed");
-    },
+  const gate = await openGate({ policy: READS });
+  gate.onDecision(() => {
+    throw new Error("the listener failed");
   });
   expect(await gate.guard({ look: () => "fine" }, CONTEXT).look()).toBe("fine");
   expect(await warned).toMatchObject({ message: "the listener failed" });

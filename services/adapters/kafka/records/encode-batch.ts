@@ -2,7 +2,7 @@
  * Encodes a record batch (magic 2) into one buffer. The sizes are measured first, then every byte
  * is written once, in place. https://kafka.apache.org/documentation/#recordbatch
  */
-import { crc32c } from "@node-rs/crc32";
+import { crc32c } from "./checksum.ts";
 
 type Bytes = string | Uint8Array | null;
 

@@ -5,8 +5,8 @@
  * WALK-1 Every offset from the requested one on belongs to a batch with data, an aborted batch, a
  *    control batch, or a batch that compaction emptied. A gap between batches means lost records.
  */
-import { crc32c } from "@node-rs/crc32";
 import { FatalError } from "../../../runtime/errors.ts";
+import { crc32c } from "./checksum.ts";
 import { type AbortedTransaction, type FetchedPartition, readOffset } from "./fetch-request.ts";
 
 export type RecordBatch = {
