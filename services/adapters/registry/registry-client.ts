@@ -1,11 +1,13 @@
 /**
- * A client of the registry's HTTP API. Confluent's client is not used: it also compiles and encodes,
- * which our codec does, hides details that checks need, and installs 12 MB.
+ * A client of the registry's HTTP API. It uses only the request layer of Confluent's client: that
+ * client's class also compiles and encodes, which our codec does, and hides details that checks
+ * need.
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import registryApi from "@kafkajs/confluent-schema-registry/dist/api/index.js";
 import { RetryableError } from "../../runtime/errors.ts";
-import { exchange, type RegistryRequest, StatusError } from "./registry-http.ts";
+import { withTimeout } from "../system/with-timeout.ts";
 
 /** PEM texts, not paths. */
 export type RegistryTls = {
@@ -61,49 +63,79 @@ export interface RegistryClient {
 
 export type Refusal = { readonly refused: string };
 
+type Answer = { data(): unknown };
+type Call = (parameters: Readonly<Record<string, unknown>>) => Promise<Answer>;
+type Api = {
+  readonly Schema: { readonly find: Call };
+  readonly Subject: {
+    readonly [name in
+      | "all"
+      | "latestVersion"
+      | "version"
+      | "registered"
+      | "config"
+      | "updateConfig"
+      | "register"
+      | "compatible"]: Call;
+  };
+};
+
+/** Some module loaders unwrap the default export of this module, others do not. */
+const createApi = ("default" in registryApi
+  ? registryApi.default
+  : registryApi) as unknown as typeof registryApi.default;
+
 const MISSING_STATUS = 404;
 const REFUSED_STATUSES = [409, 422];
 
 export function createRegistryClient(options: RegistryOptions): RegistryClient {
   const { url, credentials } = splitCredentials(options);
-  const { clientId, timeoutMs } = options;
   const agent = createAgent(url, options.tls);
-  const server = { url, agent, credentials, clientId, timeoutMs };
-  const ask = (request: RegistryRequest): Promise<unknown> => exchange(server, request);
-  const get = (path: string): Promise<unknown> => ask({ method: "GET", path });
-  const post = (path: string, body: object): Promise<unknown> =>
-    ask({ method: "POST", path, body });
-  const missing = orNull([MISSING_STATUS], url);
-  const versionOf = async (subject: string, version: number | "latest") =>
-    (await get(`${pathOf(subject)}/versions/${version}`).catch(
-      missing,
-    )) as RegisteredVersion | null;
+  const { Schema, Subject } = createApi({
+    host: url,
+    clientId: options.clientId,
+    agent,
+    // The callers decide when to retry.
+    retry: { retries: 0 },
+    ...(credentials === undefined ? {} : { auth: credentials }),
+  }) as unknown as Api;
+  const ask = async (
+    call: Call,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<unknown> => {
+    // The client's own time-out does not cover an answer that breaks off in the middle.
+    const answer = call({ ...parameters, timeout: options.timeoutMs });
+    return (await withTimeout(answer, options.timeoutMs)).data();
+  };
+  const get = (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
+    ask(call, parameters).catch(orNull([MISSING_STATUS], url));
   return {
     reach: async () => {
-      await get("/subjects").catch(rethrow(url));
+      await ask(Subject.all, {}).catch(rethrow(url));
     },
-    schemaOf: async (id) =>
-      (await get(`/schemas/ids/${id}`).catch(missing)) as RegisteredSchema | null,
+    schemaOf: async (id) => (await get(Schema.find, { id })) as RegisteredSchema | null,
     idOf: async (subject, schema) => {
-      const registered = await post(pathOf(subject), { schema }).catch(missing);
+      const registered = await get(Subject.registered, { subject, body: { schema } });
       return registered === null ? null : idIn(registered, url);
     },
-    latest: (subject) => versionOf(subject, "latest"),
-    version: versionOf,
+    latest: async (subject) =>
+      (await get(Subject.latestVersion, { subject })) as RegisteredVersion | null,
+    version: async (subject, version) =>
+      (await get(Subject.version, { subject, version })) as RegisteredVersion | null,
     level: async (subject) =>
-      levelIn(await get(levelPath(subject)).catch(missing)) ??
-      levelIn(await get(`${levelPath(subject)}?defaultToGlobal=true`).catch(missing)),
+      levelIn(await get(Subject.config, { subject })) ??
+      levelIn(await get(Subject.config, { subject, defaultToGlobal: true })),
     setLevel: async (subject, level) => {
       const body = { compatibility: level };
-      await ask({ method: "PUT", path: levelPath(subject), body }).catch(rethrow(url));
+      await ask(Subject.updateConfig, { subject, body }).catch(rethrow(url));
     },
     compatible: async (subject, schema) => {
-      const path = `/compatibility${pathOf(subject)}/versions/latest?verbose=true`;
-      return compatibilityIn(await post(path, { schema }).catch(rethrow(url)));
+      const parameters = { subject, version: "latest", verbose: true, body: { schema } };
+      return compatibilityIn(await ask(Subject.compatible, parameters).catch(rethrow(url)));
     },
     register: async (subject, schema) => {
       try {
-        return { id: idIn(await post(`${pathOf(subject)}/versions`, { schema }), url) };
+        return { id: idIn(await ask(Subject.register, { subject, body: { schema } }), url) };
       } catch (error) {
         if (REFUSED_STATUSES.includes(statusOf(error))) return { refused: textOf(error) };
         throw unavailable(error, url);
@@ -111,14 +143,6 @@ export function createRegistryClient(options: RegistryOptions): RegistryClient {
     },
     close: () => agent.destroy(),
   };
-}
-
-function pathOf(subject: string): string {
-  return `/subjects/${encodeURIComponent(subject)}`;
-}
-
-function levelPath(subject: string): string {
-  return `/config/${encodeURIComponent(subject)}`;
 }
 
 function splitCredentials(options: RegistryOptions): {
@@ -159,13 +183,19 @@ function rethrow(url: string) {
 }
 
 function statusOf(error: unknown): number {
-  return error instanceof StatusError ? error.status : 0;
+  const status = (error as { readonly status?: unknown } | null)?.status;
+  return typeof status === "number" ? status : 0;
 }
 
+/**
+ * The registry's message, without the client's prefix: its name, and a status that the server may
+ * not have sent.
+ */
 function textOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  // A name with several addresses gives an error without a message of its own.
-  return error.message === "" ? String(Reflect.get(error, "code")) : error.message;
+  const text = error instanceof Error ? error.message : String(error);
+  const said = text.replace(/^.*? - (Error, status \d+: )?/, "");
+  // Another server answered with an `error` that is not text.
+  return said === String({}) ? "it does not answer as a schema registry does" : said;
 }
 
 const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/;
