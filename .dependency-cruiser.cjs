@@ -11,6 +11,7 @@ const HOMES = {
   "cli-table3": "services/cli",
   "@duckdb/node-api": "services/adapters/duckdb",
   commander: "services/cli",
+  "@kafkajs/confluent-schema-registry": "services/adapters/registry",
   ioredis: "services/adapters/redis",
   // Signed proposals: verifying and making compact JWS.
   jose: "services/adapters/tokens",

@@ -5,8 +5,9 @@
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import registryApi from "@kafkajs/confluent-schema-registry/dist/api/index.js";
-import { RetryableError } from "../../runtime/errors.ts";
+import type * as RegistryApi from "@kafkajs/confluent-schema-registry/dist/api/index.js";
+import { FatalError, RetryableError } from "../../runtime/errors.ts";
+import { loadOptional } from "../system/optional-package.ts";
 import { withTimeout } from "../system/with-timeout.ts";
 
 /** PEM texts, not paths. */
@@ -80,10 +81,18 @@ type Api = {
   };
 };
 
-/** Some module loaders unwrap the default export of this module, others do not. */
-const createApi = ("default" in registryApi
-  ? registryApi.default
-  : registryApi) as unknown as typeof registryApi.default;
+type CreateApi = (typeof RegistryApi)["default"]["default"];
+
+const CLIENT_PACKAGE = "@kafkajs/confluent-schema-registry/dist/api/index.js";
+
+/** @throws FatalError where the client's package, an optional one, is not installed. */
+function loadApi(): CreateApi {
+  const client = loadOptional<{ readonly default: CreateApi }>(CLIENT_PACKAGE);
+  if (!client.ok) {
+    throw new FatalError("registry_refused", `no registry can be asked: ${client.problem}`);
+  }
+  return client.loaded.default;
+}
 
 const MISSING_STATUS = 404;
 const REFUSED_STATUSES = [409, 422];
@@ -91,7 +100,7 @@ const REFUSED_STATUSES = [409, 422];
 export function createRegistryClient(options: RegistryOptions): RegistryClient {
   const { url, credentials } = splitCredentials(options);
   const agent = createAgent(url, options.tls);
-  const { Schema, Subject } = createApi({
+  const { Schema, Subject } = loadApi()({
     host: url,
     clientId: options.clientId,
     agent,
