@@ -65,6 +65,10 @@ export function composeCallgate(
     get policyRevision() {
       return client.policyRevision;
     },
+    reloadPolicy: async () => {
+      assertOpen();
+      return link.reloadPolicy();
+    },
     propose: async (call) => notify((await client.propose(call)).decision),
     report: (decisionId, report) => client.report(decisionId, report),
     approve: async (approvalId, verdict) =>

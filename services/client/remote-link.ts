@@ -26,6 +26,9 @@ const NO_SECRET =
   "tools that this program runs itself need the secret of the gate, from which the keys of their calls are derived: pass `secret` to " +
   "`connectCallgate`, or let an executor run the tools and call `propose` here";
 
+const NOT_HERE =
+  "the gate decides in another process, which loads its policy again when the files change";
+
 /** Links to a gate behind the log by reading its journal. The link cannot see the gate's health. */
 export function linkToRemote(parts: RemoteLinkParts): GateLink {
   const { log, codec, clock, secrets } = parts;
@@ -62,6 +65,9 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
     problem: () => failure?.message ?? follower.problem,
     keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
     argumentsOf: (event) => openedArguments(secrets, event) ?? undefined,
+    reloadPolicy: () => {
+      throw new CallgateError("invalid_input", NOT_HERE);
+    },
     knowTools: () => {
       if (secrets.size === 0) throw new CallgateError("secret_unreadable", NO_SECRET);
     },

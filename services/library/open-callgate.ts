@@ -15,6 +15,8 @@ const TIMEOUT_MS = 30_000;
 
 const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   policy: true,
+  watchPolicy: true,
+  onPolicy: true,
   normalizers: true,
   dataDir: true,
   secret: true,
@@ -34,9 +36,11 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   checkOptions(options);
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const { proposalKeys, token, onDecision } = options;
+  const { proposalKeys, token, onDecision, watchPolicy, onPolicy } = options;
   const embedded = await openEmbedded({
     policy: inputOf(policy),
+    watchPolicy,
+    onPolicy,
     normalizers,
     dataDir,
     secret,
@@ -70,17 +74,29 @@ function checkOptions(options: OpenOptions): void {
 }
 
 function valueProblem(options: OpenOptions): string | undefined {
-  const { policy, dataDir, normalizers } = options;
+  const { policy, dataDir, normalizers, onPolicy } = options;
   const directory: unknown = dataDir;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: pass the path of a policy file, or an object";
   }
   if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
+  const watch = watchProblem(options);
+  if (watch !== undefined) return watch;
+  if (onPolicy !== undefined && typeof onPolicy !== "function") {
+    return "`onPolicy` must be a function";
+  }
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
   if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
   const isPath = typeof directory === "string" && directory !== "";
   if (directory === undefined || directory === false || isPath) return undefined;
   return "`dataDir` must be the path of a directory, or false";
+}
+
+function watchProblem({ policy, watchPolicy }: OpenOptions): string | undefined {
+  if (watchPolicy === undefined || watchPolicy === false) return undefined;
+  if (watchPolicy !== true) return "`watchPolicy` must be true or false";
+  const isOfFiles = typeof policy === "string" || Array.isArray(policy);
+  return isOfFiles ? undefined : "`watchPolicy` needs a policy file: pass its path as `policy`";
 }
 
 function isPolicy(input: unknown): boolean {

@@ -11,24 +11,20 @@ import {
 } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
+import type { PolicyListener, PolicyReload } from "../client/api/gate-types.ts";
 import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
 import { GateHost } from "../gate/gate-host.ts";
-import {
-  compileGatePolicy,
-  declareTools,
-  type GatePolicy,
-  misspelledTool,
-  withSecret,
-} from "../gate/gate-policy.ts";
+import { type GatePolicy, withSecret } from "../gate/gate-policy.ts";
 import {
   type EmbeddedLog,
   openDiskStorage,
   openMemoryStorage,
   type Storage,
 } from "../process/directory/open-storage.ts";
+import { WatchedFiles } from "../process/watched-files.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
 import { FixedMembership } from "../runtime/membership.ts";
 import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
@@ -36,7 +32,8 @@ import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
+import { EmbeddedPolicy, type Misspelled, openPolicy } from "./embedded-policy.ts";
+import type { PolicyInput } from "./read-policy.ts";
 
 export const DEFAULT_DATA_DIR = ".callgate";
 
@@ -48,6 +45,9 @@ const TUNING = { offsetsGraceMs: 0, waitMsMax: 30_000 } as const;
 
 export type EmbeddedOptions = {
   readonly policy: PolicyInput;
+  /** Loads policy files again when they change. */
+  readonly watchPolicy?: boolean | undefined;
+  readonly onPolicy?: PolicyListener | undefined;
   readonly normalizers?: CustomNormalizers | undefined;
   /** Default `.callgate`; false: nothing is stored on disk. */
   readonly dataDir?: string | false | undefined;
@@ -65,6 +65,8 @@ export interface Embedded {
   readonly dataDir: string | false;
   /** The policy in force. */
   readonly policy: GatePolicy;
+  /** Loads the policy again. @throws CallgateError, with the policy before still in force. */
+  reloadPolicy(): PolicyReload;
   /** Declares tools that the policy does not list; changes the revision if needed. */
   knowTools(names: readonly string[]): void;
   /** The key of an allowed call; undefined if it was decided under a secret that is not at hand. */
@@ -85,21 +87,27 @@ export interface Embedded {
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const dataDir = options.dataDir ?? DEFAULT_DATA_DIR;
-  const loaded = readPolicy(options.policy);
-  if (!loaded.ok) throw policyError(loaded.problems);
+  const capabilities = capabilitiesOf(options.normalizers);
+  const watched = await watchedFiles(options);
   // The policy comes first: an invalid one must not leave a directory behind.
-  const result = compileGatePolicy(loaded, capabilitiesOf(options.normalizers));
-  if (!result.ok) throw policyError(result.problems);
+  const opened = openPolicy(options.policy, capabilities);
   const storage = await openStorage(dataDir);
   try {
     const secrets = openSecret(options.secret, dataDir, storage.isNew);
     const heads = await storage.begin(options.secret === undefined);
-    const policy = withSecret(result.policy, secrets.currentKeyId, secrets.byKeyId);
-    return await started(compose(options, dataDir, { ...storage, heads }, secrets, policy));
+    const policy = withSecret(opened, secrets.currentKeyId, secrets.byKeyId);
+    const parts = { capabilities, watched, dataDir, secrets, policy };
+    return await started(compose(options, parts, { ...storage, heads }));
   } catch (error) {
     await storage.close();
     throw asCallgateError(error);
   }
+}
+
+/** Opened before the policy is read, so that no later change is missed. */
+async function watchedFiles(options: EmbeddedOptions): Promise<WatchedFiles | null> {
+  const { policy, watchPolicy = false } = options;
+  return watchPolicy && "files" in policy ? await WatchedFiles.open(policy.files) : null;
 }
 
 function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilities {
@@ -156,14 +164,19 @@ function secretRemedy(isSecretSet: boolean, dataDir: string | false): string {
   return `${where}. If it is lost for good, see what that means with \`callgate recover --data-dir ${dataDir}\` and accept it with \`--accept-loss\``;
 }
 
+type ReadParts = {
+  readonly capabilities: Capabilities;
+  readonly watched: WatchedFiles | null;
+  readonly dataDir: string | false;
+  readonly secrets: SecretStore;
+  readonly policy: GatePolicy;
+};
+
 function compose(
   options: EmbeddedOptions,
-  dataDir: string | false,
+  { capabilities, watched, dataDir, secrets, policy: opened }: ReadParts,
   storage: Storage & { readonly heads: HeadStore | null },
-  secrets: SecretStore,
-  opened: GatePolicy,
 ): Embedded {
-  let policy = opened;
   const { byKeyId } = secrets;
   const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, checkpoints, heads } = storage;
@@ -173,31 +186,35 @@ function compose(
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
-    policy: policy.compiled,
+    policy: opened.compiled,
     keepMs: KEEP_MS,
     membership: new FixedMembership(log.partitions),
     tuning: TUNING,
   });
+  const { policy: input, onPolicy } = options;
+  const policy = new EmbeddedPolicy(
+    {
+      ...{ input, capabilities, secrets, logger, onPolicy },
+      decideBy: (compiled) => gate.setPolicy(compiled),
+    },
+    opened,
+  );
+  if (watched !== null) policy.watch(watched);
   const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(retention);
+    await policy.close();
     await gate.stop();
     await storage.close();
   };
   return {
     ...{ log, codec, gate, dataDir },
     get policy() {
-      return policy;
+      return policy.current;
     },
-    knowTools: (names) => {
-      const other = misspelledTool(policy, names);
-      if (other !== undefined) throw misspelled(other);
-      const extended = declareTools(policy, names, capabilitiesOf(options.normalizers));
-      if (extended === policy) return;
-      policy = extended;
-      gate.setPolicy(policy.compiled);
-    },
+    reloadPolicy: () => policy.reload(),
+    knowTools: (names) => policy.declare(names, misspelled),
     keyOf: (event) => {
       return byKeyId.has(event.keyId) ? keyOfAllowed(byKeyId, event) : undefined;
     },
@@ -211,8 +228,7 @@ function compose(
   };
 }
 
-function misspelled(other: { readonly name: string; readonly declared: string }): CallgateError {
-  const { name, declared } = other;
+function misspelled({ name, declared }: Misspelled): CallgateError {
   return new CallgateError(
     "invalid_input",
     `the tool \`${name}\` cannot be guarded: the policy declares it as \`${declared}\`; use one spelling in both`,
