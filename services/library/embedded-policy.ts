@@ -8,10 +8,9 @@
  * POLICY-3 tools that the program has declared stay declared under every later policy.
  */
 import type { SecretStore } from "../adapters/config/secret-file.ts";
-import { asCallgateError, type CallgateError } from "../client/api/callgate-error.ts";
+import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
 import type { PolicyListener, PolicyReload } from "../client/api/gate-types.ts";
 import type { Capabilities } from "../core/capabilities.ts";
-import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { policyPath } from "../core/policy/path.ts";
 import { OBJECT_NAME, type PolicyProblem } from "../core/policy/problem.ts";
 import {
@@ -39,7 +38,7 @@ export type EmbeddedPolicyParts = {
   readonly logger: Logger;
   readonly onPolicy: PolicyListener | undefined;
   /** Makes the gate decide by this policy from the next call on. */
-  readonly decideBy: (policy: CompiledPolicy) => void;
+  readonly decideBy: (policy: GatePolicy) => void;
 };
 
 export class EmbeddedPolicy {
@@ -61,9 +60,8 @@ export class EmbeddedPolicy {
    * Declares tools that the policy does not list. @throws CallgateError `invalid_input` for a name
    * that the policy spells in another way.
    */
-  declare(names: readonly string[], misspelled: (other: Misspelled) => CallgateError): void {
-    const other = misspelledTool(this.#current, names);
-    if (other !== undefined) throw misspelled(other);
+  declare(names: readonly string[]): void {
+    assertSpelled(this.#current, names);
     for (const name of names) this.#declared.add(name);
     this.#use(declareTools(this.#current, names, this.#parts.capabilities));
   }
@@ -125,7 +123,7 @@ export class EmbeddedPolicy {
   #use(policy: GatePolicy): void {
     if (policy === this.#current) return;
     this.#current = policy;
-    this.#parts.decideBy(policy.compiled);
+    this.#parts.decideBy(policy);
   }
 
   #refuse(error: CallgateError): CallgateError {
@@ -146,8 +144,19 @@ export class EmbeddedPolicy {
   }
 }
 
+/** @throws CallgateError `invalid_input` for a name that the policy spells in another way. */
+export function assertSpelled(policy: GatePolicy, names: readonly string[]): void {
+  const other = misspelledTool(policy, names);
+  if (other === undefined) return;
+  const { name, declared } = other;
+  throw new CallgateError(
+    "invalid_input",
+    `the tool \`${name}\` cannot be guarded: the policy declares it as \`${declared}\`; use one spelling in both`,
+  );
+}
+
 /** A tool of the program, and the name that the policy has for it. */
-export type Misspelled = { readonly name: string; readonly declared: string };
+type Misspelled = { readonly name: string; readonly declared: string };
 
 function misspelledIn({ loaded }: GatePolicy, { name, declared }: Misspelled): PolicyProblem {
   const path = policyPath(["tool_schemas", declared]);

@@ -10,6 +10,7 @@ import { linkToEmbedded } from "./embedded-link.ts";
 import { loggerOf } from "./library-logger.ts";
 import { openEmbedded } from "./open-embedded.ts";
 import type { PolicyInput } from "./read-policy.ts";
+import { linkToShared } from "./shared-gate.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -19,6 +20,7 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   onPolicy: true,
   normalizers: true,
   dataDir: true,
+  shared: true,
   secret: true,
   proposalKeys: true,
   token: true,
@@ -28,7 +30,8 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 };
 
 /**
- * Opens a gate in this process, on a data directory that no other gate uses.
+ * Opens a gate in this process, on a data directory that no other gate uses; with `shared`, one gate
+ * for all processes that open the directory.
  *
  * @throws CallgateError: wrong options, an invalid policy (with all its problems), a directory in
  *   use or unusable, no secret.
@@ -36,18 +39,17 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   checkOptions(options);
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const { proposalKeys, token, onDecision, watchPolicy, onPolicy } = options;
-  const embedded = await openEmbedded({
+  const { proposalKeys, token, onDecision, watchPolicy, onPolicy, shared } = options;
+  const gateOptions = {
     policy: inputOf(policy),
-    watchPolicy,
-    onPolicy,
-    normalizers,
-    dataDir,
-    secret,
+    ...{ watchPolicy, onPolicy, normalizers, dataDir, secret },
     authority: proposalKeys === undefined ? undefined : await authorityOf(proposalKeys),
     logger: loggerOf(readEnv()),
-  });
-  const link = linkToEmbedded(embedded);
+  };
+  const link =
+    shared === true
+      ? await linkToShared(gateOptions, proposalKeys)
+      : linkToEmbedded(await openEmbedded(gateOptions));
   return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
 }
 
@@ -74,7 +76,7 @@ function checkOptions(options: OpenOptions): void {
 }
 
 function valueProblem(options: OpenOptions): string | undefined {
-  const { policy, dataDir, normalizers, onPolicy } = options;
+  const { policy, dataDir, normalizers, onPolicy, shared } = options;
   const directory: unknown = dataDir;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: pass the path of a policy file, or an object";
@@ -87,6 +89,8 @@ function valueProblem(options: OpenOptions): string | undefined {
   }
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
   if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
+  if (shared !== undefined && typeof shared !== "boolean") return "`shared` must be true or false";
+  if (shared === true && directory === false) return "`shared` needs a `dataDir`";
   const isPath = typeof directory === "string" && directory !== "";
   if (directory === undefined || directory === false || isPath) return undefined;
   return "`dataDir` must be the path of a directory, or false";

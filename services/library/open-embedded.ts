@@ -1,14 +1,5 @@
 /** Gate, log and codec in one process: the basis of the library, the commands and the benches. */
-import { join } from "node:path";
-import {
-  makeSecret,
-  openSecretFile,
-  registerSecrets,
-  SECRET_FILE,
-  type SecretResult,
-  type SecretStore,
-  secretFrom,
-} from "../adapters/config/secret-file.ts";
+import type { SecretStore } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
 import type { PolicyListener, PolicyReload } from "../client/api/gate-types.ts";
@@ -32,8 +23,10 @@ import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import { EmbeddedPolicy, type Misspelled, openPolicy } from "./embedded-policy.ts";
+import { EmbeddedPolicy, openPolicy } from "./embedded-policy.ts";
+import { openSecret } from "./open-secret.ts";
 import type { PolicyInput } from "./read-policy.ts";
+import { type OtherTerms, termsOf } from "./shared-terms.ts";
 
 export const DEFAULT_DATA_DIR = ".callgate";
 
@@ -56,6 +49,17 @@ export type EmbeddedOptions = {
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
+  /** Absent: no other process proposes calls, and the log is opened for this gate alone. */
+  readonly shared?: SharedUse | undefined;
+};
+
+/** What a gate that other processes use begins with. */
+export type SharedUse = {
+  /** Takes the right to decide, on a log that is open already. */
+  readonly lead: () => Promise<Storage>;
+  /** Tools that the program has declared. */
+  readonly tools: readonly string[];
+  readonly terms: OtherTerms;
 };
 
 export interface Embedded {
@@ -91,7 +95,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const watched = await watchedFiles(options);
   // The policy comes first: an invalid one must not leave a directory behind.
   const opened = openPolicy(options.policy, capabilities);
-  const storage = await openStorage(dataDir);
+  const storage = await openStorage(dataDir, options.shared);
   try {
     const secrets = openSecret(options.secret, dataDir, storage.isNew);
     const heads = await storage.begin(options.secret === undefined);
@@ -110,7 +114,7 @@ async function watchedFiles(options: EmbeddedOptions): Promise<WatchedFiles | nu
   return watchPolicy && "files" in policy ? await WatchedFiles.open(policy.files) : null;
 }
 
-function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilities {
+export function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilities {
   try {
     return capabilitiesWith(normalizers);
   } catch (error) {
@@ -128,40 +132,18 @@ async function started(embedded: Embedded): Promise<Embedded> {
   }
 }
 
-async function openStorage(dataDir: string | false): Promise<Storage> {
+async function openStorage(
+  dataDir: string | false,
+  shared: SharedUse | undefined,
+): Promise<Storage> {
   try {
+    if (shared !== undefined) return await shared.lead();
     return dataDir === false
       ? openMemoryStorage(systemClock)
       : await openDiskStorage(dataDir, systemClock);
   } catch (error) {
     throw asCallgateError(error);
   }
-}
-
-/** @param isNew nothing was decided there yet, so a secret may be generated. */
-function openSecret(
-  secret: string | Uint8Array | undefined,
-  dataDir: string | false,
-  isNew: boolean,
-): SecretStore {
-  const result: SecretResult =
-    secret !== undefined
-      ? secretFrom(secret)
-      : dataDir === false
-        ? { ok: true, secret: makeSecret() }
-        : openSecretFile(dataDir, isNew);
-  if (result.ok)
-    return registerSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
-  const { message, cause } = result.problem;
-  throw new CallgateError("secret_unreadable", message, { cause });
-}
-
-function secretRemedy(isSecretSet: boolean, dataDir: string | false): string {
-  if (dataDir === false) return "Open the gate again";
-  const where = isSecretSet
-    ? "Give the option `secret` that the directory was used with (none, where it has a file `secret` of its own)"
-    : `Restore \`${join(dataDir, SECRET_FILE)}\` from a backup, or give the option \`secret\` that the directory was used with`;
-  return `${where}. If it is lost for good, see what that means with \`callgate recover --data-dir ${dataDir}\` and accept it with \`--accept-loss\``;
 }
 
 type ReadParts = {
@@ -191,14 +173,21 @@ function compose(
     membership: new FixedMembership(log.partitions),
     tuning: TUNING,
   });
-  const { policy: input, onPolicy } = options;
+  const { policy: input, onPolicy, shared } = options;
+  const publish = publisherOf(storage, shared, logger);
   const policy = new EmbeddedPolicy(
     {
       ...{ input, capabilities, secrets, logger, onPolicy },
-      decideBy: (compiled) => gate.setPolicy(compiled),
+      decideBy: (next) => {
+        gate.setPolicy(next.compiled);
+        publish(next);
+      },
     },
     opened,
   );
+  publish(opened);
+  // What waits in the log is decided as soon as the gate starts.
+  policy.declare(shared?.tools ?? []);
   if (watched !== null) policy.watch(watched);
   const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
   let closing: Promise<void> | undefined;
@@ -214,7 +203,7 @@ function compose(
       return policy.current;
     },
     reloadPolicy: () => policy.reload(),
-    knowTools: (names) => policy.declare(names, misspelled),
+    knowTools: (names) => policy.declare(names),
     keyOf: (event) => {
       return byKeyId.has(event.keyId) ? keyOfAllowed(byKeyId, event) : undefined;
     },
@@ -228,11 +217,25 @@ function compose(
   };
 }
 
-function misspelled({ name, declared }: Misspelled): CallgateError {
-  return new CallgateError(
-    "invalid_input",
-    `the tool \`${name}\` cannot be guarded: the policy declares it as \`${declared}\`; use one spelling in both`,
-  );
+/** Tells other processes by what this gate decides, whenever that changes. */
+function publisherOf(
+  storage: Storage,
+  shared: SharedUse | undefined,
+  logger: Logger,
+): (policy: GatePolicy) => void {
+  let published: string | undefined;
+  return ({ loaded }) => {
+    const terms = shared === undefined ? "" : termsOf(loaded.digest, shared.terms);
+    if (terms === published) return;
+    published = terms;
+    try {
+      storage.publish({ isShared: shared !== undefined, terms });
+    } catch (error) {
+      // Whoever opens the directory next is refused, or waits until this gate is gone.
+      const message = error instanceof Error ? error.message : String(error);
+      logger.warn("other processes cannot be told of this gate", { message });
+    }
+  };
 }
 
 function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {

@@ -28,15 +28,35 @@ export const HEARTBEAT_FILE = "gate.heartbeat";
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
 
-type Holder = ProcessIdentity & { readonly nonce: string };
+/** What the holder tells processes that want to use its gate. */
+export type GateNotice = {
+  /** Whether other processes may propose calls. */
+  readonly isShared: boolean;
+  /** A digest of everything by which it decides. */
+  readonly terms: string;
+};
+
+/** `notice` is absent while the gate is being opened. */
+type Holder = ProcessIdentity & { readonly nonce: string; readonly notice?: GateNotice };
+
+export type GateHolder = { readonly name: string; readonly notice: GateNotice | null };
 
 /** Roles held in this process. A holder with our pid that is not in the set is gone. */
 const heldHere = new Set<string>();
 
 export type GateRole = Ownership & {
+  /** Tells other processes what this gate is. */
+  publish(notice: GateNotice): void;
   /** Releases the role for the next gate. Idempotent. */
   release(): void;
 };
+
+/** The process that decides now; null if none does. */
+export function findGateHolder(environment: Environment): GateHolder | null {
+  const holder = environment.view(() => holderOf(environment));
+  if (holder === undefined || !isAlive(holder, heartbeatOf(environment))) return null;
+  return { name: nameOf(holder), notice: holder.notice ?? null };
+}
 
 /**
  * @param nonce must differ between any two calls.
@@ -44,7 +64,7 @@ export type GateRole = Ownership & {
  */
 export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: string): GateRole {
   const me: Holder = { ...thisProcess(), nonce };
-  const heartbeatPath = join(environment.dataDir, HEARTBEAT_FILE);
+  const heartbeatPath = heartbeatOf(environment);
   environment.transact(() => {
     const holder = holderOf(environment);
     if (holder !== undefined && isAlive(holder, heartbeatPath)) throw taken(environment, holder);
@@ -59,6 +79,11 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
         // A holder that was replaced while suspended must not fence its successor.
         if (holderOf(environment)?.nonce !== nonce) throw replaced(environment);
         return createWriter(log, partition);
+      }),
+    publish: (notice) =>
+      environment.transact(() => {
+        if (holderOf(environment)?.nonce !== nonce) return;
+        environment.tables.byName.putSync(KEY, Buffer.from(JSON.stringify({ ...me, notice })));
       }),
     release: () => {
       clearInterval(heartbeat);
@@ -78,6 +103,10 @@ export function dropGateRole(environment: Environment): void {
 function holderOf({ tables }: Environment): Holder | undefined {
   const bytes = tables.byName.get(KEY);
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Holder);
+}
+
+function heartbeatOf({ dataDir }: Environment): string {
+  return join(dataDir, HEARTBEAT_FILE);
 }
 
 function replaced({ dataDir }: Environment): FencedError {
@@ -102,8 +131,8 @@ function isAlive(holder: Holder, heartbeatPath: string): boolean {
 function taken(environment: Environment, holder: Holder): FatalError {
   return new FatalError(
     "role_taken",
-    `\`${environment.dataDir}\` is in use by another gate, ${nameOf(holder)}: stop that one, or ` +
-      "use another data directory",
+    `\`${environment.dataDir}\` is in use by another gate, ${nameOf(holder)}: stop that one, ` +
+      "use another data directory, or open it with `shared: true` in both processes",
     { context: { pid: holder.pid, host: holder.host } },
   );
 }

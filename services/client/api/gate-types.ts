@@ -345,6 +345,11 @@ export type OpenOptions = {
   /** Where to store the log, default `.callgate/`; `false` stores nothing on disk. */
   readonly dataDir?: string | false | undefined;
   /**
+   * True: several processes may open the directory, each with the same options. One of them
+   * decides, the others ask it; when it ends, another one goes on. Default false.
+   */
+  readonly shared?: boolean | undefined;
+  /**
    * The secret from which idempotency keys are derived. Default: generated once and stored in the
    * data directory.
    */
