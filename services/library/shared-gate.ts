@@ -162,6 +162,7 @@ class SharedGate implements NearbyGate {
   async #decideHere(): Promise<CallgateError | undefined> {
     try {
       if (this.#directory.findHolder() !== null) return undefined;
+      if (this.#problem !== undefined && Date.now() < this.#notBeforeMs) return this.#problem;
       const shared = {
         lead: () => this.#directory.lead(),
         ...{ tools: [...this.#tools], terms: this.#terms },
@@ -171,6 +172,7 @@ class SharedGate implements NearbyGate {
       this.#hosted.knowTools([...this.#tools]);
       return undefined;
     } catch (error) {
+      this.#notBeforeMs = Date.now() + AGAIN_MS;
       return asCallgateError(error);
     }
   }
@@ -192,7 +194,8 @@ class SharedGate implements NearbyGate {
           ? "which decides by another policy, other `proposalKeys` or other `normalizers`: give the same ones to both"
           : "which did not open it with `shared: true`: open it so in both, or use another directory";
     const message = `\`${dataDir}\` is in use by ${who}, ${why}`;
-    return new CallgateError("data_dir_in_use", message);
+    const pid = holder?.pid;
+    return new CallgateError("data_dir_in_use", message, pid === undefined ? {} : { pid });
   }
 
   #isUnshared(): boolean {
@@ -216,7 +219,6 @@ class SharedGate implements NearbyGate {
       await hosted.close().catch(() => undefined);
       return;
     }
-    if (this.#problem !== undefined && Date.now() < this.#notBeforeMs) return;
     const error = await this.#decideHere();
     // Another process was faster.
     if (error === undefined || error.code === "data_dir_in_use") this.#problem = undefined;
@@ -227,7 +229,6 @@ class SharedGate implements NearbyGate {
   #cannotDecide(error: CallgateError): void {
     const isNew = error.message !== this.#problem?.message;
     this.#problem = error;
-    this.#notBeforeMs = Date.now() + AGAIN_MS;
     if (!isNew) return;
     const { dataDir, logger = quietLogger } = this.#options;
     logger.error("no process decides, and this one cannot", { problem: error.message });

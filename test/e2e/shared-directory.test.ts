@@ -4,9 +4,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
-import { type Decision, openCallgate } from "../../services/library/callgate.ts";
+import { type Decision, isRefused, openCallgate } from "../../services/library/callgate.ts";
 import { openLog } from "../../services/process/directory/open-log.ts";
 import { openSharedLog } from "../../services/process/directory/open-storage.ts";
 import { coreFold } from "../../services/runtime/core-engine.ts";
@@ -17,10 +18,11 @@ import { makeDirectory } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAM = join(REPOSITORY, "test/support/propose-until-killed.js");
+const LIBRARY = new URL("../../dist/services/library/callgate.js", import.meta.url).href;
 const CALLS = 400;
 
 type Answer = { readonly number: number; readonly decision: Decision };
-type Worker = {
+type Proposing = {
   readonly child: ChildProcess;
   readonly answers: Answer[];
   /** Resolves with whether it finished its work. */
@@ -30,7 +32,7 @@ type Worker = {
 beforeAll(() => ensureBuilt());
 
 /** Starts a process that proposes all calls. @param each is told how many answers it has. */
-function start(dataDir: string, each: (count: number) => void = () => undefined): Worker {
+function start(dataDir: string, each: (count: number) => void = () => undefined): Proposing {
   const child = spawn(process.execPath, [PROGRAM, dataDir, String(CALLS), "shared"], {
     cwd: REPOSITORY,
     stdio: ["ignore", "pipe", "inherit"],
@@ -62,13 +64,11 @@ function lasting({ outcome, decisionId, idempotencyKey, policyRevision, refusal 
 test("every call is decided once while one deciding process after the other is killed", async () => {
   const dataDir = join(makeDirectory(), "data");
   const directory = openSharedLog(dataDir, systemClock);
-  const workers: Worker[] = [];
+  const workers: Proposing[] = [];
   let kills = 0;
   const killDeciding = (): void => {
     const holder = directory.findHolder();
-    const child = workers
-      .map((one) => one.child)
-      .find(({ pid }) => `process ${pid}` === holder?.name);
+    const child = workers.map((one) => one.child).find(({ pid }) => pid === holder?.pid);
     if (child?.kill("SIGKILL") === true) kills += 1;
   };
   // The one that counts may be killed itself: then there is one kill.
@@ -135,4 +135,82 @@ test("a program that uses the gate of another process ends when it is done", asy
   for await (const chunk of child.stdout) printed += String(chunk);
   const status = child.exitCode ?? (await new Promise((resolve) => child.once("close", resolve)));
   expect([printed, status]).toEqual(["allowed", 0]);
+});
+
+/** Opens the shared gate in a process of its own, and resolves once it decides. */
+async function startDeciding(dataDir: string, work = ""): Promise<ChildProcess> {
+  const code = `
+    import { openCallgate } from "callgate";
+    const options = { policy: ${JSON.stringify(PAY_POLICY)}, dataDir: ${JSON.stringify(dataDir)}, shared: true };
+    const gate = await openCallgate(options);
+    setInterval(() => undefined, 1_000);
+    ${work}
+    process.stdout.write("ready");`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", code], {
+    cwd: REPOSITORY,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  return child;
+}
+
+test("a call that the deciding process does not answer is open, and is safe to propose again", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const child = await startDeciding(dataDir);
+  const options = { policy: PAY_POLICY, dataDir, shared: true, timeoutMs: 1_500 };
+  const gate = await openCallgate(options);
+  onTestFinished(() => gate.close());
+  const first = await gate.propose(numberedCall(1));
+  child.kill("SIGSTOP");
+  const unanswered = await gate.propose(numberedCall(2));
+  expect(unanswered.refusal).toMatchObject({ reason: "gate_unavailable", detail: "timeout" });
+  child.kill("SIGCONT");
+  const answered = await gate.propose(numberedCall(2));
+  expect(answered.refusal?.reason).not.toBe("gate_unavailable");
+  child.kill("SIGKILL");
+  expect(lasting(await gate.propose(numberedCall(1)))).toEqual(lasting(first));
+  expect(lasting(await gate.propose(numberedCall(2)))).toEqual(lasting(answered));
+});
+
+test("a write that a killed process had begun does not run again in another", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const child = await startDeciding(
+    dataDir,
+    `const tools = gate.guard({ pay: () => new Promise(() => process.stdout.write("begun")) }, { conversationId: "c" });
+    await tools.pay({ order: "7" }, { callId: "a" });`,
+  );
+  const gate = await openCallgate({ policy: PAY_POLICY, dataDir, shared: true });
+  onTestFinished(() => gate.close());
+  child.kill("SIGKILL");
+  let runs = 0;
+  const tools = gate.guard({ pay: (_: { order: string }) => ++runs }, { conversationId: "c" });
+  for (const callId of ["a", "b"]) {
+    const answer = await tools.pay({ order: "7" }, { callId });
+    expect(isRefused(answer) && answer.reason).toMatch(/^(outcome_unknown|duplicate_in_flight)$/);
+  }
+  expect(runs).toBe(0);
+});
+
+test("threads of one process share a directory, too", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const gate = await openCallgate({ policy: PAY_POLICY, dataDir, shared: true });
+  onTestFinished(() => gate.close());
+  const code = `
+    import { parentPort } from "node:worker_threads";
+    import { openCallgate } from ${JSON.stringify(LIBRARY)};
+    const options = { policy: ${JSON.stringify(PAY_POLICY)}, dataDir: ${JSON.stringify(dataDir)}, shared: true };
+    const gate = await openCallgate(options);
+    const decision = await gate.propose(${JSON.stringify(numberedCall(1))});
+    const decides = await gate.reloadPolicy().then(() => true, () => false);
+    parentPort.postMessage({ decision, decides });
+    await gate.close();`;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
+  type Told = { readonly decision: Decision; readonly decides: boolean };
+  const told = await new Promise<Told>((resolve) => worker.once("message", resolve));
+  // The thread does not take the other one for gone.
+  expect(told.decides).toBe(false);
+  expect((await gate.reloadPolicy()).outcome).toBe("unchanged");
+  expect(lasting(await gate.propose(numberedCall(1)))).toEqual(lasting(told.decision));
+  await worker.terminate();
 });

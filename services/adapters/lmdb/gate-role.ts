@@ -2,13 +2,14 @@
  * The gate role of a data directory: one process at a time decides; any number may append.
  *
  * The store itself names the holder, so that two processes cannot both find a stale holder and both
- * replace it. A holder is stale when its process is gone; on another host or in a new container,
- * where that cannot be seen, when its heartbeat has stopped. Taking the role from a holder that was
- * only suspended is safe: its commits are fenced by the partitions' epochs, and it takes no
- * partition again.
+ * replace it. A holder is stale when its process is gone; on another host, in a new container or in
+ * another thread, where that cannot be seen, when its heartbeat has stopped. Taking the role from a
+ * holder that was only suspended is safe: its commits are fenced by the partitions' epochs, and it
+ * takes no partition again.
  */
 import { closeSync, openSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { threadId } from "node:worker_threads";
 import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { CommitOutcome, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import type { PerInput } from "../../runtime/topics.ts";
@@ -36,12 +37,23 @@ export type GateNotice = {
   readonly terms: string;
 };
 
-/** `notice` is absent while the gate is being opened. */
-type Holder = ProcessIdentity & { readonly nonce: string; readonly notice?: GateNotice };
+type Holder = ProcessIdentity & {
+  readonly nonce: string;
+  /** Workers of a process share its id, and none sees what another holds. */
+  readonly thread: number;
+  /** Absent: the gate is still being opened. */
+  readonly notice?: GateNotice;
+};
 
-export type GateHolder = { readonly name: string; readonly notice: GateNotice | null };
+export type GateHolder = {
+  readonly pid: number;
+  /** For messages. */
+  readonly name: string;
+  /** Null: it is still opening its gate. */
+  readonly notice: GateNotice | null;
+};
 
-/** Roles held in this process. A holder with our pid that is not in the set is gone. */
+/** Roles held in this thread. A holder with our pid and thread that is not in the set is gone. */
 const heldHere = new Set<string>();
 
 export type GateRole = Ownership & {
@@ -55,7 +67,7 @@ export type GateRole = Ownership & {
 export function findGateHolder(environment: Environment): GateHolder | null {
   const holder = environment.view(() => holderOf(environment));
   if (holder === undefined || !isAlive(holder, heartbeatOf(environment))) return null;
-  return { name: nameOf(holder), notice: holder.notice ?? null };
+  return { pid: holder.pid, name: nameOf(holder), notice: holder.notice ?? null };
 }
 
 /**
@@ -63,7 +75,7 @@ export function findGateHolder(environment: Environment): GateHolder | null {
  * @throws FatalError `role_taken`, with the holder's pid.
  */
 export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: string): GateRole {
-  const me: Holder = { ...thisProcess(), nonce };
+  const me: Holder = { ...thisProcess(), nonce, thread: threadId };
   const heartbeatPath = heartbeatOf(environment);
   environment.transact(() => {
     const holder = holderOf(environment);
@@ -124,8 +136,12 @@ function createWriter(log: LmdbLog, partition: number): PartitionWriter {
 }
 
 function isAlive(holder: Holder, heartbeatPath: string): boolean {
-  if (!isInSight(holder)) return heartbeatAgeMs(heartbeatPath) < HEARTBEAT_STALE_MS;
-  return holder.pid === process.pid ? heldHere.has(holder.nonce) : isRunning(holder);
+  const { pid, thread, nonce } = holder;
+  const hasHeartbeat = (): boolean => heartbeatAgeMs(heartbeatPath) < HEARTBEAT_STALE_MS;
+  if (!isInSight(holder)) return hasHeartbeat();
+  if (pid !== process.pid) return isRunning(holder);
+  if (thread === threadId) return heldHere.has(nonce);
+  return isRunning(holder) && hasHeartbeat();
 }
 
 function taken(environment: Environment, holder: Holder): FatalError {
