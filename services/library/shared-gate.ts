@@ -116,7 +116,7 @@ class SharedGate implements NearbyGate {
   }
 
   whyUnavailable(): UnavailableDetail | null {
-    return this.#problem === undefined ? null : "not_owner";
+    return this.#problem === undefined || this.#hosted !== undefined ? null : "not_owner";
   }
 
   problem(): string | undefined {

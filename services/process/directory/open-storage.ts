@@ -136,9 +136,10 @@ export function openSharedLog(dataDir: string, clock: Clock): SharedLog {
     log,
     findHolder: () => findGateHolder(environment),
     lead: async () => {
+      const look = lookAtDirectory(dataDir);
       const role = acquireGateRole(environment, log, randomUUID());
       const close = async (): Promise<void> => role.release();
-      return storageOf(lookAtDirectory(dataDir), { environment, log, ownership: role, close });
+      return storageOf(look, { environment, log, ownership: role, close });
     },
     close: () => log.close(),
   };
