@@ -65,6 +65,10 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
     get policyRevision() {
       return client.policyRevision;
     },
+    reloadPolicy: async () => {
+      assertOpen();
+      return link.reloadPolicy();
+    },
     propose,
     report: (decisionId, report) => client.report(decisionId, report),
     approve: (approvalId, verdict) => decideHold("approve", approvalId, verdict),

@@ -3,7 +3,7 @@ import type { CommittedRecord } from "../runtime/journal.ts";
 import type { Log } from "../runtime/ports.ts";
 import type { AvroCodec } from "../wire/codec.ts";
 import type { CallgateError } from "./api/callgate-error.ts";
-import type { UnavailableDetail } from "./api/gate-types.ts";
+import type { PolicyReload, UnavailableDetail } from "./api/gate-types.ts";
 
 export type JournalListener = (records: readonly CommittedRecord[], partition: number) => void;
 
@@ -40,6 +40,8 @@ export interface GateLink {
    * opened.
    */
   argumentsOf(event: CallAllowed): string | undefined;
+  /** Loads the policy again. @throws CallgateError, with the policy before still in force. */
+  reloadPolicy(): PolicyReload;
   /** Declares the tools that the program can run to the policy, if the gate is in this process. */
   knowTools(names: readonly string[]): void;
   close(): Promise<void>;

@@ -58,7 +58,8 @@ export class WatchedPolicy {
 
   watch(takeOver: TakeOver): void {
     this.#takeOver = takeOver;
-    this.#files.watch((reason) => this.#load(reason), this.#parts.config.watch);
+    const looks = this.#parts.config.watch;
+    this.#files.watch((reason) => this.#load(reason), { looks });
   }
 
   close(): Promise<void> {
@@ -69,6 +70,7 @@ export class WatchedPolicy {
     const { logger } = this.#parts;
     try {
       const { compiled } = await openWith(this.#parts);
+      if (why === "changed" && !(await this.#files.areUnchanged())) return;
       if (compiled.revision === this.#current.revision) return this.#countLoad("unchanged");
       const problems = await this.#takeOver(compiled);
       if (problems.length > 0) return this.#refuse(why, problems);

@@ -9,6 +9,7 @@ import { linkToEmbedded } from "./embedded-link.ts";
 import { loggerOf } from "./library-logger.ts";
 import { openEmbedded } from "./open-embedded.ts";
 import type { PolicyInput } from "./read-policy.ts";
+import { linkToShared } from "./shared-gate.ts";
 import { TIMEOUT_MS } from "./time-limit.ts";
 
 /**
@@ -17,16 +18,17 @@ import { TIMEOUT_MS } from "./time-limit.ts";
  */
 export async function composeEmbedded(options: OpenOptions): Promise<Callgate> {
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const { proposalKeys, token } = options;
-  const embedded = await openEmbedded({
+  const { proposalKeys, token, watchPolicy, onPolicy, shared } = options;
+  const gateOptions = {
     policy: inputOf(policy),
-    normalizers,
-    dataDir,
-    secret,
+    ...{ watchPolicy, onPolicy, normalizers, dataDir, secret },
     authority: proposalKeys === undefined ? undefined : await authorityOf(proposalKeys),
     logger: loggerOf(readEnv()),
-  });
-  const link = linkToEmbedded(embedded);
+  };
+  const link =
+    shared === true
+      ? await linkToShared(gateOptions, proposalKeys)
+      : linkToEmbedded(await openEmbedded(gateOptions));
   const telemetry = createTelemetry();
   return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token, telemetry }));
 }

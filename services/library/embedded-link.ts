@@ -33,6 +33,7 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
     problem: () => gate.worstStatus().error?.message,
     keyOf: (event) => embedded.keyOf(event),
     argumentsOf: (event) => embedded.argumentsOf(event),
+    reloadPolicy: () => embedded.reloadPolicy(),
     knowTools: (names) => embedded.knowTools(names),
     close: () => embedded.close(),
     // Closing waits for the gate, because its log is in this process.

@@ -5,8 +5,11 @@ import { optionsProblem } from "../client/inputs/check-options.ts";
 
 const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   policy: true,
+  watchPolicy: true,
+  onPolicy: true,
   normalizers: true,
   dataDir: true,
+  shared: true,
   secret: true,
   proposalKeys: true,
   token: true,
@@ -15,7 +18,8 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 };
 
 /**
- * Opens a gate in this process, on a data directory that no other gate uses.
+ * Opens a gate in this process, on a data directory that no other gate uses; with `shared`, one gate
+ * for all processes that open the directory.
  *
  * @throws CallgateError: wrong options, an invalid policy (with all its problems), a directory in
  *   use or unusable, no secret.
@@ -35,17 +39,31 @@ function checkOptions(options: OpenOptions): void {
 }
 
 function valueProblem(options: OpenOptions): string | undefined {
-  const { policy, dataDir, normalizers } = options;
+  const { policy, dataDir, normalizers, onPolicy, shared } = options;
   const directory: unknown = dataDir;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: pass the path of a policy file, or an object";
   }
   if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
+  const watch = watchProblem(options);
+  if (watch !== undefined) return watch;
+  if (onPolicy !== undefined && typeof onPolicy !== "function") {
+    return "`onPolicy` must be a function";
+  }
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
   if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
+  if (shared !== undefined && typeof shared !== "boolean") return "`shared` must be true or false";
+  if (shared === true && directory === false) return "`shared` needs a `dataDir`";
   const isPath = typeof directory === "string" && directory !== "";
   if (directory === undefined || directory === false || isPath) return undefined;
   return "`dataDir` must be the path of a directory, or false";
+}
+
+function watchProblem({ policy, watchPolicy }: OpenOptions): string | undefined {
+  if (watchPolicy === undefined || watchPolicy === false) return undefined;
+  if (watchPolicy !== true) return "`watchPolicy` must be true or false";
+  const isOfFiles = typeof policy === "string" || Array.isArray(policy);
+  return isOfFiles ? undefined : "`watchPolicy` needs a policy file: pass its path as `policy`";
 }
 
 function isPolicy(input: unknown): boolean {

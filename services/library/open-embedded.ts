@@ -1,34 +1,21 @@
 /** Gate, log and codec in one process: the basis of the library, the commands and the benches. */
-import { join } from "node:path";
-import {
-  makeSecret,
-  openSecretFile,
-  registerSecrets,
-  SECRET_FILE,
-  type SecretResult,
-  type SecretStore,
-  secretFrom,
-} from "../adapters/config/secret-file.ts";
+import type { SecretStore } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
+import type { PolicyListener, PolicyReload } from "../client/api/gate-types.ts";
 import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
 import { GateHost } from "../gate/gate-host.ts";
-import {
-  compileGatePolicy,
-  declareTools,
-  type GatePolicy,
-  misspelledTool,
-  withSecret,
-} from "../gate/gate-policy.ts";
+import { type GatePolicy, withSecret } from "../gate/gate-policy.ts";
 import {
   type EmbeddedLog,
   openDiskStorage,
   openMemoryStorage,
   type Storage,
 } from "../process/directory/open-storage.ts";
+import { WatchedFiles } from "../process/watched-files.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
 import { FixedMembership } from "../runtime/membership.ts";
 import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
@@ -36,7 +23,10 @@ import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
+import { EmbeddedPolicy, openPolicy } from "./embedded-policy.ts";
+import { openSecret } from "./open-secret.ts";
+import type { PolicyInput } from "./read-policy.ts";
+import { type OtherTerms, termsOf } from "./shared-terms.ts";
 
 export const DEFAULT_DATA_DIR = ".callgate";
 
@@ -48,6 +38,9 @@ const TUNING = { offsetsGraceMs: 0, waitMsMax: 30_000 } as const;
 
 export type EmbeddedOptions = {
   readonly policy: PolicyInput;
+  /** Loads policy files again when they change. */
+  readonly watchPolicy?: boolean | undefined;
+  readonly onPolicy?: PolicyListener | undefined;
   readonly normalizers?: CustomNormalizers | undefined;
   /** Default `.callgate`; false: nothing is stored on disk. */
   readonly dataDir?: string | false | undefined;
@@ -56,6 +49,17 @@ export type EmbeddedOptions = {
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
+  /** Absent: no other process proposes calls, and the log is opened for this gate alone. */
+  readonly shared?: SharedUse | undefined;
+};
+
+/** What a gate that other processes use begins with. */
+export type SharedUse = {
+  /** Takes the right to decide, on a log that is open already. */
+  readonly lead: () => Promise<Storage>;
+  /** Tools that the program has declared. */
+  readonly tools: readonly string[];
+  readonly terms: OtherTerms;
 };
 
 export interface Embedded {
@@ -65,6 +69,8 @@ export interface Embedded {
   readonly dataDir: string | false;
   /** The policy in force. */
   readonly policy: GatePolicy;
+  /** Loads the policy again. @throws CallgateError, with the policy before still in force. */
+  reloadPolicy(): PolicyReload;
   /** Declares tools that the policy does not list; changes the revision if needed. */
   knowTools(names: readonly string[]): void;
   /** The key of an allowed call; undefined if it was decided under a secret that is not at hand. */
@@ -85,24 +91,30 @@ export interface Embedded {
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const dataDir = options.dataDir ?? DEFAULT_DATA_DIR;
-  const loaded = readPolicy(options.policy);
-  if (!loaded.ok) throw policyError(loaded.problems);
+  const capabilities = capabilitiesOf(options.normalizers);
+  const watched = await watchedFiles(options);
   // The policy comes first: an invalid one must not leave a directory behind.
-  const result = compileGatePolicy(loaded, capabilitiesOf(options.normalizers));
-  if (!result.ok) throw policyError(result.problems);
-  const storage = await openStorage(dataDir);
+  const opened = openPolicy(options.policy, capabilities);
+  const storage = await openStorage(dataDir, options.shared);
   try {
     const secrets = openSecret(options.secret, dataDir, storage.isNew);
     const heads = await storage.begin(options.secret === undefined);
-    const policy = withSecret(result.policy, secrets.currentKeyId, secrets.byKeyId);
-    return await started(compose(options, dataDir, { ...storage, heads }, secrets, policy));
+    const policy = withSecret(opened, secrets.currentKeyId, secrets.byKeyId);
+    const parts = { capabilities, watched, dataDir, secrets, policy };
+    return await started(compose(options, parts, { ...storage, heads }));
   } catch (error) {
     await storage.close();
     throw asCallgateError(error);
   }
 }
 
-function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilities {
+/** Opened before the policy is read, so that no later change is missed. */
+async function watchedFiles(options: EmbeddedOptions): Promise<WatchedFiles | null> {
+  const { policy, watchPolicy = false } = options;
+  return watchPolicy && "files" in policy ? await WatchedFiles.open(policy.files) : null;
+}
+
+export function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilities {
   try {
     return capabilitiesWith(normalizers);
   } catch (error) {
@@ -120,8 +132,12 @@ async function started(embedded: Embedded): Promise<Embedded> {
   }
 }
 
-async function openStorage(dataDir: string | false): Promise<Storage> {
+async function openStorage(
+  dataDir: string | false,
+  shared: SharedUse | undefined,
+): Promise<Storage> {
   try {
+    if (shared !== undefined) return await shared.lead();
     return dataDir === false
       ? openMemoryStorage(systemClock)
       : await openDiskStorage(dataDir, systemClock);
@@ -130,40 +146,19 @@ async function openStorage(dataDir: string | false): Promise<Storage> {
   }
 }
 
-/** @param isNew nothing was decided there yet, so a secret may be generated. */
-function openSecret(
-  secret: string | Uint8Array | undefined,
-  dataDir: string | false,
-  isNew: boolean,
-): SecretStore {
-  const result: SecretResult =
-    secret !== undefined
-      ? secretFrom(secret)
-      : dataDir === false
-        ? { ok: true, secret: makeSecret() }
-        : openSecretFile(dataDir, isNew);
-  if (result.ok)
-    return registerSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
-  const { message, cause } = result.problem;
-  throw new CallgateError("secret_unreadable", message, { cause });
-}
-
-function secretRemedy(isSecretSet: boolean, dataDir: string | false): string {
-  if (dataDir === false) return "Open the gate again";
-  const where = isSecretSet
-    ? "Give the option `secret` that the directory was used with (none, where it has a file `secret` of its own)"
-    : `Restore \`${join(dataDir, SECRET_FILE)}\` from a backup, or give the option \`secret\` that the directory was used with`;
-  return `${where}. If it is lost for good, see what that means with \`callgate recover --data-dir ${dataDir}\` and accept it with \`--accept-loss\``;
-}
+type ReadParts = {
+  readonly capabilities: Capabilities;
+  readonly watched: WatchedFiles | null;
+  readonly dataDir: string | false;
+  readonly secrets: SecretStore;
+  readonly policy: GatePolicy;
+};
 
 function compose(
   options: EmbeddedOptions,
-  dataDir: string | false,
+  { capabilities, watched, dataDir, secrets, policy: opened }: ReadParts,
   storage: Storage & { readonly heads: HeadStore | null },
-  secrets: SecretStore,
-  opened: GatePolicy,
 ): Embedded {
-  let policy = opened;
   const { byKeyId } = secrets;
   const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, checkpoints, heads } = storage;
@@ -173,31 +168,42 @@ function compose(
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
-    policy: policy.compiled,
+    policy: opened.compiled,
     keepMs: KEEP_MS,
     membership: new FixedMembership(log.partitions),
     tuning: TUNING,
   });
+  const { policy: input, onPolicy, shared } = options;
+  const publish = publisherOf(storage, shared, logger);
+  const policy = new EmbeddedPolicy(
+    {
+      ...{ input, capabilities, secrets, logger, onPolicy },
+      decideBy: (next) => {
+        gate.setPolicy(next.compiled);
+        publish(next);
+      },
+    },
+    opened,
+  );
+  publish(opened);
+  // What waits in the log is decided as soon as the gate starts.
+  policy.declare(shared?.tools ?? []);
+  if (watched !== null) policy.watch(watched);
   const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(retention);
+    await policy.close();
     await gate.stop();
     await storage.close();
   };
   return {
     ...{ log, codec, gate, dataDir },
     get policy() {
-      return policy;
+      return policy.current;
     },
-    knowTools: (names) => {
-      const other = misspelledTool(policy, names);
-      if (other !== undefined) throw misspelled(other);
-      const extended = declareTools(policy, names, capabilitiesOf(options.normalizers));
-      if (extended === policy) return;
-      policy = extended;
-      gate.setPolicy(policy.compiled);
-    },
+    reloadPolicy: () => policy.reload(),
+    knowTools: (names) => policy.declare(names),
     keyOf: (event) => {
       return byKeyId.has(event.keyId) ? keyOfAllowed(byKeyId, event) : undefined;
     },
@@ -211,12 +217,25 @@ function compose(
   };
 }
 
-function misspelled(other: { readonly name: string; readonly declared: string }): CallgateError {
-  const { name, declared } = other;
-  return new CallgateError(
-    "invalid_input",
-    `the tool \`${name}\` cannot be guarded: the policy declares it as \`${declared}\`; use one spelling in both`,
-  );
+/** Tells other processes by what this gate decides, whenever that changes. */
+function publisherOf(
+  storage: Storage,
+  shared: SharedUse | undefined,
+  logger: Logger,
+): (policy: GatePolicy) => void {
+  let published: string | undefined;
+  return ({ loaded }) => {
+    const terms = shared === undefined ? "" : termsOf(loaded.digest, shared.terms);
+    if (terms === published) return;
+    published = terms;
+    try {
+      storage.publish({ isShared: shared !== undefined, terms });
+    } catch (error) {
+      // Whoever opens the directory next is refused, or waits until this gate is gone.
+      const message = error instanceof Error ? error.message : String(error);
+      logger.warn("other processes cannot be told of this gate", { message });
+    }
+  };
 }
 
 function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {

@@ -1,6 +1,9 @@
 /**
- * Files that a running process loads again when they change, or when it gets SIGHUP. Loads never
- * overlap: each waits for the previous one.
+ * Files that a running process loads again when they change, or when it gets SIGHUP.
+ *
+ * WATCH-1 loads never overlap: each waits for the previous one.
+ * WATCH-2 a change is loaded once the files have stayed the same from one look to the next, so that
+ *    a file that is written in parts is not loaded in between.
  */
 import { stat } from "node:fs/promises";
 
@@ -8,9 +11,18 @@ const LOOK_EVERY_MS = 1_000;
 
 export type ReloadReason = "changed" | "SIGHUP";
 
+export type WatchOptions = {
+  /** False where only SIGHUP loads the files again. Default: true. */
+  readonly looks?: boolean;
+  /** False in a program of somebody else, which ends by SIGHUP. Default: true. */
+  readonly hearsHangUp?: boolean;
+};
+
 export class WatchedFiles {
   readonly #files: readonly string[];
-  #stamp: string;
+  /** Of the files that were loaded last, and of those that the latest look saw. */
+  #loaded: string;
+  #seen: string;
   #reload: (reason: ReloadReason) => Promise<void> = async () => undefined;
   #loading: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -18,7 +30,8 @@ export class WatchedFiles {
 
   private constructor(files: readonly string[], stamp: string) {
     this.#files = files;
-    this.#stamp = stamp;
+    this.#loaded = stamp;
+    this.#seen = stamp;
   }
 
   /** To be called before the files are read, so that no later change is missed. */
@@ -26,11 +39,20 @@ export class WatchedFiles {
     return new WatchedFiles(files, await stampOf(files));
   }
 
-  /** @param reload must not reject. @param looks false where only SIGHUP loads the files again. */
-  watch(reload: (reason: ReloadReason) => Promise<void>, looks = true): void {
+  /** @param reload must not reject. */
+  watch(reload: (reason: ReloadReason) => Promise<void>, options: WatchOptions = {}): void {
+    const { looks = true, hearsHangUp = true } = options;
     this.#reload = reload;
-    process.on("SIGHUP", this.#hangUp);
+    if (hearsHangUp) process.on("SIGHUP", this.#hangUp);
     if (looks) this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  /**
+   * Whether the files are still those that the load was asked for. To be asked after they were
+   * read: if not, what was read may be half of a file, and another load follows.
+   */
+  async areUnchanged(): Promise<boolean> {
+    return (await stampOf(this.#files)) === this.#loaded;
   }
 
   /** Resolves when no load is under way any more. */
@@ -42,8 +64,11 @@ export class WatchedFiles {
 
   async #look(): Promise<void> {
     const stamp = await stampOf(this.#files);
-    if (stamp === this.#stamp) return;
-    this.#stamp = stamp;
+    const isSettled = stamp === this.#seen;
+    this.#seen = stamp;
+    // WATCH-2
+    if (!isSettled || stamp === this.#loaded) return;
+    this.#loaded = stamp;
     this.#queue("changed");
   }
 

@@ -4,8 +4,8 @@
 import { openCallgate } from "callgate";
 import { CALLS_IN_FLIGHT, numberedCall, PAY_POLICY } from "./numbered-calls.js";
 
-const [dataDir = "", count = "0"] = process.argv.slice(2);
-const gate = await openCallgate({ policy: PAY_POLICY, dataDir });
+const [dataDir = "", count = "0", use = "alone"] = process.argv.slice(2);
+const gate = await openCallgate({ policy: PAY_POLICY, dataDir, shared: use === "shared" });
 let next = 0;
 
 async function work() {

@@ -2,13 +2,14 @@
  * The gate role of a data directory: one process at a time decides; any number may append.
  *
  * The store itself names the holder, so that two processes cannot both find a stale holder and both
- * replace it. A holder is stale when its process is gone; on another host or in a new container,
- * where that cannot be seen, when its heartbeat has stopped. Taking the role from a holder that was
- * only suspended is safe: its commits are fenced by the partitions' epochs, and it takes no
- * partition again.
+ * replace it. A holder is stale when its process is gone; on another host, in a new container or in
+ * another thread, where that cannot be seen, when its heartbeat has stopped. Taking the role from a
+ * holder that was only suspended is safe: its commits are fenced by the partitions' epochs, and it
+ * takes no partition again.
  */
 import { closeSync, openSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { threadId } from "node:worker_threads";
 import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { CommitOutcome, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import type { PerInput } from "../../runtime/topics.ts";
@@ -28,23 +29,54 @@ export const HEARTBEAT_FILE = "gate.heartbeat";
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
 
-type Holder = ProcessIdentity & { readonly nonce: string };
+/** What the holder tells processes that want to use its gate. */
+export type GateNotice = {
+  /** Whether other processes may propose calls. */
+  readonly isShared: boolean;
+  /** A digest of everything by which it decides. */
+  readonly terms: string;
+};
 
-/** Roles held in this process. A holder with our pid that is not in the set is gone. */
+type Holder = ProcessIdentity & {
+  readonly nonce: string;
+  /** Workers of a process share its id, and none sees what another holds. */
+  readonly thread: number;
+  /** Absent: the gate is still being opened. */
+  readonly notice?: GateNotice;
+};
+
+export type GateHolder = {
+  readonly pid: number;
+  /** For messages. */
+  readonly name: string;
+  /** Null: it is still opening its gate. */
+  readonly notice: GateNotice | null;
+};
+
+/** Roles held in this thread. A holder with our pid and thread that is not in the set is gone. */
 const heldHere = new Set<string>();
 
 export type GateRole = Ownership & {
+  /** Tells other processes what this gate is. */
+  publish(notice: GateNotice): void;
   /** Releases the role for the next gate. Idempotent. */
   release(): void;
 };
+
+/** The process that decides now; null if none does. */
+export function findGateHolder(environment: Environment): GateHolder | null {
+  const holder = environment.view(() => holderOf(environment));
+  if (holder === undefined || !isAlive(holder, heartbeatOf(environment))) return null;
+  return { pid: holder.pid, name: nameOf(holder), notice: holder.notice ?? null };
+}
 
 /**
  * @param nonce must differ between any two calls.
  * @throws FatalError `role_taken`, with the holder's pid.
  */
 export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: string): GateRole {
-  const me: Holder = { ...thisProcess(), nonce };
-  const heartbeatPath = join(environment.dataDir, HEARTBEAT_FILE);
+  const me: Holder = { ...thisProcess(), nonce, thread: threadId };
+  const heartbeatPath = heartbeatOf(environment);
   environment.transact(() => {
     const holder = holderOf(environment);
     if (holder !== undefined && isAlive(holder, heartbeatPath)) throw taken(environment, holder);
@@ -59,6 +91,11 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
         // A holder that was replaced while suspended must not fence its successor.
         if (holderOf(environment)?.nonce !== nonce) throw replaced(environment);
         return createWriter(log, partition);
+      }),
+    publish: (notice) =>
+      environment.transact(() => {
+        if (holderOf(environment)?.nonce !== nonce) return;
+        environment.tables.byName.putSync(KEY, Buffer.from(JSON.stringify({ ...me, notice })));
       }),
     release: () => {
       clearInterval(heartbeat);
@@ -80,6 +117,10 @@ function holderOf({ tables }: Environment): Holder | undefined {
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Holder);
 }
 
+function heartbeatOf({ dataDir }: Environment): string {
+  return join(dataDir, HEARTBEAT_FILE);
+}
+
 function replaced({ dataDir }: Environment): FencedError {
   return new FencedError(`another gate has taken \`${dataDir}\` over`);
 }
@@ -95,15 +136,19 @@ function createWriter(log: LmdbLog, partition: number): PartitionWriter {
 }
 
 function isAlive(holder: Holder, heartbeatPath: string): boolean {
-  if (!isInSight(holder)) return heartbeatAgeMs(heartbeatPath) < HEARTBEAT_STALE_MS;
-  return holder.pid === process.pid ? heldHere.has(holder.nonce) : isRunning(holder);
+  const { pid, thread, nonce } = holder;
+  const hasHeartbeat = (): boolean => heartbeatAgeMs(heartbeatPath) < HEARTBEAT_STALE_MS;
+  if (!isInSight(holder)) return hasHeartbeat();
+  if (pid !== process.pid) return isRunning(holder);
+  if (thread === threadId) return heldHere.has(nonce);
+  return isRunning(holder) && hasHeartbeat();
 }
 
 function taken(environment: Environment, holder: Holder): FatalError {
   return new FatalError(
     "role_taken",
-    `\`${environment.dataDir}\` is in use by another gate, ${nameOf(holder)}: stop that one, or ` +
-      "use another data directory",
+    `\`${environment.dataDir}\` is in use by another gate, ${nameOf(holder)}: stop that one, ` +
+      "use another data directory, or open it with `shared: true` in both processes",
     { context: { pid: holder.pid, host: holder.host } },
   );
 }

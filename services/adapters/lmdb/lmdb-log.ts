@@ -15,7 +15,7 @@ import { type PreparedRecord, prepareRecord } from "./chunk.ts";
 import type { Environment } from "./environment.ts";
 import { PartitionTable } from "./partition-table.ts";
 
-/** How often waiting readers check the log for records of other processes. */
+/** How often waiting readers check the log for records of other processes, unless told otherwise. */
 const POLL_MS = 100;
 /** Larger records are refused: a commit must fit into memory several times. */
 const RECORD_BYTES_MAX = 8 * 1024 * 1024;
@@ -44,15 +44,17 @@ export class LmdbLog implements Log {
   readonly #environment: Environment;
   readonly #table: PartitionTable;
   readonly #nowMs: () => number;
+  readonly #pollMs: number;
   readonly #waiting = new Set<() => void>();
   #pending: PendingWrite[] = [];
   #poll: NodeJS.Timeout | undefined;
 
   /** @param nowMs the wall clock; append times are taken from it and never go back. */
-  constructor(environment: Environment, nowMs: () => number) {
+  constructor(environment: Environment, nowMs: () => number, pollMs = POLL_MS) {
     this.#environment = environment;
     this.#table = new PartitionTable(environment.tables, environment.identity.partitions);
     this.#nowMs = nowMs;
+    this.#pollMs = pollMs;
   }
 
   get partitions(): number {
@@ -112,7 +114,7 @@ export class LmdbLog implements Log {
       timer.unref();
       signal?.addEventListener("abort", done);
       this.#waiting.add(check);
-      this.#poll ??= setInterval(() => this.#wake(), POLL_MS).unref();
+      this.#poll ??= setInterval(() => this.#wake(), this.#pollMs).unref();
     });
   }
 

@@ -6,7 +6,7 @@ import { asPipelineError, type ErrorCode } from "../../runtime/errors.ts";
  * |----------------------|------------------------------------------------------------------------|
  * | `policy_invalid`     | the policy has the listed problems: correct the lines they name        |
  * | `policy_unreadable`  | a policy file cannot be read: check the path                           |
- * | `data_dir_in_use`    | another gate uses the directory: stop it, or use another directory     |
+ * | `data_dir_in_use`    | another gate uses the directory: the message says what to do          |
  * | `data_dir_unusable`  | the directory or its log cannot be used: the message says why          |
  * | `secret_unreadable`  | the secret exists and cannot be used: restore it or its permissions    |
  * | `storage_full`       | nothing was written: free space, then ask again with the same call id  |

@@ -11,6 +11,7 @@ import type {
   GrantScope,
   PendingCall,
   PendingFilter,
+  PolicyReload,
   ProposedCall,
   Reconciliation,
   ReportOutcome,
@@ -26,8 +27,19 @@ import type { GuardTools } from "./guard-types.ts";
  * otherwise.
  */
 export interface Callgate {
-  /** Revision of the policy in force, `sha256:…`; it changes when `guard` declares new tools. */
+  /**
+   * Revision of the policy in force, `sha256:…`; it changes when `guard` declares new tools, and
+   * when another policy is loaded.
+   */
   readonly policyRevision: string;
+  /**
+   * Loads the policy of a gate in this process again; all calls that are decided from then on are
+   * decided by it.
+   *
+   * @throws CallgateError: the new policy is invalid or cannot be read (`policy_invalid`,
+   *   `policy_unreadable`), and the one before stays in force; `invalid_input` for a gate elsewhere.
+   */
+  reloadPolicy(): Promise<PolicyReload>;
   /**
    * Asks whether a call may run. Resolves once the decision is in the journal; a gate that cannot
    * decide refuses with `gate_unavailable`. The same call again returns the same decision.

@@ -64,6 +64,29 @@ export type CallRefusal = Refusal & {
 
 export type Warning = { readonly reason: ReasonCode; readonly message: string };
 
+/** A policy that was loaded again. */
+export type PolicyReload = {
+  /** `unchanged`: it says what it said before. */
+  readonly outcome: "loaded" | "unchanged";
+  /** Revision of the policy that decides from now on, `sha256:…`. */
+  readonly revision: string;
+  /** Revision of the policy that decided until now. */
+  readonly before: string;
+  readonly error?: never;
+};
+
+/** A policy that was loaded again and cannot be used: the one before stays in force. */
+export type PolicyRefusal = {
+  readonly outcome: "refused";
+  /** Revision of the policy that stays in force. */
+  readonly revision: string;
+  /** Of `policy_invalid`, `problems` has file, line and column of each problem. */
+  readonly error: CallgateError;
+};
+
+/** Receives every policy that is loaded while the gate is open, and every one that is refused. */
+export type PolicyListener = (news: PolicyReload | PolicyRefusal) => void;
+
 /** Members of every decision. */
 type DecisionOf<Outcome extends string> = {
   readonly outcome: Outcome;
@@ -78,6 +101,8 @@ type DecisionOf<Outcome extends string> = {
 /** The call may run. */
 export type AllowedDecision = DecisionOf<"allowed"> & {
   readonly decisionId: string;
+  /** Revision of the policy that decided, `sha256:…`. */
+  readonly policyRevision: string;
   /** The parsed arguments; the tool's `idempotency_argument` holds the key. */
   readonly arguments: JsonObject;
   /**
@@ -98,6 +123,8 @@ export type AllowedDecision = DecisionOf<"allowed"> & {
 export type RefusedDecision = DecisionOf<"refused"> & {
   /** Absent if the gate did not decide (`gate_unavailable`). */
   readonly decisionId?: string;
+  /** Revision of the policy that decided, `sha256:…`; absent if the gate did not decide. */
+  readonly policyRevision?: string;
   /** The parsed arguments; null if they could not be parsed. */
   readonly arguments: JsonObject | null;
   /** What to tell the model. */
@@ -112,6 +139,8 @@ export type RefusedDecision = DecisionOf<"refused"> & {
 /** The call waits for a verdict. */
 export type HeldDecision = DecisionOf<"held"> & {
   readonly decisionId: string;
+  /** Revision of the policy that decided, `sha256:…`. */
+  readonly policyRevision: string;
   readonly arguments: JsonObject | null;
   /** What to tell the model meanwhile. */
   readonly refusal: CallRefusal;
@@ -310,6 +339,15 @@ export type OpenOptions = {
   /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */
   readonly policy: string | readonly string[] | object;
   /**
+   * Loads the policy files again when they change, default false. `reloadPolicy` does so at once.
+   */
+  readonly watchPolicy?: boolean | undefined;
+  /**
+   * Receives every policy that replaces another, or that is refused because of its problems.
+   * Without it, a refused one becomes a warning of the process.
+   */
+  readonly onPolicy?: PolicyListener | undefined;
+  /**
    * Your own normalizers, by names that begin with `x_`: `{ x_order: (value) => … }`. Each returns
    * the one canonical form of a value, or undefined if it cannot. It must be pure, because a
    * journal may be decided again elsewhere.
@@ -317,6 +355,11 @@ export type OpenOptions = {
   readonly normalizers?: Readonly<Record<string, CustomNormalizer>> | undefined;
   /** Where to store the log, default `.callgate/`; `false` stores nothing on disk. */
   readonly dataDir?: string | false | undefined;
+  /**
+   * True: several processes may open the directory, each with the same options. One of them
+   * decides, the others ask it; when it ends, another one goes on. Default false.
+   */
+  readonly shared?: boolean | undefined;
   /**
    * The secret from which idempotency keys are derived. Default: generated once and stored in the
    * data directory.

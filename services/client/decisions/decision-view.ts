@@ -20,7 +20,7 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
   const {
     decisionId,
     call: { callId, tool },
-    policy: { isRead },
+    policy: { isRead, revision: policyRevision },
   } = event;
   const { repeated } = options;
   const warnings = shownWarnings(event.notices.warnings);
@@ -35,6 +35,7 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
       return {
         outcome: "refused",
         decisionId,
+        policyRevision,
         callId,
         tool,
         arguments: args,
@@ -47,6 +48,7 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
       return {
         outcome: "held",
         decisionId,
+        policyRevision,
         callId,
         tool,
         arguments: args,
@@ -91,6 +93,7 @@ function runnable(
   const allowed = {
     outcome: "allowed",
     decisionId: event.decisionId,
+    policyRevision: event.policy.revision,
     callId: event.call.callId,
     tool: event.call.tool,
     arguments: argumentsWithKey(args, event.idempotencyArgument, key),

@@ -7,7 +7,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileHeads, syncNewDirectory } from "../../adapters/files/head-file.ts";
 import { Environment } from "../../adapters/lmdb/environment.ts";
-import { acquireGateRole } from "../../adapters/lmdb/gate-role.ts";
+import {
+  acquireGateRole,
+  findGateHolder,
+  type GateHolder,
+  type GateNotice,
+  type GateRole,
+} from "../../adapters/lmdb/gate-role.ts";
 import { LmdbCheckpoints } from "../../adapters/lmdb/lmdb-checkpoints.ts";
 import { LmdbLog } from "../../adapters/lmdb/lmdb-log.ts";
 import { MemoryLog } from "../../adapters/memory/memory-log.ts";
@@ -32,13 +38,16 @@ import {
  */
 export const PARTITIONS = 1;
 
+/** Each call of a process that does not decide waits twice for it. */
+const SHARED_POLL_MS = 10;
+
 export type EmbeddedLog = Log & { applyRetention(policy: RetentionPolicy): Promise<void> };
 
 export type Storage = {
   readonly log: EmbeddedLog;
   readonly ownership: Ownership;
-  readonly checkpoints: CheckpointStore | null;
   /** Null: nothing outlives the process. */
+  readonly checkpoints: CheckpointStore | null;
   /** Whether nothing was decided there yet. */
   readonly isNew: boolean;
   /**
@@ -46,6 +55,8 @@ export type Storage = {
    * @returns the store of its head; null: nothing outlives the process.
    */
   begin(ownsSecret: boolean): Promise<HeadStore | null>;
+  /** Tells other processes what decides here. */
+  publish(notice: GateNotice): void;
   /** Gives up the right to decide and closes the log. Idempotent. */
   close(): Promise<void>;
 };
@@ -68,7 +79,7 @@ export function openDiskLogAsItIs({ dataDir }: DirectoryLook, clock: Clock): Lmd
 type OwnedLog = {
   readonly environment: Environment;
   readonly log: LmdbLog;
-  readonly ownership: Ownership;
+  readonly ownership: GateRole;
   close(): Promise<void>;
 };
 
@@ -86,16 +97,52 @@ export function openStorageAsItIs(dataDir: string, clock: Clock): OwnedLog {
  */
 export async function openDiskStorage(dataDir: string, clock: Clock): Promise<Storage> {
   const look = lookAtDirectory(dataDir);
-  const { environment, log, ownership, close } = ownedLog(openEnvironment(look), clock);
+  return storageOf(look, ownedLog(openEnvironment(look), clock));
+}
+
+async function storageOf(look: DirectoryLook, owned: OwnedLog): Promise<Storage> {
+  const { environment, log, ownership, close } = owned;
+  const { dataDir } = look;
   try {
     // The names of new files must survive a loss of power before anything is written that needs
     // them.
     if (isNewDirectory(look)) syncNewDirectory(dataDir);
-    return { ...(await partsOf(dataDir, environment, log)), ownership, close };
+    const publish = (notice: GateNotice): void => ownership.publish(notice);
+    return { ...(await partsOf(dataDir, environment, log)), ownership, publish, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A log that several processes use, of which one at a time decides. */
+export type SharedLog = {
+  readonly log: LmdbLog;
+  /** The process that decides now; null if none does. */
+  findHolder(): GateHolder | null;
+  /**
+   * Takes the right to decide, on this log: closing the storage gives up that right alone.
+   * @throws PipelineError as `openDiskStorage`
+   */
+  lead(): Promise<Storage>;
+  close(): Promise<void>;
+};
+
+/** @throws PipelineError as `openDiskLog` */
+export function openSharedLog(dataDir: string, clock: Clock): SharedLog {
+  const environment = openEnvironment(lookAtDirectory(dataDir));
+  const log = new LmdbLog(environment, () => clock.nowMs(), SHARED_POLL_MS);
+  return {
+    log,
+    findHolder: () => findGateHolder(environment),
+    lead: async () => {
+      const look = lookAtDirectory(dataDir);
+      const role = acquireGateRole(environment, log, randomUUID());
+      const close = async (): Promise<void> => role.release();
+      return storageOf(look, { environment, log, ownership: role, close });
+    },
+    close: () => log.close(),
+  };
 }
 
 function ownedLog(environment: Environment, clock: Clock): OwnedLog {
@@ -117,7 +164,7 @@ async function partsOf(
   dataDir: string,
   environment: Environment,
   log: LmdbLog,
-): Promise<Omit<Storage, "ownership" | "close">> {
+): Promise<Omit<Storage, "ownership" | "publish" | "close">> {
   // Looks again, now that nobody else writes to the directory.
   const look = lookAtDirectory(dataDir);
   assertNoLosses(dataDir, [...findMissingParts(look), ...(await findForeignParts(look, log))]);
@@ -151,7 +198,8 @@ export function openMemoryStorage(clock: Clock): Storage {
     budget: MEMORY_BUDGET,
   });
   const rest = { checkpoints: null, isNew: true, begin: () => Promise.resolve(null) };
-  return { log, ownership: log, ...rest, close: () => log.close() };
+  const publish = (): void => undefined;
+  return { log, ownership: log, ...rest, publish, close: () => log.close() };
 }
 
 function openEnvironment(look: DirectoryLook): Environment {
