@@ -56,6 +56,11 @@ export class KafkaTopicAdmin {
     await this.#untilLed(topics.map(({ name }) => name));
   }
 
+  /** Deletes topics, with everything in them. */
+  async remove(names: readonly string[]): Promise<void> {
+    await this.#with((admin) => admin.deleteTopics({ topics: [...names], timeout: TIMEOUT_MS }));
+  }
+
   async #untilLed(topics: string[]): Promise<void> {
     const untilMs = performance.now() + TIMEOUT_MS;
     // Each look uses a new client: a client that got another leader does not ask again.
