@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export type Effect = {
   readonly decisionId: string;
@@ -18,6 +19,7 @@ export type Treatment = {
   readonly status: number;
   /** Resolves when the call may be answered; absent: at once. */
   readonly until?: Promise<void>;
+  readonly delayMs?: number;
   /** Called when the answer has left. */
   readonly onAnswered?: () => void;
 };
@@ -78,8 +80,9 @@ export class EffectEndpoint {
     const { decisionId } = effect;
     const earlier = this.#effects.get(decisionId) ?? [];
     this.#effects.set(decisionId, [...earlier, effect]);
-    const { status, until, onAnswered } = this.#treatments.get(decisionId) ?? AT_ONCE;
+    const { status, until, delayMs = 0, onAnswered } = this.#treatments.get(decisionId) ?? AT_ONCE;
     await until;
+    if (delayMs > 0) await sleep(delayMs);
     response.writeHead(status, { "content-type": "application/json" });
     response.end(JSON.stringify({ done: decisionId }), onAnswered);
   }

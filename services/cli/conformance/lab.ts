@@ -15,7 +15,7 @@ import { quietLogger } from "../../runtime/quiet-logger.ts";
 import type { AllowedCall } from "../../wire/output-records.ts";
 import { type Effect, EffectEndpoint, type Treatment } from "./effect-endpoint.ts";
 import { ExecutorProcess } from "./executor-process.ts";
-import { ResultsWatch, type SeenReport } from "./results-watch.ts";
+import { ResultsWatch, type SeenReport, UNREADABLE } from "./results-watch.ts";
 import { RuleBroken } from "./rule-broken.ts";
 import { type CallChoices, keyOf, sampleCall } from "./sample-call.ts";
 
@@ -138,6 +138,11 @@ export class Lab {
     await this.until("the suite's own record was written", async () => {
       return (await this.resultsEnd(partition, "latest")) > before;
     });
+  }
+
+  async writeUnreadable(topic: "allowed" | "results", partition: number): Promise<void> {
+    const value = UNREADABLE;
+    await this.#cluster.log.append([{ topic, partition, key: null, value }]);
   }
 
   /** Leaves a transaction open in the results of a partition. Returns the function that ends it. */
@@ -265,7 +270,7 @@ export function createHold(): Hold {
   return { promise, release };
 }
 
-export function isEnded(statuses: readonly string[]): boolean {
+function isEnded(statuses: readonly string[]): boolean {
   return statuses.some((status) => status !== "started");
 }
 

@@ -30,6 +30,9 @@ export type ConformanceOptions = {
 
 type Row = { readonly rule: string; readonly ok: boolean; readonly detail: string };
 
+/** Judged at the end, over all records. */
+const FORM = { id: "form", what: "no call took effect twice, and every record has its form" };
+
 type Totals = { readonly calls: number; readonly kills: number; readonly doubled: number };
 
 export const RULES: readonly Rule[] = [...CALL_RULES, ...KILL_RULES, ...OWNER_RULES];
@@ -57,7 +60,9 @@ export async function runConformance(
       if (!json) await terminal.out.write(renderRow(rule, row, terminal));
     }
     const { executors } = lab;
-    rows.push(judgeForm(lab));
+    const form = judgeForm(lab);
+    rows.push(form);
+    if (!json) await terminal.out.write(renderRow(FORM, form, terminal));
     const kills = executors.reduce((sum, one) => sum + one.kills, 0);
     const doubled = lab.published.filter((call) => lab.effectsOf(call).length > 1).length;
     const totals = { calls: lab.published.length, kills, doubled };
@@ -107,8 +112,8 @@ function judgeForm(lab: Lab): Row {
   ];
   const doubled = lab.published.filter((call) => lab.effectsOf(call).length > 1).length;
   if (doubled > 0) problems.push(`${counted(doubled, "call")} took effect twice`);
-  const detail = problems.length === 0 ? "every record is readable" : problems.join("\n");
-  return { rule: "form", ok: problems.length === 0, detail };
+  const detail = problems.length === 0 ? "none did" : problems.join("\n");
+  return { rule: FORM.id, ok: problems.length === 0, detail };
 }
 
 function lastLines({ output }: ExecutorProcess): readonly string[] {
@@ -117,7 +122,11 @@ function lastLines({ output }: ExecutorProcess): readonly string[] {
 
 const ID_COLUMNS = Math.max(...RULES.map(({ id }) => id.length));
 
-function renderRow({ id, what }: Rule, { ok, detail }: Row, { out }: Terminal): string {
+function renderRow(
+  { id, what }: Pick<Rule, "id" | "what">,
+  { ok, detail }: Row,
+  { out }: Terminal,
+): string {
   const sign = ok ? out.style.good("ok    ") : out.style.bad("broken");
   const lines = detail.split("\n").map((line) => printable(line, DETAIL_CHARACTERS_MAX));
   const [first = "", ...more] = lines;
@@ -136,8 +145,6 @@ async function tell(
     await out.write(`${JSON.stringify({ conformant: broken === 0, ...totals, rules: rows })}\n`);
     return;
   }
-  const form = rows.at(-1);
-  if (form?.ok === false) await out.write(`${out.style.bad("broken")}  form: ${form.detail}\n`);
   const verdict = broken === 0 ? "conformant" : `not conformant: ${counted(broken, "rule")} broken`;
   const { calls, kills, doubled } = totals;
   const counts = `${counted(rows.length, "rule")}, ${counted(calls, "call")}, ${counted(kills, "kill")}`;

@@ -7,8 +7,8 @@ import { type AllowedCall, IDEMPOTENCY_HEADER } from "../../wire/output-records.
 export const TOOL = "conformance_effect";
 /** A tool of an executor of another group. */
 export const FOREIGN_TOOL = "conformance_foreign";
-/** The argument that the executor sets to the idempotency key. */
-export const KEY_ARGUMENT = "key";
+/** The path in the arguments that the executor sets to the idempotency key. */
+const KEY_ARGUMENT = "options.key";
 const TENANT_ID = "conformance";
 const START_WITHIN_MS = 600_000;
 const TIME_LIMIT_MS = 120_000;
@@ -45,6 +45,11 @@ export function sampleCall(choices: CallChoices = {}): AllowedCall {
     timeLimitMs: choices.timeLimitMs ?? TIME_LIMIT_MS,
     inputOffset: 0,
   };
+}
+
+/** The arguments as the handler must get them. */
+export function argumentsWithKey({ idempotencyKey }: AllowedCall): object {
+  return { number: 1, options: { key: idempotencyKey } };
 }
 
 export function keyOf({ tenantId, conversationId }: AllowedCall): string {

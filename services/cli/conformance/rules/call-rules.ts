@@ -1,7 +1,8 @@
 /** The rules of a call that nothing disturbs. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { assertRule } from "../rule-broken.ts";
-import { FOREIGN_TOOL, KEY_ARGUMENT, keyOf } from "../sample-call.ts";
+import { argumentsWithKey, FOREIGN_TOOL, keyOf } from "../sample-call.ts";
 import type { Bench, Rule } from "./rule.ts";
 
 /** How long an executor is watched for what it must not do. */
@@ -38,14 +39,13 @@ export const CALL_RULES: readonly Rule[] = [
   },
   {
     id: "key",
-    what: "the handler gets the idempotency key, also in the argument that the record names",
+    what: "the handler gets the idempotency key, also at the path that the record names",
     run: async ({ lab }) => {
       const call = await lab.publish();
       await lab.untilEnded(call);
       const [effect] = lab.effectsOf(call);
       assertRule(effect?.idempotencyKey === call.idempotencyKey, "the key is another one");
-      const expected = { number: 1, [KEY_ARGUMENT]: call.idempotencyKey };
-      const isSame = sortedJson(effect?.arguments) === sortedJson(expected);
+      const isSame = isDeepStrictEqual(effect?.arguments, argumentsWithKey(call));
       assertRule(isSame, `the arguments are ${JSON.stringify(effect?.arguments)}`);
       return "key and arguments are those of the record";
     },
@@ -149,9 +149,4 @@ function assertStatuses(seen: readonly string[], expected: readonly string[]): v
 /** Resolves when the executor has run a later call of the partition. */
 async function passed(lab: Bench["lab"], partition: number): Promise<void> {
   await lab.untilEnded(await lab.publish({ conversationId: lab.conversationIn(partition) }));
-}
-
-function sortedJson(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
-  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

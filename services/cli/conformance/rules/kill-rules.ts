@@ -1,14 +1,21 @@
 /** The rules of an executor that is killed with SIGKILL, at each step of a call. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AllowedCall } from "../../../wire/output-records.ts";
-import { isEnded, type Lab } from "../lab.ts";
+import { type Lab, WITHIN_MS } from "../lab.ts";
 import { assertRule } from "../rule-broken.ts";
 import type { Bench, Rule } from "./rule.ts";
 
-const CLAIM_KILLS = 3;
-const LOAD_CALLS = 40;
+/** Kills end when so many of them found the transaction of the claim open. */
+const OPEN_CLAIMS = 2;
+const CLAIM_KILLS_MAX = 8;
+/** The first kill comes so long before the claim is expected; each next one is 1 ms later. */
+const CLAIM_EARLY_MS = 4;
+const CLAIM_SWEEP = 6;
+const REPORT_KILLS = 3;
+const LOAD_CALLS = 20;
 const LOAD_KILLS = 3;
-const LOAD_PAUSE_MS = 400;
+/** Some calls run at any moment of the load. */
+const LOAD_DELAY_MS = 200;
 const TAKE_OVER_KILL_MS = 1_500;
 
 export const KILL_RULES: readonly Rule[] = [
@@ -24,15 +31,17 @@ export const KILL_RULES: readonly Rule[] = [
   },
   {
     id: "kill-claim",
-    what: "killed while it claims: the call ends, and runs at most once",
+    what: "killed just before, in and after its claim: the call ends, and runs at most once",
     run: async ({ lab, executor }) => {
-      let open = 0;
-      for (let kill = 0; kill < CLAIM_KILLS; kill += 1) {
-        // Its members and partitions are settled once it has run a call.
-        await lab.untilEnded(await lab.publish({ conversationId: lab.conversationIn(0) }));
-        if (await killInClaim({ lab, executor })) open += 1;
+      const hits = { before: 0, open: 0, after: 0 };
+      let kills = 0;
+      for (; kills < CLAIM_KILLS_MAX && hits.open < OPEN_CLAIMS; kills += 1) {
+        const claimMs = await measureClaim(lab);
+        const early = CLAIM_EARLY_MS - (kills % CLAIM_SWEEP);
+        hits[await killInClaim({ lab, executor }, claimMs - early)] += 1;
       }
-      return `${CLAIM_KILLS} kills, ${open} of them before the commit was seen`;
+      const { before, open, after } = hits;
+      return `${kills} kills: ${before} before the claim, ${open} in its transaction, ${after} after it`;
     },
   },
   {
@@ -57,20 +66,11 @@ export const KILL_RULES: readonly Rule[] = [
     id: "kill-report",
     what: "killed when the handler has ended, before the report: not run again",
     run: async ({ lab, executor }) => {
-      let killed: Promise<void> | null = null;
-      const call = await lab.publish(
-        {},
-        {
-          status: 200,
-          onAnswered: () => {
-            killed ??= executor.kill();
-          },
-        },
-      );
-      await lab.until("the handler was answered", () => killed !== null);
-      await killed;
-      executor.start();
-      return expectOnce(lab, call, ["unknown", "succeeded"]);
+      let unreported = 0;
+      for (let kill = 0; kill < REPORT_KILLS; kill += 1) {
+        if ((await killAfterAnswer({ lab, executor })) === "unknown") unreported += 1;
+      }
+      return `${REPORT_KILLS} kills, ${unreported} of them before the report was written`;
     },
   },
   {
@@ -94,10 +94,8 @@ export const KILL_RULES: readonly Rule[] = [
       const end = await lab.resultsEnd(lab.partitionOf(call), "latest");
       await executor.restart();
       release();
-      await Promise.race([
-        sleep(TAKE_OVER_KILL_MS + lab.config.kafka.sessionTimeoutMs),
-        untilWritten(lab, lab.partitionOf(call), end),
-      ]);
+      const withinMs = TAKE_OVER_KILL_MS + lab.config.kafka.sessionTimeoutMs;
+      await untilWritten(lab, lab.partitionOf(call), end, withinMs);
       await executor.restart();
       const ended = await expectOnce(lab, call, ["unknown"]);
       await expectPassed(lab, call);
@@ -110,9 +108,13 @@ export const KILL_RULES: readonly Rule[] = [
     run: async ({ lab, executor }) => {
       const calls: AllowedCall[] = [];
       for (let kill = 0; kill < LOAD_KILLS; kill += 1) {
-        for (let count = 0; count < LOAD_CALLS; count += 1) calls.push(await lab.publish());
-        await lab.until("a call began", () => calls.some((one) => !isEnded(lab.statusesOf(one))));
-        await sleep(LOAD_PAUSE_MS * Math.random());
+        const before = calls.length;
+        for (let count = 0; count < LOAD_CALLS; count += 1) {
+          calls.push(await lab.publish({}, { status: 200, delayMs: LOAD_DELAY_MS }));
+        }
+        const fresh = calls.slice(before);
+        await lab.until("a call began", () => fresh.some((one) => lab.effectsOf(one).length > 0));
+        await sleep(LOAD_DELAY_MS * Math.random());
         await executor.restart();
       }
       for (const call of calls) await lab.untilEnded(call);
@@ -123,27 +125,67 @@ export const KILL_RULES: readonly Rule[] = [
   },
 ];
 
-/** Whether the transaction of the claim was open a moment after the kill. */
-async function killInClaim({ lab, executor }: Bench): Promise<boolean> {
-  const conversationId = lab.conversationIn(0);
-  const before = await lab.resultsEnd(0, "latest");
-  const call = await lab.publish({ conversationId });
-  await untilWritten(lab, 0, before);
-  await executor.kill();
-  const isOpen = (await lab.resultsEnd(0, "stable")) < (await lab.resultsEnd(0, "latest"));
+/** Kills the executor as soon as the handler's answer has left; resolves with the call's end. */
+async function killAfterAnswer({ lab, executor }: Bench): Promise<string> {
+  let killed: Promise<void> | null = null;
+  const onAnswered = () => {
+    killed ??= executor.kill();
+  };
+  const call = await lab.publish({}, { status: 200, onAnswered });
+  await lab.until("the handler was answered", () => killed !== null);
+  await killed;
   executor.start();
+  return expectOnce(lab, call, ["unknown", "succeeded"]);
+}
+
+/** Milliseconds from the publication of a call until its claim is written. */
+async function measureClaim(lab: Lab): Promise<number> {
+  // Its members and partitions are settled once it has run a call.
+  await lab.untilEnded(await lab.publish({ conversationId: lab.conversationIn(0) }));
+  const before = await lab.resultsEnd(0, "latest");
+  const fromMs = performance.now();
+  const publishing = lab.publish({ conversationId: lab.conversationIn(0) });
+  await untilWritten(lab, 0, before);
+  const claimMs = performance.now() - fromMs;
+  await lab.untilEnded(await publishing);
+  return claimMs;
+}
+
+type KillMoment = "before" | "open" | "after";
+
+/** Kills the executor some time after a call is published; resolves with what that interrupted. */
+async function killInClaim({ lab, executor }: Bench, afterMs: number): Promise<KillMoment> {
+  const before = await lab.resultsEnd(0, "latest");
+  const publishing = lab.publish({ conversationId: lab.conversationIn(0) });
+  await sleep(afterMs);
+  await executor.kill();
+  const latest = await lab.resultsEnd(0, "latest");
+  const isOpen = (await lab.resultsEnd(0, "stable")) < latest;
+  executor.start();
+  const call = await publishing;
   const ended = await lab.untilEnded(call);
   const effects = lab.effectsOf(call).length;
   const isRight = ended === "unknown" || (ended === "succeeded" && effects === 1);
   assertRule(isRight, `a call with ${effects} effects was reported as ${ended}`);
-  return isOpen;
+  if (isOpen) return "open";
+  return latest === before ? "before" : "after";
 }
 
-/** Resolves when anything is written to the results of the partition, committed or not. */
-function untilWritten(lab: Lab, partition: number, before: number): Promise<void> {
-  return lab.until("a claim was written", async () => {
-    return (await lab.resultsEnd(partition, "latest")) > before;
-  });
+/**
+ * Resolves when anything is written to the results of the partition, committed or not, or when the
+ * time is over. It asks without a pause, since a claim is open for some milliseconds only.
+ */
+export async function untilWritten(
+  lab: Lab,
+  partition: number,
+  before: number,
+  withinMs = WITHIN_MS,
+): Promise<void> {
+  const untilMs = performance.now() + withinMs;
+  let end = before;
+  while (end <= before && performance.now() < untilMs) {
+    end = await lab.resultsEnd(partition, "latest");
+  }
 }
 
 /** Resolves with the call's end. */

@@ -1,7 +1,7 @@
 /** The rules of owners that follow each other, and that wrongly take themselves for the owner. */
 import { assertRule } from "../rule-broken.ts";
 import { FOREIGN_TOOL } from "../sample-call.ts";
-import { expectOnce, expectPassed } from "./kill-rules.ts";
+import { expectOnce, expectPassed, untilWritten } from "./kill-rules.ts";
 import type { Rule } from "./rule.ts";
 
 export const OWNER_RULES: readonly Rule[] = [
@@ -21,6 +21,18 @@ export const OWNER_RULES: readonly Rule[] = [
       const statuses = lab.statusesOf(foreign).join(", ");
       assertRule(statuses === "started", `a call of another group was reported as ${statuses}`);
       return "unknown; the other group's call was left alone";
+    },
+  },
+  {
+    id: "unreadable",
+    what: "records that nobody can read are skipped, also by the next owner",
+    run: async ({ lab, executor }) => {
+      await lab.writeUnreadable("allowed", 0);
+      await lab.writeUnreadable("results", 0);
+      const conversationId = lab.conversationIn(0);
+      await expectOnce(lab, await lab.publish({ conversationId }), ["succeeded"]);
+      await executor.restart();
+      return expectOnce(lab, await lab.publish({ conversationId }), ["succeeded"]);
     },
   },
   {
@@ -80,9 +92,7 @@ export const OWNER_RULES: readonly Rule[] = [
       await lab.untilEnded(await lab.publish({ conversationId }));
       const before = await lab.resultsEnd(0, "latest");
       const call = await lab.publish({ conversationId, step: "2" });
-      await lab.until("a claim was written", async () => {
-        return (await lab.resultsEnd(0, "latest")) > before;
-      });
+      await untilWritten(lab, 0, before);
       executor.pause();
       const second = lab.createExecutor();
       try {
