@@ -27,7 +27,8 @@ def create_codec():
     if "CALLGATE_REGISTRY_URL" in ENV:
         registry = SchemaRegistryClient({"url": ENV["CALLGATE_REGISTRY_URL"]})
         read = AvroDeserializer(registry)
-        write = AvroSerializer(registry, json.dumps(schema), conf={"auto.register.schemas": False})
+        text = json.dumps(schema, separators=(",", ":"), ensure_ascii=False)  # as it was registered
+        write = AvroSerializer(registry, text, conf={"auto.register.schemas": False})
         context = SerializationContext(RESULTS, MessageField.VALUE)
         return lambda value: read(value, None), lambda result: write(result, context)
 
