@@ -4,6 +4,6 @@ export class RuleBroken extends Error {
 }
 
 /** @throws RuleBroken */
-export function assertRule(isKept: boolean, otherwise: string): void {
-  if (!isKept) throw new RuleBroken(otherwise);
+export function assertRule(isTrue: boolean, otherwise: string): void {
+  if (!isTrue) throw new RuleBroken(otherwise);
 }

@@ -28,10 +28,10 @@ export const CALL_RULES: readonly Rule[] = [
       await lab.untilEnded(call);
       const reports = lab.reportsOf(call);
       assertStatuses(lab.statusesOf(call), ["started", "succeeded"]);
-      const inPlace = reports.every(
+      const isAddressed = reports.every(
         ({ key, partition }) => key === keyOf(call) && partition === lab.partitionOf(call),
       );
-      assertRule(inPlace, "a result has another key or partition than the allowed record");
+      assertRule(isAddressed, "a result has another key or partition than the allowed record");
       const ids = new Set(reports.map(({ executorId }) => executorId));
       assertRule(ids.size === 1 && !ids.has(null), "the results do not have one `executorId`");
       return "started, succeeded";
@@ -122,8 +122,8 @@ export const CALL_RULES: readonly Rule[] = [
     run: async ({ lab }) => {
       const { call, release } = await lab.runHeld({ timeLimitMs: LIMIT_MS });
       try {
-        const isKnown = () => lab.statusesOf(call).includes("unknown");
-        await lab.until("`unknown` was reported", isKnown, UNKNOWN_WITHIN_MS);
+        const isReported = () => lab.statusesOf(call).includes("unknown");
+        await lab.until("`unknown` was reported", isReported, UNKNOWN_WITHIN_MS);
       } finally {
         release();
       }

@@ -118,22 +118,22 @@ export const KILL_RULES: readonly Rule[] = [
         await executor.restart();
       }
       for (const call of calls) await lab.untilEnded(call);
-      const ran = calls.filter((one) => lab.effectsOf(one).length > 0).length;
+      const begun = calls.filter((one) => lab.effectsOf(one).length > 0).length;
       const unknown = calls.filter((one) => lab.statusesOf(one).includes("unknown")).length;
-      return `${calls.length} calls, ${LOAD_KILLS} kills: ${ran} ran, ${unknown} are unknown`;
+      return `${calls.length} calls, ${LOAD_KILLS} kills: ${begun} ran, ${unknown} are unknown`;
     },
   },
 ];
 
 /** Kills the executor as soon as the handler's answer has left; resolves with the call's end. */
 async function killAfterAnswer({ lab, executor }: Bench): Promise<string> {
-  let killed: Promise<void> | null = null;
+  const kills: Promise<void>[] = [];
   const onAnswered = () => {
-    killed ??= executor.kill();
+    if (kills.length === 0) kills.push(executor.kill());
   };
   const call = await lab.publish({}, { status: 200, onAnswered });
-  await lab.until("the handler was answered", () => killed !== null);
-  await killed;
+  await lab.until("the handler was answered", () => kills.length > 0);
+  await Promise.all(kills);
   executor.start();
   return expectOnce(lab, call, ["unknown", "succeeded"]);
 }
