@@ -16,18 +16,11 @@ class NoEffect(Exception):
 
 def conformance_effect(arguments, call):
     """Posts the call to the tool of `callgate conformance executor`; yours call the real service."""
-    body = {
-        "decisionId": call["decisionId"],
-        "idempotencyKey": call["idempotencyKey"],
-        "arguments": arguments,
-    }
-    request = urllib.request.Request(
-        os.environ["CALLGATE_CONFORMANCE_URL"],
-        data=json.dumps(body).encode(),
-        headers={"content-type": "application/json", call["header"]: call["idempotencyKey"]},
-    )
+    body = {name: call[name] for name in ("decisionId", "idempotencyKey")} | {"arguments": arguments}
+    headers = {"content-type": "application/json", call["header"]: call["idempotencyKey"]}
+    url = os.environ["CALLGATE_CONFORMANCE_URL"]
     try:
-        with urllib.request.urlopen(request) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers)) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         if 400 <= error.code < 500 and error.code not in (408, 409, 425):

@@ -12,6 +12,7 @@ const ENDS_WITHIN_MS = 15_000;
 export class ExecutorProcess {
   readonly #command: string;
   readonly #variables: Readonly<Record<string, string>>;
+  readonly #onKilled: () => Promise<void>;
   #child: ChildProcess | null = null;
   #ended: Promise<void> = Promise.resolve();
   #isWanted = false;
@@ -20,9 +21,15 @@ export class ExecutorProcess {
   ownEnds = 0;
   kills = 0;
 
-  constructor(command: string, variables: Readonly<Record<string, string>>) {
-    this.#command = command;
-    this.#variables = variables;
+  constructor(parts: {
+    readonly command: string;
+    readonly variables: Readonly<Record<string, string>>;
+    /** Awaited when it was killed, and has ended. */
+    readonly onKilled: () => Promise<void>;
+  }) {
+    this.#command = parts.command;
+    this.#variables = parts.variables;
+    this.#onKilled = parts.onKilled;
   }
 
   /** The last lines that it wrote. */
@@ -59,6 +66,7 @@ export class ExecutorProcess {
   async kill(): Promise<void> {
     this.kills += 1;
     await this.#end("SIGKILL");
+    await this.#onKilled();
   }
 
   async restart(): Promise<void> {

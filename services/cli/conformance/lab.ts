@@ -91,7 +91,13 @@ export class Lab {
   }
 
   createExecutor(): ExecutorProcess {
-    const executor = new ExecutorProcess(this.#command, this.#variables());
+    const { group } = this.config.executor;
+    const executor = new ExecutorProcess({
+      command: this.#command,
+      variables: this.#variables(),
+      // Otherwise every kill costs the time of a session. Where it fails, it does.
+      onKilled: () => this.#link.removeMembers(group).catch(() => undefined),
+    });
     this.#executors.push(executor);
     return executor;
   }

@@ -8,11 +8,12 @@ import type { Bench, Rule } from "./rule.ts";
 /** Kills end when so many of them found the transaction of the claim open. */
 const OPEN_CLAIMS = 2;
 const CLAIM_KILLS_MAX = 8;
-/** The first kill comes so long before the claim is expected; each next one is 1 ms later. */
-const CLAIM_EARLY_MS = 4;
-const CLAIM_SWEEP = 6;
+/** The first kill comes so long before the claim is expected; each next one corrects that. */
+const CLAIM_EARLY_MS = 5;
+const EARLIER_MS = 2;
+const LATER_MS = 1;
 const REPORT_KILLS = 3;
-const LOAD_CALLS = 20;
+const LOAD_CALLS = 12;
 const LOAD_KILLS = 3;
 /** Some calls run at any moment of the load. */
 const LOAD_DELAY_MS = 200;
@@ -34,11 +35,14 @@ export const KILL_RULES: readonly Rule[] = [
     what: "killed just before, in and after its claim: the call ends, and runs at most once",
     run: async ({ lab, executor }) => {
       const hits = { before: 0, open: 0, after: 0 };
+      let earlyMs = CLAIM_EARLY_MS;
       let kills = 0;
       for (; kills < CLAIM_KILLS_MAX && hits.open < OPEN_CLAIMS; kills += 1) {
         const claimMs = await measureClaim(lab);
-        const early = CLAIM_EARLY_MS - (kills % CLAIM_SWEEP);
-        hits[await killInClaim({ lab, executor }, claimMs - early)] += 1;
+        const moment = await killInClaim({ lab, executor }, claimMs - earlyMs);
+        hits[moment] += 1;
+        if (moment === "after") earlyMs += EARLIER_MS;
+        if (moment === "before") earlyMs -= LATER_MS;
       }
       const { before, open, after } = hits;
       return `${kills} kills: ${before} before the claim, ${open} in its transaction, ${after} after it`;

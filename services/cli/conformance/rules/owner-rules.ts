@@ -111,4 +111,4 @@ export const OWNER_RULES: readonly Rule[] = [
 ];
 
 /** How long an executor is watched that must not run a call. */
-const HIDDEN_MS = 4_000;
+const HIDDEN_MS = 2_500;
