@@ -54,8 +54,10 @@ function pythonWithout(step: string, instead: string): string {
   return `CALLGATE_SCHEMAS=${join(REPOSITORY, "schemas")} ${pythonCommand(folder)}`;
 }
 
-// Mostly they wait for sessions and starts, so they run beside each other.
-describe.concurrent.skipIf(!kafka.available)(`callgate executor ${kafka.reason}`, () => {
+/** Mostly they wait for sessions and starts, so they run beside each other. */
+const BESIDE = { concurrent: true };
+
+describe.skipIf(!kafka.available)(`callgate executor ${kafka.reason}`, BESIDE, () => {
   test("keeps every rule of the protocol", async () => {
     const run = await conform(TYPESCRIPT);
     expect(run.verdict, run.stdout + run.stderr).toMatch(/^conformant; .* 0 doubled$/);
@@ -81,8 +83,9 @@ describe.concurrent.skipIf(!kafka.available)(`callgate executor ${kafka.reason}`
 
 const canRunPython = kafka.available && python.available;
 
-describe.concurrent.skipIf(!canRunPython)(
+describe.skipIf(!canRunPython)(
   `the Python executor ${kafka.reason}${python.reason}`,
+  BESIDE,
   () => {
     test("has less than 200 lines that are not blank", () => {
       const lines = readFileSync(join(PYTHON_EXECUTOR, "executor.py"), "utf8").split("\n");

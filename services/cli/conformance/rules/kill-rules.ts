@@ -7,11 +7,10 @@ import type { Bench, Rule } from "./rule.ts";
 
 /** Kills end when so many of them found the transaction of the claim open. */
 const OPEN_CLAIMS = 2;
-const CLAIM_KILLS_MAX = 8;
-/** The first kill comes so long before the claim is expected; each next one corrects that. */
-const CLAIM_EARLY_MS = 5;
-const EARLIER_MS = 2;
-const LATER_MS = 1;
+const CLAIM_KILLS_MAX = 6;
+const CLAIMED_CALLS = 12;
+const CLAIM_LOOK_MS = 8;
+const SETTLE_MS = 20;
 const REPORT_KILLS = 3;
 const LOAD_CALLS = 12;
 const LOAD_KILLS = 3;
@@ -32,20 +31,18 @@ export const KILL_RULES: readonly Rule[] = [
   },
   {
     id: "kill-claim",
-    what: "killed just before, in and after its claim: the call ends, and runs at most once",
+    what: "killed in the transaction of a claim: each call ends, and runs at most once",
     run: async ({ lab, executor }) => {
-      const hits = { before: 0, open: 0, after: 0 };
-      let earlyMs = CLAIM_EARLY_MS;
       let kills = 0;
-      for (; kills < CLAIM_KILLS_MAX && hits.open < OPEN_CLAIMS; kills += 1) {
-        const claimMs = await measureClaim(lab);
-        const moment = await killInClaim({ lab, executor }, claimMs - earlyMs);
-        hits[moment] += 1;
-        if (moment === "after") earlyMs += EARLIER_MS;
-        if (moment === "before") earlyMs -= LATER_MS;
+      let inClaims = 0;
+      for (; kills < CLAIM_KILLS_MAX && inClaims < OPEN_CLAIMS; kills += 1) {
+        const { isOpen, calls } = await pauseInClaim({ lab, executor });
+        if (isOpen) inClaims += 1;
+        await executor.kill();
+        executor.start();
+        for (const call of calls) await expectOnce(lab, call, ["unknown", "succeeded"]);
       }
-      const { before, open, after } = hits;
-      return `${kills} kills: ${before} before the claim, ${open} in its transaction, ${after} after it`;
+      return `${kills} kills, ${inClaims} of them in the transaction of a claim`;
     },
   },
   {
@@ -142,37 +139,38 @@ async function killAfterAnswer({ lab, executor }: Bench): Promise<string> {
   return expectOnce(lab, call, ["unknown", "succeeded"]);
 }
 
-/** Milliseconds from the publication of a call until its claim is written. */
-async function measureClaim(lab: Lab): Promise<number> {
-  // Its members and partitions are settled once it has run a call.
-  await lab.untilEnded(await lab.publish({ conversationId: lab.conversationIn(0) }));
-  const before = await lab.resultsEnd(0, "latest");
-  const fromMs = performance.now();
-  const publishing = lab.publish({ conversationId: lab.conversationIn(0) });
-  await untilWritten(lab, 0, before);
-  const claimMs = performance.now() - fromMs;
-  await lab.untilEnded(await publishing);
-  return claimMs;
+/** `isOpen`: its last claim is in the log, and not committed. */
+type PausedInClaim = { readonly isOpen: boolean; readonly calls: readonly AllowedCall[] };
+
+/**
+ * Publishes calls one after the other, and pauses the executor until it stands in the transaction of
+ * a claim, or all calls have ended.
+ */
+export async function pauseInClaim({ lab, executor }: Bench): Promise<PausedInClaim> {
+  const calls: AllowedCall[] = [];
+  const publishAll = async () => {
+    while (calls.length < CLAIMED_CALLS) {
+      calls.push(await lab.publish({ conversationId: lab.conversationIn(0) }));
+    }
+  };
+  const publishing = publishAll();
+  const isDone = () =>
+    calls.length === CLAIMED_CALLS && calls.every((call) => lab.statusesOf(call).length > 1);
+  let isOpen = false;
+  const untilMs = performance.now() + WITHIN_MS;
+  while (!isOpen && !isDone() && performance.now() < untilMs) {
+    executor.resume();
+    await sleep(CLAIM_LOOK_MS * Math.random());
+    executor.pause();
+    // A commit that was under way arrives meanwhile.
+    isOpen = (await isClaimOpen(lab)) && (await sleep(SETTLE_MS, true)) && (await isClaimOpen(lab));
+  }
+  await publishing;
+  return { isOpen, calls };
 }
 
-type KillMoment = "before" | "open" | "after";
-
-/** Kills the executor some time after a call is published; resolves with what that interrupted. */
-async function killInClaim({ lab, executor }: Bench, afterMs: number): Promise<KillMoment> {
-  const before = await lab.resultsEnd(0, "latest");
-  const publishing = lab.publish({ conversationId: lab.conversationIn(0) });
-  await sleep(afterMs);
-  await executor.kill();
-  const latest = await lab.resultsEnd(0, "latest");
-  const isOpen = (await lab.resultsEnd(0, "stable")) < latest;
-  executor.start();
-  const call = await publishing;
-  const ended = await lab.untilEnded(call);
-  const effects = lab.effectsOf(call).length;
-  const isRight = ended === "unknown" || (ended === "succeeded" && effects === 1);
-  assertRule(isRight, `a call with ${effects} effects was reported as ${ended}`);
-  if (isOpen) return "open";
-  return latest === before ? "before" : "after";
+async function isClaimOpen(lab: Lab): Promise<boolean> {
+  return (await lab.resultsEnd(0, "stable")) < (await lab.resultsEnd(0, "latest"));
 }
 
 /**
@@ -202,6 +200,7 @@ export async function expectOnce(
   assertRule(ends.includes(ended), `a call was reported as ${ended}, not ${ends.join(" or ")}`);
   const effects = lab.effectsOf(call).length;
   assertRule(effects <= 1, `the handler was called ${effects} times for one call`);
+  assertRule(ended !== "succeeded" || effects === 1, "a call succeeded without its handler");
   return ended;
 }
 
