@@ -7,10 +7,11 @@ import {
   SECRET_FILE,
   type SecretResult,
   type SecretStore,
-  secretFrom,
+  secretsFrom,
 } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
+import type { SecretOption } from "../client/api/gate-types.ts";
 import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
@@ -51,7 +52,7 @@ export type EmbeddedOptions = {
   readonly normalizers?: CustomNormalizers | undefined;
   /** Default `.callgate`; false: nothing is stored on disk. */
   readonly dataDir?: string | false | undefined;
-  readonly secret?: string | Uint8Array | undefined;
+  readonly secret?: SecretOption | undefined;
   /** Absent: everybody who proposes is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
@@ -132,18 +133,22 @@ async function openStorage(dataDir: string | false): Promise<Storage> {
 
 /** @param isNew nothing was decided there yet, so a secret may be generated. */
 function openSecret(
-  secret: string | Uint8Array | undefined,
+  secret: SecretOption | undefined,
   dataDir: string | false,
   isNew: boolean,
 ): SecretStore {
   const result: SecretResult =
     secret !== undefined
-      ? secretFrom(secret)
+      ? secretsFrom(secret)
       : dataDir === false
-        ? { ok: true, secret: makeSecret() }
+        ? { ok: true, secret: makeSecret(), earlier: [] }
         : openSecretFile(dataDir, isNew);
   if (result.ok)
-    return registerSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
+    return registerSecrets(
+      result.secret,
+      result.earlier,
+      secretRemedy(secret !== undefined, dataDir),
+    );
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }

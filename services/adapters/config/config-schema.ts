@@ -132,10 +132,25 @@ const gateSecret = z.strictObject({
       "secret for idempotency keys and digests of sensitive arguments; at least 16 characters",
     ),
   valueFile: path().optional().describe("file that contains `value`"),
-  previousFiles: paths()
-    .default([])
-    .describe("files of earlier secrets, whose keys and digests stay valid"),
 });
+
+/** Like `gateSecret`, for the time in which one secret replaces another. */
+const gateSecrets = z
+  .array(
+    z.strictObject({
+      id: name(),
+      value: z.string().optional(),
+      valueFile: text().optional(),
+      from: z.iso
+        .datetime({ offset: true, error: "must be a time\nwrite it like `2026-12-01T09:00:00Z`" })
+        .optional(),
+    }),
+  )
+  .default([])
+  .meta({ secret: "whole" } satisfies LeafMeta)
+  .describe(
+    "several secrets, instead of `secret`: maps with `id`, `value` or `valueFile`, and `from`; the latest begun makes new keys, all stay valid",
+  );
 
 const http = z.strictObject({
   host: hostName().default("127.0.0.1").describe("address that serves health and metrics"),
@@ -210,6 +225,7 @@ export const configSchema = z.strictObject({
   redis: redis.optional(),
   policy: policy.prefault({}),
   secret: gateSecret.prefault({}),
+  secrets: gateSecrets,
   http: http.prefault({}),
   log: log.prefault({}),
   gate: gate.prefault({}),

@@ -12,6 +12,7 @@ import { type Config, configSchema } from "./config-schema.ts";
 import { readVariables } from "./config-variables.ts";
 import { describeConfigIssue } from "./describe-config-issue.ts";
 import { readSecretText, SECRET_FILE_KEYS } from "./secret-files.ts";
+import { fillSecretList, resolveSecretFiles } from "./secret-list.ts";
 
 export type ConfigSource = {
   /** Path of the file; undefined: no file. */
@@ -98,6 +99,7 @@ function problemsOf(
 
 /** Resolves paths against the directory of the configuration file. */
 function resolvePaths(draft: Draft, directory: string): void {
+  resolveSecretFiles(draft.values, directory);
   for (const { path, isPath } of CONFIG_KEYS) {
     if (!isPath) continue;
     const value = valueAt(draft.values, path);
@@ -128,6 +130,9 @@ function overlay(draft: Draft, variables: ReadonlyMap<string, string>): void {
 }
 
 function fillSecrets(draft: Draft): void {
+  for (const problem of fillSecretList(draft.values)) {
+    draft.problems.push({ where: locate(draft, problem.key), ...problem });
+  }
   for (const { key, of } of SECRET_FILE_KEYS) {
     const file = valueAt(draft.values, key.path);
     if (typeof file !== "string") continue;

@@ -15,7 +15,7 @@ import { EXIT_OK, type ExitCode, ExitError, environmentError } from "../../proce
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
 import { openConfig } from "../../process/open-config.ts";
 import { openRedis } from "../../process/open-redis.ts";
-import { openSecrets } from "../../process/open-secrets.ts";
+import { hasSecrets, openSecrets } from "../../process/open-secrets.ts";
 import { asPipelineError } from "../../runtime/errors.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
@@ -78,8 +78,7 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
       return [`revision ${policy.compiled.revision}`];
     }),
     await finding("secret", () => {
-      const { value } = validConfig.secret;
-      return value === undefined ? null : [`key id ${openSecrets(validConfig).currentKeyId}`];
+      return hasSecrets(validConfig) ? secretLines(validConfig) : null;
     }),
     await finding("proposals", () => proposalLines(validConfig, policy)),
     await finding("kafka", () => topicLines(validConfig, policy)),
@@ -105,6 +104,18 @@ function nodeFinding(): Finding {
         state: "wrong",
         lines: [`${version}: install ${NODE_MIN.join(".")} or newer`],
       };
+}
+
+function secretLines(config: Config): readonly string[] {
+  const { store, timed } = openSecrets(config, Date.now());
+  const current = `key id ${store.currentKeyId}`;
+  if (timed.length < 2) return [current];
+  return timed.map(({ id, keyId, fromMs }) => {
+    if (keyId === store.currentKeyId) return `\`${id}\`, ${current}: makes new keys`;
+    const isAhead = fromMs > Date.now();
+    const state = isAhead ? `makes keys from ${new Date(fromMs).toISOString()}` : "stays valid";
+    return `\`${id}\`, key id ${keyId}: ${state}`;
+  });
 }
 
 /** Null: there is nothing to check. */

@@ -24,7 +24,8 @@ function sharedProblem({
   onDecision,
   token,
 }: Shared): string | undefined {
-  if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+  const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  if (secret !== undefined && !secrets.every((one) => typeof one === "string" || one instanceof Uint8Array)) {
     return "`secret` must be text or bytes: await it if it is a promise";
   }
   if (token !== undefined && typeof token !== "function" && !isText(token)) {
