@@ -26,8 +26,8 @@ from handlers import HANDLERS, NoEffect
 ENV = os.environ
 PREFIX = ENV.get("CALLGATE_KAFKA_TOPIC_PREFIX", "toolcalls")
 ALLOWED, RESULTS = f"{PREFIX}.allowed.v1", f"{PREFIX}.results.v1"
-GROUP = ENV.get("CALLGATE_EXECUTOR_GROUP", "callgate-executor")
-FENCE = f"{ENV.get('CALLGATE_KAFKA_APP', 'callgate')}.{GROUP}"
+APP = ENV.get("CALLGATE_KAFKA_APP", "callgate" if PREFIX == "toolcalls" else f"callgate-{PREFIX}")
+GROUP = ENV.get("CALLGATE_EXECUTOR_GROUP", f"{APP}-executor")
 SESSION_MS = int(ENV.get("CALLGATE_KAFKA_SESSION_TIMEOUT_MS", "6000"))
 SCHEMAS = pathlib.Path(ENV.get("CALLGATE_SCHEMAS", pathlib.Path(__file__).parents[2] / "schemas"))
 EXECUTOR_ID = str(uuid.uuid4())  # of this process
@@ -113,7 +113,7 @@ class Owner(threading.Thread):
 
     def take_over(self):
         """Fences the owner before, and reads its results, also behind a transaction that is open now."""
-        self.claims = Producer({**KAFKA, "transactional.id": f"{FENCE}.{self.partition}", "linger.ms": 0})
+        self.claims = Producer({**KAFKA, "transactional.id": f"{APP}.{GROUP}.{self.partition}", "linger.ms": 0})
         self.claims.init_transactions()
         still_running = set(running)
         whole = Consumer({**READ, "isolation.level": "read_uncommitted"})

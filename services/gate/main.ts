@@ -58,7 +58,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     authority: keys?.authority,
     ...groupOf(config),
     secrets,
-    checkpoints: () => redis?.checkpoints ?? null,
+    checkpoints: (log) => redis?.checkpoints(log) ?? null,
     heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),

@@ -69,10 +69,16 @@ const kafka = z.strictObject({
   app: name()
     .default("callgate")
     .describe(
-      "first part of transactional ids: the same for every gate and executor of an installation, and different for each installation on the cluster",
+      "first part of transactional ids: the same for every gate and executor of an installation, and different for each installation on the cluster; with another `kafka.topicPrefix` the default is `callgate-<prefix>`",
     ),
-  group: name().default("callgate-gate").describe("consumer group of the gates, the same for all"),
-  topicPrefix: topicPrefix().default("toolcalls").describe("prefix of the topic names"),
+  group: name()
+    .default("callgate-gate")
+    .describe(
+      "consumer group of the gates, the same for all; `<kafka.app>-gate` where that is set",
+    ),
+  topicPrefix: topicPrefix()
+    .default("toolcalls")
+    .describe("prefix of the topic names: each environment on a cluster has its own"),
   topics: z.strictObject(topicNames).prefault({}),
   ssl: ssl.prefault({}),
   sasl: sasl.optional(),
@@ -198,7 +204,9 @@ const gate = z.strictObject({
 });
 
 const executor = z.strictObject({
-  group: name().default("callgate-executor").describe("consumer group of the executors"),
+  group: name()
+    .default("callgate-executor")
+    .describe("consumer group of the executors; `<kafka.app>-executor` where that is set"),
   handlers: path().optional().describe("module that exports the handlers"),
   parallelCalls: z
     .int()

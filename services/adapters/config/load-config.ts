@@ -10,6 +10,7 @@ import { CONFIG_KEYS } from "./config-keys.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { type Config, configSchema } from "./config-schema.ts";
 import { readVariables } from "./config-variables.ts";
+import { fillNames } from "./derived-names.ts";
 import { describeConfigIssue } from "./describe-config-issue.ts";
 import { readSecretText, SECRET_FILE_KEYS } from "./secret-files.ts";
 import { fillSecretList, resolveSecretFiles } from "./secret-list.ts";
@@ -74,6 +75,7 @@ function plainCopy(values: object): Values {
 
 function checked(draft: Draft, needs: readonly string[]): ConfigResult {
   fillSecrets(draft);
+  fillNames(draft.values);
   const result = configSchema.safeParse(draft.values);
   // Where the file could not be read, problems of missing keys would be misleading.
   if (!draft.isUnread) draft.problems.push(...problemsOf(draft, result.error?.issues ?? [], needs));

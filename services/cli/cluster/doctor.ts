@@ -4,6 +4,7 @@ import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
 import { readRange } from "../../adapters/kafka/records/read-range.ts";
+import { KafkaTopicAdmin } from "../../adapters/kafka/topics/topic-admin.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
 import {
   describeOpen,
@@ -26,6 +27,7 @@ import { voidableRules } from "../policy/trusted-proposals.ts";
 import { neededKeepMs } from "./plan-topics.ts";
 import { findClusterLosses } from "./recover.ts";
 import { askRegistry } from "./schemas.ts";
+import { findSharedGroups } from "./shared-group.ts";
 import { findStrayInputs } from "./stray-inputs.ts";
 import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
@@ -171,7 +173,9 @@ async function topicLines(config: Config, policy: GatePolicy | undefined): Promi
   } finally {
     await link.close();
   }
-  const warnings = [...topicWarnings(facts, keepMs), ...strayInputs];
+  const groups = [config.kafka.group, config.executor.group];
+  const shared = await findSharedGroups(kafkaSettings(config), groups, names);
+  const warnings = [...topicWarnings(facts, keepMs), ...strayInputs, ...shared];
   if (warnings.length > 0) return { warnings };
   return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
 }
@@ -214,8 +218,10 @@ async function assertNeedsNone(config: Config): Promise<void> {
 async function redisLines(config: Config) {
   const redis = await openRedis(config, quietLogger);
   if (redis === null) return null;
+  const newKafka = () => createKafka(kafkaSettings(config), quietLogger);
   try {
-    const { mark } = await redis.checkpoints.load(0);
+    const clusterId = await new KafkaTopicAdmin(newKafka).clusterId();
+    const { mark } = await redis.checkpoints({ clusterId }).load(0);
     const none = "no checkpoint of partition 0 yet: they are written as the journal grows";
     return [mark === null ? `it answers; ${none}, and when a gate ends` : "it answers"];
   } finally {

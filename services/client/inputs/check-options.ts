@@ -25,7 +25,10 @@ function sharedProblem({
   token,
 }: Shared): string | undefined {
   const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
-  if (secret !== undefined && !secrets.every((one) => typeof one === "string" || one instanceof Uint8Array)) {
+  if (
+    secret !== undefined &&
+    !secrets.every((one) => typeof one === "string" || one instanceof Uint8Array)
+  ) {
     return "`secret` must be text or bytes: await it if it is a promise";
   }
   if (token !== undefined && typeof token !== "function" && !isText(token)) {

@@ -159,7 +159,7 @@ export async function openBenchGate(
     sessionTimeoutMs: SESSION_MS,
     heartbeatIntervalMs: HEARTBEAT_MS,
     transactionTimeoutMs: TRANSACTION_MS,
-    checkpoints: () => redis?.checkpoints ?? null,
+    checkpoints: (log) => redis?.checkpoints(log) ?? null,
     warmUpMs: WARM_UP_MS,
     tuning: {
       batch: { inputsMax: INPUTS_MAX, bytesMax: BYTES_MAX },
@@ -174,7 +174,8 @@ export async function openBenchGate(
   return { gate, close };
 }
 
-async function redisOf({ redisUrl, group }: BenchSettings, logger: Logger) {
+async function redisOf(settings: BenchSettings, logger: Logger) {
+  const { redisUrl, group } = settings;
   if (redisUrl === undefined) return null;
   const { RedisClient } = await import("../../../services/adapters/redis/redis-client.ts");
   const { RedisCheckpoints } = await import(
@@ -189,5 +190,10 @@ async function redisOf({ redisUrl, group }: BenchSettings, logger: Logger) {
     },
     logger,
   );
-  return { client, checkpoints: new RedisCheckpoints({ client, group, loadMsMax: LOAD_MS_MAX }) };
+  const topic = topicsOf(settings).decisions;
+  const checkpoints = ({ clusterId }: { readonly clusterId: string }) =>
+    new RedisCheckpoints({
+      ...{ client, scope: { clusterId, topic, group }, loadMsMax: LOAD_MS_MAX },
+    });
+  return { client, checkpoints };
 }

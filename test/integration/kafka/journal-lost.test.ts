@@ -57,7 +57,9 @@ async function makeDeployment(): Promise<Deployment> {
   );
   onTestFinished(() => client.close());
   const topic = names.decisions;
-  return { prefix, group, heads: (log) => new RedisHeads({ client, log, group, topic }) };
+  const heads: Deployment["heads"] = (log) =>
+    new RedisHeads({ client, log, scope: { clusterId: log.clusterId, topic, group } });
+  return { prefix, group, heads };
 }
 
 async function startGate(

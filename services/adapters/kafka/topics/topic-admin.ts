@@ -33,6 +33,11 @@ export class KafkaTopicAdmin {
     return await this.#with(async (admin) => (await admin.describeCluster()).brokers.length);
   }
 
+  /** The id that the brokers gave the cluster. */
+  async clusterId(): Promise<string> {
+    return await this.#with(async (admin) => (await admin.describeCluster()).clusterId);
+  }
+
   /**
    * Creates topics and waits until the brokers know them and their leaders. kafkajs' own wait fails
    * with code 3, although the topics exist, where it asks a broker that does not know them yet.
