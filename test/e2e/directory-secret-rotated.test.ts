@@ -1,13 +1,12 @@
 // The steps of docs/recovery.md, "Rotate the secret", on the directory of an embedded gate.
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCallgate } from "../../services/library/callgate.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
+import { runSteps, stepsOf } from "../support/page-steps.ts";
 import { runCallgate } from "../support/run-callgate.ts";
 
-const PAGE = readFileSync(new URL("../../docs/recovery.md", import.meta.url), "utf8");
 const OLD = "the old secret, which is long enough";
 const NEW = "the new secret, which is long enough";
 
@@ -16,13 +15,6 @@ const callOf = (order: string, callId = `call-${order}`) => ({
   arguments: { order },
 });
 
-/** The lines that the page tells to run. */
-function stepsOfPage(): string {
-  const [, block = ""] = /```sh\n(\s+umask 077\n[^`]*)```/.exec(PAGE) ?? [];
-  expect(block).toContain("openssl rand");
-  return block;
-}
-
 test("a secret above the old one makes new keys, and repeats keep theirs", async () => {
   const directory = makeDirectory();
   const dataDir = join(directory, ".callgate");
@@ -30,7 +22,8 @@ test("a secret above the old one makes new keys, and repeats keep theirs", async
   const before = await gate.propose(callOf("a"));
   await gate.close();
 
-  execFileSync("sh", ["-ec", stepsOfPage()], { cwd: directory });
+  const [steps] = stepsOf("recovery.md", "### A directory of an embedded gate");
+  await runSteps(steps, directory);
   const again = await openGate({ dataDir });
   expect(await again.propose(callOf("a"))).toMatchObject({
     ...{ repeated: true, idempotencyKey: before.idempotencyKey },
