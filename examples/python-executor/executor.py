@@ -1,8 +1,8 @@
 """Runs allowed calls with the functions of handlers.py, and reports how they end.
 
 It keeps the rules of docs/executor-protocol.md; `callgate conformance executor` tests that. An error that
-it does not understand ends the process: whoever starts it again makes it take over from itself. With a
-schema registry, let AvroDeserializer and AvroSerializer of confluent-kafka read and write the records.
+it does not understand ends the process: whoever starts it again makes it take over from itself. For a schema
+registry, let AvroDeserializer and AvroSerializer of confluent-kafka stand in `decode` and `result_record`.
 """
 
 import hashlib
@@ -24,6 +24,8 @@ from fastavro.schema import fingerprint, to_parsing_canonical_form
 from handlers import HANDLERS, NoEffect
 
 ENV = os.environ
+if "CALLGATE_REGISTRY_URL" in ENV:  # a start that cannot be read would be overlooked, and run again
+    raise SystemExit("this example reads no records of a schema registry: its first lines say what to change")
 PREFIX = ENV.get("CALLGATE_KAFKA_TOPIC_PREFIX", "toolcalls")
 ALLOWED, RESULTS = f"{PREFIX}.allowed.v1", f"{PREFIX}.results.v1"
 APP = ENV.get("CALLGATE_KAFKA_APP", "callgate" if PREFIX == "toolcalls" else f"callgate-{PREFIX}")
@@ -34,10 +36,11 @@ EXECUTOR_ID = str(uuid.uuid4())  # of this process
 LOOK_BACK_MS = 25 * 3_600_000  # calls are begun within a day; one hour for clocks that differ
 END_WITHIN_S = 8
 OUTPUT_BYTES_MAX = 65_536
-KAFKA = {"bootstrap.servers": ENV["CALLGATE_KAFKA_BROKERS"]}
-READ = {**KAFKA, "group.id": GROUP, "enable.auto.commit": False}
+BROKERS = {"bootstrap.servers": ENV["CALLGATE_KAFKA_BROKERS"]}
+READ = {**BROKERS, "group.id": GROUP, "enable.auto.commit": False}
+WRITE = {**BROKERS, "enable.idempotence": True, "linger.ms": 0}
 
-reports = Producer({**KAFKA, "enable.idempotence": True, "message.timeout.ms": 0})  # 0: retries for ever
+reports = Producer({**WRITE, "message.timeout.ms": 0})  # 0: it retries for ever
 threads = ThreadPoolExecutor(max_workers=256)
 running = set()  # decision ids of the calls that this process has claimed and not reported
 owners = {}  # by partition
@@ -47,8 +50,8 @@ stopping = threading.Event()
 def load_schema(path):
     """Returns the first ten bytes of the records that are written with the schema, and the schema."""
     schema = json.loads(path.read_text())
-    print_of = fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO")
-    return b"\xc3\x01" + bytes.fromhex(print_of), fastavro.parse_schema(schema)
+    crc = fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO")
+    return b"\xc3\x01" + bytes.fromhex(crc), fastavro.parse_schema(schema)
 
 
 RESULT_PREFIX, RESULT = load_schema(SCHEMAS / "result.avsc")
@@ -113,7 +116,7 @@ class Owner(threading.Thread):
 
     def take_over(self):
         """Fences the owner before, and reads its results, also behind a transaction that is open now."""
-        self.claims = Producer({**KAFKA, "transactional.id": f"{APP}.{GROUP}.{self.partition}", "linger.ms": 0})
+        self.claims = Producer({**WRITE, "transactional.id": f"{APP}.{GROUP}.{self.partition}"})
         self.claims.init_transactions()
         still_running = set(running)
         whole = Consumer({**READ, "isolation.level": "read_uncommitted"})
@@ -142,7 +145,7 @@ class Owner(threading.Thread):
             running.discard(decision_id)
 
     def claim(self, call):
-        """An error, also one that leaves open whether it is written, ends this owner: the call does not run."""
+        """After an error, also one that leaves open whether it is written, the call does not run."""
         while self.known and next(iter(self.known.values())) < now_ms() - LOOK_BACK_MS:
             del self.known[next(iter(self.known))]
         self.known[call["decisionId"]] = now_ms()
@@ -179,11 +182,12 @@ def run_handler(call):
     try:
         text = json.dumps(HANDLERS[call["call"]["tool"]](arguments, call), ensure_ascii=False).encode()
     except Exception as error:
-        return {"status": "failed", "error": error, "effect": "none" if isinstance(error, NoEffect) else "possible"}
-    is_long = len(text) > OUTPUT_BYTES_MAX
-    digest = hashlib.sha256(text).hexdigest() if is_long else None  # tells two long outputs apart
-    output = text[:OUTPUT_BYTES_MAX].decode(errors="ignore")
-    return {"status": "succeeded", "basis": "returned", "output": output, "outputDigest": digest, "outputBytes": len(text)}
+        effect = "none" if isinstance(error, NoEffect) else "possible"
+        return {"status": "failed", "error": error, "effect": effect}
+    output = {"output": text[:OUTPUT_BYTES_MAX].decode(errors="ignore"), "outputBytes": len(text)}
+    if len(text) > OUTPUT_BYTES_MAX:  # the digest tells two long outputs apart
+        output["outputDigest"] = hashlib.sha256(text).hexdigest()
+    return {"status": "succeeded", "basis": "returned", **output}
 
 
 def now_ms():

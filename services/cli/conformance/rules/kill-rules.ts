@@ -8,7 +8,7 @@ import type { Bench, Rule } from "./rule.ts";
 /** Kills end when so many of them found the transaction of the claim open. */
 const OPEN_CLAIMS = 2;
 const CLAIM_KILLS_MAX = 6;
-const CLAIMED_CALLS = 12;
+const CLAIMED_CALLS = 24;
 const CLAIM_LOOK_MS = 8;
 const SETTLE_MS = 20;
 const REPORT_KILLS = 3;
