@@ -8,6 +8,7 @@ import { addBacktest } from "./commands/backtest.ts";
 import type { Cli } from "./commands/cli.ts";
 import { addCluster } from "./commands/cluster.ts";
 import { addCompletion } from "./commands/completion.ts";
+import { addConformance } from "./commands/conformance.ts";
 import { addDemo, addDev } from "./commands/embedded.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addConfig, addExecutor, addGate } from "./commands/processes.ts";
@@ -26,7 +27,7 @@ Try:
   callgate policy lint --policy policy.yaml        look for mistakes in it
   callgate replay calls.jsonl --policy policy.yaml try it on recorded conversations
 
-Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, demo --config), 2 wrong usage or input, 3 environment error (machine, disk, cluster).`;
+Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, conformance, demo --config), 2 wrong usage or input, 3 environment error (machine, disk, cluster).`;
 
 export async function runCli(args: readonly string[], rawTerminal: Terminal): Promise<ExitCode> {
   const terminal = escapedTerminal(rawTerminal, writesJson(args));
@@ -85,6 +86,7 @@ function createProgram(cli: Cli, json: boolean): Command {
   addCalls(program, cli);
   addGate(program, cli);
   addExecutor(program, cli);
+  addConformance(program, cli);
   addConfig(program, cli);
   addAnalytics(program, cli);
   addCluster(program, cli);

@@ -70,8 +70,16 @@ export function withSecret(
   keyId: string,
   secrets: ReadonlyMap<string, Uint8Array>,
 ): GatePolicy {
-  const sealing = createSealing(keyId, secrets);
-  return { ...policy, compiled: { ...policy.compiled, keyId, sealing } };
+  return { ...policy, compiled: sealedWith(policy.compiled, keyId, secrets) };
+}
+
+/** The same policy with another current secret; see `withSecret`. */
+export function sealedWith(
+  policy: CompiledPolicy,
+  keyId: string,
+  secrets: ReadonlyMap<string, Uint8Array>,
+): CompiledPolicy {
+  return { ...policy, keyId, sealing: createSealing(keyId, secrets) };
 }
 
 /** The policy for a journal whose sensitive values are digests already. */

@@ -25,6 +25,7 @@ import {
   type KafkaGateOptions,
   openKafkaGate,
 } from "./open-kafka-gate.ts";
+import { rotateSecrets } from "./rotate-secrets.ts";
 import { WatchedKeys } from "./watched-keys.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
 
@@ -38,7 +39,7 @@ export async function runGate(file: string | undefined, output: ProcessOutput): 
 
 async function startGate(context: ProcessContext): Promise<RunningService> {
   const { config, logger, metrics, signal, fail, waitsFor } = context;
-  const secrets = openSecrets(config);
+  const { store: secrets, timed } = openSecrets(config, systemClock.nowMs());
   const keyId = secrets.currentKeyId;
   const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
   const keys = await WatchedKeys.open(config.gate, logger);
@@ -57,7 +58,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     authority: keys?.authority,
     ...groupOf(config),
     secrets,
-    checkpoints: () => redis?.checkpoints ?? null,
+    checkpoints: (log) => redis?.checkpoints(log) ?? null,
     heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),
@@ -70,6 +71,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   waitsFor(`membership in the group \`${config.kafka.group}\``);
   await Promise.race([gate.host.start(), aborted(signal)]);
   policy.watch((next) => takeOver(gate, next));
+  const stopRotation = rotateSecrets({ secrets, timed, policy, clock: systemClock });
   keys?.watch();
   return {
     ready: () => {
@@ -77,6 +79,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
       return { ok: ready, detail };
     },
     close: async () => {
+      stopRotation();
       await Promise.all([gate.stop(), policy.close(), keys?.close()]);
       redis?.close();
       close();

@@ -10,7 +10,7 @@ import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { ExitError, usageError } from "../process/exit-error.ts";
 import { type ReloadReason, WatchedFiles } from "../process/watched-files.ts";
 import type { Logger } from "../runtime/ports.ts";
-import { type GatePolicy, openPolicy, withSecret } from "./gate-policy.ts";
+import { type GatePolicy, openPolicy, sealedWith, withSecret } from "./gate-policy.ts";
 
 export type WatchedPolicyParts = {
   readonly config: Config["policy"];
@@ -62,6 +62,16 @@ export class WatchedPolicy {
     this.#files.watch((reason) => this.#load(reason), { looks });
   }
 
+  /** Decides on by the same policy, with the secret that is current now. Never rejects. */
+  async renewSecret(): Promise<void> {
+    const { secrets, logger } = this.#parts;
+    const next = sealedWith(this.#current, secrets.currentKeyId, secrets.byKeyId);
+    const problems = await this.#takeOver(next).catch((error: unknown) => [String(error)]);
+    if (problems.length > 0) return this.#refuse("secret", problems);
+    this.#current = next;
+    logger.info("makes keys with another secret", { keyId: next.keyId });
+  }
+
   close(): Promise<void> {
     return this.#files.close();
   }
@@ -78,12 +88,14 @@ export class WatchedPolicy {
       this.#current = compiled;
       logger.info("decides by another policy", { why, revision: compiled.revision, before });
       this.#countLoad("loaded");
+      // The secret may have changed while the files were read.
+      if (compiled.keyId !== this.#parts.secrets.currentKeyId) await this.renewSecret();
     } catch (error) {
       this.#refuse(why, error instanceof ExitError ? error.lines : [String(error)]);
     }
   }
 
-  #refuse(why: ReloadReason, problems: readonly string[]): void {
+  #refuse(why: ReloadReason | "secret", problems: readonly string[]): void {
     const { logger } = this.#parts;
     for (const problem of problems)
       logger.error("the new policy was not accepted", { why, problem });

@@ -2,12 +2,13 @@ import { formatConfigProblem } from "../adapters/config/config-problem.ts";
 import type { Config } from "../adapters/config/config-schema.ts";
 import { configOf } from "../adapters/config/load-config.ts";
 import { readEnv } from "../adapters/config/read-env.ts";
-import { secretFrom } from "../adapters/config/secret-file.ts";
+import { secretsFrom } from "../adapters/config/secret-file.ts";
 import { createTelemetry } from "../adapters/opentelemetry/open-telemetry.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import type { Callgate } from "../client/api/callgate.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
 import type { ConnectOptions } from "../client/api/connect-types.ts";
+import type { SecretOption } from "../client/api/gate-types.ts";
 import { composeCallgate } from "../client/compose-callgate.ts";
 import { GateClient } from "../client/gate-client.ts";
 import { linkToRemote } from "../client/remote-link.ts";
@@ -44,11 +45,12 @@ function checkedConfig({ kafka, registry }: ConnectOptions): Config {
   throw new CallgateError("invalid_input", lines.join("\n"));
 }
 
-function secretsOf(secret: string | Uint8Array | undefined): ReadonlyMap<string, Uint8Array> {
+function secretsOf(secret: SecretOption | undefined): ReadonlyMap<string, Uint8Array> {
   if (secret === undefined) return new Map();
-  const result = secretFrom(secret);
+  const result = secretsFrom(secret);
   if (!result.ok) throw new CallgateError("secret_unreadable", result.problem.message);
-  return new Map([[result.secret.keyId, result.secret.bytes]]);
+  const all = [result.secret, ...result.earlier];
+  return new Map(all.map(({ keyId, bytes }) => [keyId, bytes] as const));
 }
 
 async function opened(

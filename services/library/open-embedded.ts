@@ -2,7 +2,7 @@
 import type { SecretStore } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
-import type { PolicyListener, PolicyReload } from "../client/api/gate-types.ts";
+import type { PolicyListener, PolicyReload, SecretOption } from "../client/api/gate-types.ts";
 import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
@@ -44,7 +44,7 @@ export type EmbeddedOptions = {
   readonly normalizers?: CustomNormalizers | undefined;
   /** Default `.callgate`; false: nothing is stored on disk. */
   readonly dataDir?: string | false | undefined;
-  readonly secret?: string | Uint8Array | undefined;
+  readonly secret?: SecretOption | undefined;
   /** Absent: everybody who proposes is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;

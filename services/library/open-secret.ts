@@ -6,27 +6,30 @@ import {
   SECRET_FILE,
   type SecretResult,
   type SecretStore,
-  secretFrom,
+  secretsFrom,
 } from "../adapters/config/secret-file.ts";
 import { CallgateError } from "../client/api/callgate-error.ts";
+import type { SecretOption } from "../client/api/gate-types.ts";
 
 /**
  * @param isNew nothing was decided there yet, so a secret may be generated.
  * @throws CallgateError `secret_unreadable`
  */
 export function openSecret(
-  secret: string | Uint8Array | undefined,
+  secret: SecretOption | undefined,
   dataDir: string | false,
   isNew: boolean,
 ): SecretStore {
   const result: SecretResult =
     secret !== undefined
-      ? secretFrom(secret)
+      ? secretsFrom(secret)
       : dataDir === false
-        ? { ok: true, secret: makeSecret() }
+        ? { ok: true, secret: makeSecret(), earlier: [] }
         : openSecretFile(dataDir, isNew);
-  if (result.ok)
-    return registerSecrets(result.secret, [], secretRemedy(secret !== undefined, dataDir));
+  if (result.ok) {
+    const remedy = secretRemedy(secret !== undefined, dataDir);
+    return registerSecrets(result.secret, result.earlier, remedy);
+  }
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }

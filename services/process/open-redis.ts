@@ -15,7 +15,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const LOAD_MS_MAX = 30_000;
 
 export type OpenedRedis = {
-  readonly checkpoints: CheckpointStore;
+  readonly checkpoints: (log: Pick<Log, "clusterId">) => CheckpointStore;
   /** The store of how far the journal of a log had come. */
   readonly heads: (log: Pick<Log, "clusterId" | "topicId">) => RedisHeads;
   close(): void;
@@ -42,11 +42,15 @@ export async function openRedis(config: Config, logger: Logger): Promise<OpenedR
   const { RedisCheckpoints } = await import("../adapters/redis/redis-checkpoints.ts");
   const { RedisHeads } = await import("../adapters/redis/redis-heads.ts");
   const client = new RedisClient(options, logger);
-  const checkpoints = new RedisCheckpoints({ client, group: kafka.group, loadMsMax: LOAD_MS_MAX });
   const { group } = kafka;
   const topic = topicNamesOf(config)[JOURNAL_TOPIC];
-  const heads: OpenedRedis["heads"] = (log) => new RedisHeads({ client, log, group, topic });
-  return { checkpoints, heads, close: () => client.close() };
+  return {
+    checkpoints: ({ clusterId }) =>
+      new RedisCheckpoints({ client, scope: { clusterId, topic, group }, loadMsMax: LOAD_MS_MAX }),
+    heads: (log) =>
+      new RedisHeads({ client, log, scope: { clusterId: log.clusterId, topic, group } }),
+    close: () => client.close(),
+  };
 }
 
 function tlsOf(ssl: NonNullable<Config["redis"]>["ssl"]): RedisTls {

@@ -10,7 +10,7 @@ import {
   decodeRefused,
   encodeAlert,
 } from "./decode-outputs.ts";
-import { encodeDeadLetter, encodeDecision, type Secrets } from "./encode-outputs.ts";
+import { encodeAllowed, encodeDeadLetter, encodeDecision, type Secrets } from "./encode-outputs.ts";
 import { looksLikeJson, wireId } from "./framing.ts";
 import { decodeJournal, encodeJournal } from "./journal.ts";
 import type { Alert, AllowedCall, HeldCall, RefusedCall } from "./output-records.ts";
@@ -30,6 +30,8 @@ export interface ClientCodec {
   encodeResult(result: ResultInput): Uint8Array;
   encodeVerdict(verdict: VerdictInput | TickInput): Uint8Array;
   encodeAlert(alert: Alert): Uint8Array;
+  /** For programs that stand in for a gate: a gate writes its own decisions. */
+  encodeAllowed(call: AllowedCall): Uint8Array;
   /**
    * @throws PoisonRecordError where the bytes are no such record; so do all methods that decode.
    */
@@ -74,6 +76,7 @@ export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
     encodeResult: (result) => encodeResult(types, result),
     encodeVerdict: (verdict) => encodeVerdict(types, verdict),
     encodeAlert: (alert) => encodeAlert(types, alert),
+    encodeAllowed: (call) => encodeAllowed(types, call),
     decodeAllowed: (value) => decodeAllowed(types, value),
     decodeRefused: (value) => decodeRefused(types, value),
     decodeHeld: (value) => decodeHeld(types, value),

@@ -78,7 +78,7 @@ export function encodeDecision(
   switch (event.type) {
     case "allowed": {
       const call = allowedCall(secrets, event, inputOffset);
-      return { topic: "allowed", value: types["allowed-call"].encode(call) };
+      return { topic: "allowed", value: encodeAllowed(types, call) };
     }
     case "refused": {
       const value = types["refused-call"].encode(refusedCall(event, inputOffset));
@@ -87,6 +87,11 @@ export function encodeDecision(
     case "held":
       return { topic: "held", value: types["held-call"].encode(heldCall(event, inputOffset)) };
   }
+}
+
+/** @throws FatalError where a field does not fit the schema. */
+export function encodeAllowed(types: RecordTypes, call: AllowedCall): Uint8Array {
+  return types["allowed-call"].encode(call);
 }
 
 function allowedCall(secrets: Secrets, event: CallAllowed, inputOffset: number): AllowedCall {

@@ -47,7 +47,11 @@ async function runRound(url: string, bytes: number): Promise<Round> {
     },
     createTestLogger([]),
   );
-  const store = new RedisCheckpoints({ client, group: "bench", loadMsMax: 60_000 });
+  const store = new RedisCheckpoints({
+    client,
+    scope: { clusterId: "cluster", topic: "decisions", group: "bench" },
+    loadMsMax: 60_000,
+  });
   const first = updateTo(1, blobsAt(CONVERSATIONS, 1, bytes), { replace: true });
   const again = updateTo(2, blobsAt(CONVERSATIONS, 2, bytes));
   let mark: string | null = null;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCallgate } from "../../services/library/callgate.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
+import { runSteps, stepsOf } from "../support/page-steps.ts";
 import { runCallgate } from "../support/run-callgate.ts";
 
 const callOf = (order: number) => ({
@@ -46,6 +47,22 @@ test("a backup made while a gate decides continues elsewhere without duplicates"
   }
   await again.close();
   expect(await runCallgate(["verify", "--data-dir", restored])).toMatchObject({ code: 0 });
+});
+
+test("the steps of the page restore a directory in its place", async () => {
+  const directory = makeDirectory();
+  const dataDir = join(directory, ".callgate");
+  const gate = await openGate({ dataDir });
+  const paid = await gate.propose(callOf(7));
+  const [backUp, restore] = stepsOf("recovery.md", "### An embedded gate");
+  await runSteps(backUp, directory);
+  const later = await gate.propose(callOf(8));
+  await gate.close();
+  await runSteps(restore, directory);
+  const again = await openGate({ dataDir });
+  expect(await again.propose(callOf(7))).toEqual({ ...paid, repeated: true });
+  const { idempotencyKey } = later;
+  expect(await again.propose(callOf(8))).toMatchObject({ repeated: false, idempotencyKey });
 });
 
 test("a backup of a stopped gate is a copy of its files", async () => {

@@ -7,7 +7,7 @@ import ts from "typescript";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NOT_OURS = /^(node_modules|dist|dist-build.*|coverage|\.git|\.callgate)$/;
 const TEXT =
-  /\.(ts|mts|js|mjs|cjs|json|jsonl|md|yaml|yml|avsc|txt|sh)$|^\.ci\/run$|\/\.?[a-z-]+rc$/;
+  /\.(ts|mts|js|py|mjs|cjs|json|jsonl|md|yaml|yml|avsc|txt|sh)$|^\.ci\/run$|\/\.?[a-z-]+rc$/;
 
 /** Paths from the root, with `/`, of every text file that no tool generates. */
 export function listTextFiles(): readonly string[] {

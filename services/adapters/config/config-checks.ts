@@ -5,6 +5,7 @@ import { nameUnder, TOPICS, type Topic } from "../../runtime/topics.ts";
 import { findFileProblems } from "./config-file-problems.ts";
 import { CONFIG_KEYS } from "./config-keys.ts";
 import { isSet, type ReadKey as Read, type UnplacedProblem as Unplaced } from "./config-problem.ts";
+import { checkSecrets } from "./secret-list.ts";
 
 /** @param needs keys that must be set, such as `policy.files`; a secret may be set by its file. */
 export function crossProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
@@ -18,12 +19,14 @@ export function crossProblems(read: Read, needs: readonly string[]): readonly Un
     ...checkTopics(read),
     ...checkTimes(read),
     ...checkSigning(read),
+    ...checkSecrets(read("secrets"), read("secret.value")),
   ];
 }
 
 function missing(read: Read, needs: readonly string[]): readonly Unplaced[] {
   return needs
     .filter((name) => !isSet(read(name)) && !isSet(read(`${name}File`)))
+    .filter((name) => name !== "secret.value" || !isSet(read("secrets")))
     .map((name) => missingKey(name));
 }
 

@@ -5,8 +5,6 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { isSet, type ReadKey as Read, type UnplacedProblem as Unplaced } from "./config-problem.ts";
-import { secretFrom } from "./secret-file.ts";
-import { readSecretText } from "./secret-files.ts";
 
 /** Returns the problem of a file; undefined: none. */
 type CheckFile = (file: string) => string | undefined;
@@ -23,7 +21,6 @@ const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 
 const PROCESS_FILES: readonly FileCheck[] = [
   { key: "policy.files", neededBy: "policy.files", check: checkReadable },
-  { key: "secret.previousFiles", neededBy: "secret.value", check: checkSecret },
   { key: "executor.handlers", neededBy: "executor.handlers", check: checkReadable },
   { key: "gate.proposalKeys", neededBy: "policy.files", check: checkReadable },
 ];
@@ -154,13 +151,6 @@ function checkPem(pattern: RegExp, what: string): CheckFile {
     withReadErrors(file, () =>
       pattern.test(readFileSync(file, "utf8")) ? undefined : `\`${file}\` has no ${what} as PEM`,
     );
-}
-
-function checkSecret(file: string): string | undefined {
-  const text = readSecretText(file);
-  if (!text.ok) return text.message;
-  const secret = secretFrom(text.text);
-  return secret.ok ? undefined : `\`${file}\`: ${secret.problem.message}`;
 }
 
 function withReadErrors(file: string, check: () => string | undefined): string | undefined {

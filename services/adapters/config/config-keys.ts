@@ -11,7 +11,7 @@ export type ConfigKey = {
   readonly name: string;
   /** `CALLGATE_KAFKA_BROKERS` */
   readonly variable: string;
-  readonly type: "text" | "number" | "boolean" | "list";
+  readonly type: "text" | "number" | "boolean" | "list" | "maps";
   /** The default as JSON; null: the key has no default. */
   readonly defaultText: string | null;
   readonly description: string;
@@ -22,6 +22,7 @@ export type ConfigKey = {
 type Node = {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
   readonly default?: unknown;
   readonly description?: string;
   readonly secret?: "whole" | "url";
@@ -59,7 +60,7 @@ function leavesOf(node: Node, path: readonly string[]): readonly ConfigKey[] {
       path,
       name: path.join("."),
       variable: variableOf(path),
-      type: TYPES[node.type ?? "string"] ?? "text",
+      type: node.items?.properties ? "maps" : (TYPES[node.type ?? "string"] ?? "text"),
       defaultText: node.default === undefined ? null : JSON.stringify(node.default),
       description: node.description ?? "",
       secret: node.secret ?? null,

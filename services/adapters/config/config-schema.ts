@@ -70,10 +70,16 @@ const kafka = z.strictObject({
   app: name()
     .default("callgate")
     .describe(
-      "first part of transactional ids: the same for every gate and executor of an installation, and different for each installation on the cluster",
+      "first part of transactional ids: the same for every gate and executor of an installation, and different for each installation on the cluster; with another `kafka.topicPrefix` the default is `callgate-<prefix>`",
     ),
-  group: name().default("callgate-gate").describe("consumer group of the gates, the same for all"),
-  topicPrefix: topicPrefix().default("toolcalls").describe("prefix of the topic names"),
+  group: name()
+    .default("callgate-gate")
+    .describe(
+      "consumer group of the gates, the same for all; `<kafka.app>-gate` where that is set",
+    ),
+  topicPrefix: topicPrefix()
+    .default("toolcalls")
+    .describe("prefix of the topic names: each environment on a cluster has its own"),
   topics: z.strictObject(topicNames).prefault({}),
   ssl: ssl.prefault({}),
   sasl: sasl.optional(),
@@ -133,10 +139,25 @@ const gateSecret = z.strictObject({
       "secret for idempotency keys and digests of sensitive arguments; at least 16 characters",
     ),
   valueFile: path().optional().describe("file that contains `value`"),
-  previousFiles: paths()
-    .default([])
-    .describe("files of earlier secrets, whose keys and digests stay valid"),
 });
+
+/** Like `gateSecret`, for the time in which one secret replaces another. */
+const gateSecrets = z
+  .array(
+    z.strictObject({
+      id: name(),
+      value: z.string().optional(),
+      valueFile: text().optional(),
+      from: z.iso
+        .datetime({ offset: true, error: "must be a time\nwrite it like `2026-12-01T09:00:00Z`" })
+        .optional(),
+    }),
+  )
+  .default([])
+  .meta({ secret: "whole" } satisfies LeafMeta)
+  .describe(
+    "several secrets, instead of `secret`: maps with `id`, `value` or `valueFile`, and `from`; the latest begun makes new keys, all stay valid",
+  );
 
 const http = z.strictObject({
   host: hostName().default("127.0.0.1").describe("address that serves health and metrics"),
@@ -189,7 +210,9 @@ const gate = z.strictObject({
 });
 
 const executor = z.strictObject({
-  group: name().default("callgate-executor").describe("consumer group of the executors"),
+  group: name()
+    .default("callgate-executor")
+    .describe("consumer group of the executors; `<kafka.app>-executor` where that is set"),
   handlers: path().optional().describe("module that exports the handlers"),
   parallelCalls: z
     .int()
@@ -216,6 +239,7 @@ export const configSchema = z.strictObject({
   redis: redis.optional(),
   policy: policy.prefault({}),
   secret: gateSecret.prefault({}),
+  secrets: gateSecrets,
   http: http.prefault({}),
   log: log.prefault({}),
   gate: gate.prefault({}),

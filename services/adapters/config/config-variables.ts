@@ -75,6 +75,8 @@ function parsedText(key: ConfigKey, text: string): unknown {
       return text;
     case "list":
       return text.split(",").map((item) => item.trim());
+    case "maps":
+      return listOf(text);
     case "boolean":
       return SPELLINGS.get(text.toLowerCase());
     case "number":
@@ -82,7 +84,22 @@ function parsedText(key: ConfigKey, text: string): unknown {
   }
 }
 
+/** Undefined: no list in JSON. */
+function listOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const WANTED: Partial<Record<ConfigKey["type"], string>> = {
+  number: "a whole number",
+  maps: "a list of maps in JSON",
+};
+
 function wrongText({ variable, name, type }: ConfigKey): ConfigProblem {
-  const wanted = type === "number" ? "a whole number" : "true or false";
+  const wanted = WANTED[type] ?? "true or false";
   return { where: variable, key: name, message: `must be ${wanted}`, remedy: `write ${wanted}` };
 }

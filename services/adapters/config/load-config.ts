@@ -10,8 +10,10 @@ import { CONFIG_KEYS } from "./config-keys.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 import { type Config, configSchema } from "./config-schema.ts";
 import { readVariables } from "./config-variables.ts";
+import { fillNames } from "./derived-names.ts";
 import { describeConfigIssue } from "./describe-config-issue.ts";
 import { readSecretText, SECRET_FILE_KEYS } from "./secret-files.ts";
+import { fillSecretList, resolveSecretFiles } from "./secret-list.ts";
 
 export type ConfigSource = {
   /** Path of the file; undefined: no file. */
@@ -73,6 +75,7 @@ function plainCopy(values: object): Values {
 
 function checked(draft: Draft, needs: readonly string[]): ConfigResult {
   fillSecrets(draft);
+  fillNames(draft.values);
   const result = configSchema.safeParse(draft.values);
   // Where the file could not be read, problems of missing keys would be misleading.
   if (!draft.isUnread) draft.problems.push(...problemsOf(draft, result.error?.issues ?? [], needs));
@@ -98,6 +101,7 @@ function problemsOf(
 
 /** Resolves paths against the directory of the configuration file. */
 function resolvePaths(draft: Draft, directory: string): void {
+  resolveSecretFiles(draft.values, directory);
   for (const { path, isPath } of CONFIG_KEYS) {
     if (!isPath) continue;
     const value = valueAt(draft.values, path);
@@ -128,6 +132,9 @@ function overlay(draft: Draft, variables: ReadonlyMap<string, string>): void {
 }
 
 function fillSecrets(draft: Draft): void {
+  for (const problem of fillSecretList(draft.values)) {
+    draft.problems.push({ where: locate(draft, problem.key), ...problem });
+  }
   for (const { key, of } of SECRET_FILE_KEYS) {
     const file = valueAt(draft.values, key.path);
     if (typeof file !== "string") continue;

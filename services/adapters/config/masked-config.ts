@@ -20,7 +20,10 @@ function masked(value: unknown, path: readonly string[]): unknown {
   return Object.fromEntries(entries);
 }
 
-function maskedLeaf({ secret }: ConfigKey, value: unknown): unknown {
+function maskedLeaf({ secret, type }: ConfigKey, value: unknown): unknown {
+  if (type === "maps" && secret !== null && Array.isArray(value)) {
+    return value.map((one: object) => ("value" in one ? { ...one, value: MASK } : one));
+  }
   if (secret === null || typeof value !== "string") return value;
   return secret === "whole" ? MASK : maskedUrl(value);
 }

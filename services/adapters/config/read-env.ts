@@ -37,6 +37,13 @@ export function readConfigVariables(): ReadonlyMap<string, string> {
   return variables;
 }
 
+/** The environment for a process that this one starts, with variables added or replaced. */
+export function environmentWith(
+  variables: Readonly<Record<string, string>>,
+): Readonly<Record<string, string | undefined>> {
+  return { ...process.env, ...variables };
+}
+
 /** An empty variable counts as not set. */
 function dropEmpty(text: string | undefined): string | undefined {
   return text === undefined || text === "" ? undefined : text;

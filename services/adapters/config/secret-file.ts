@@ -16,8 +16,11 @@ export type Secret = { readonly keyId: string; readonly bytes: Uint8Array };
 /** Why no secret is available; `cause` is the system's error, if there is one. */
 export type SecretProblem = { readonly message: string; readonly cause?: unknown };
 
+/** The current secret, and those that it has replaced. */
+export type SecretsInOrder = { readonly secret: Secret; readonly earlier: readonly Secret[] };
+
 export type SecretResult =
-  | { readonly ok: true; readonly secret: Secret }
+  | ({ readonly ok: true } & SecretsInOrder)
   | { readonly ok: false; readonly problem: SecretProblem };
 
 /** Makes a secret from a value. The key id is derived from it and does not reveal it. */
@@ -28,7 +31,28 @@ export function secretFrom(value: string | Uint8Array): SecretResult {
     return { ok: false, problem: { message } };
   }
   const keyId = sha256Hex("callgate.keyid/1", bytes).slice(0, KEY_ID_DIGITS);
-  return { ok: true, secret: { keyId, bytes } };
+  return { ok: true, secret: { keyId, bytes }, earlier: [] };
+}
+
+type SecretValue = string | Uint8Array;
+
+/** Makes secrets of the values: of the first one the current secret. */
+export function secretsFrom(secret: SecretValue | readonly SecretValue[]): SecretResult {
+  const values = typeof secret === "string" || secret instanceof Uint8Array ? [secret] : secret;
+  const earlier: Secret[] = [];
+  for (const value of values.slice(1)) {
+    const made = secretFrom(value);
+    if (!made.ok) return made;
+    earlier.push(made.secret);
+  }
+  const current = secretFrom(values[0] ?? "");
+  return current.ok ? { ...current, earlier } : current;
+}
+
+/** The lines of a file `secret`: the current secret, and below it those that it has replaced. */
+export function secretsOfFile(text: string): SecretResult {
+  const lines = text.split("\n").map((line) => line.trim());
+  return secretsFrom(lines.filter((line) => line !== ""));
 }
 
 /** Creates a random secret, for a gate without storage. */
@@ -49,7 +73,7 @@ export function openSecretFile(dataDir: string, mayCreate: boolean): SecretResul
     makeDirectory(dataDir, 0o700);
     const text = readText(path) ?? (mayCreate ? writeText(path) : undefined);
     if (text === undefined) return failed(`the secret \`${path}\` is missing. ${WAY_OUT}`);
-    const secret = secretFrom(text.trim());
+    const secret = secretsOfFile(text);
     return secret.ok ? secret : failed(`\`${path}\` does not hold a secret. ${WAY_OUT}`);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -97,23 +121,31 @@ function codeOf(error: unknown): unknown {
 
 /** The secrets of a gate: their fingerprints for the journal, and their bytes. */
 export type SecretStore = RegisteredSecrets & {
+  /** Makes another of the secrets the current one. */
+  use(keyId: string): void;
   /** By key id. Substitutes of lost secrets are added when the journal names them. */
   readonly byKeyId: ReadonlyMap<string, Uint8Array>;
 };
 
 /**
- * @param previous earlier secrets.
+ * @param others earlier secrets, and those that are not in force yet.
  * @param remedy see `RegisteredSecrets`.
  */
 export function registerSecrets(
   current: Secret,
-  previous: readonly Secret[],
+  others: readonly Secret[],
   remedy: string,
 ): SecretStore {
-  const all = [...previous, current];
+  const all = [...others, current];
+  let currentKeyId = current.keyId;
   const byKeyId = new Map(all.map(({ keyId, bytes }) => [keyId, bytes] as const));
   return {
-    currentKeyId: current.keyId,
+    get currentKeyId() {
+      return currentKeyId;
+    },
+    use: (keyId) => {
+      currentKeyId = keyId;
+    },
     fingerprints: new Map(all.map((secret) => [secret.keyId, fingerprintOf(secret)] as const)),
     remedy,
     byKeyId,

@@ -17,6 +17,7 @@ const EARLIEST = "-2";
 const READ_UNCOMMITTED = 0;
 const READ_COMMITTED = 1;
 const UNKNOWN_TOPIC = 3;
+const GROUP_COORDINATOR = 0;
 const TRANSACTION_COORDINATOR = 1;
 
 /**
@@ -104,6 +105,17 @@ export class ClusterLink {
       groupId: transactionalId,
       coordinatorType: TRANSACTION_COORDINATOR,
     });
+  }
+
+  /** Lets all members of a consumer group leave it, as if their sessions were over. */
+  async removeMembers(groupId: string): Promise<void> {
+    const coordinator = await this.#cluster.findGroupCoordinator({
+      ...{ groupId, coordinatorType: GROUP_COORDINATOR },
+    });
+    const { groups } = await coordinator.describeGroups({ groupIds: [groupId] });
+    for (const { memberId } of groups.flatMap(({ members }) => members)) {
+      await coordinator.leaveGroup({ groupId, memberId });
+    }
   }
 
   async close(): Promise<void> {

@@ -12,13 +12,13 @@ import type {
   SeenCheckpoint,
 } from "../../runtime/ports.ts";
 import type { RedisClient } from "./redis-client.ts";
+import { checkpointKey, type RedisScope } from "./redis-scope.ts";
 import { SAVE_SCRIPT } from "./save-script.ts";
 import { type SaveStep, stepsOf } from "./save-steps.ts";
 
 export type RedisCheckpointsOptions = {
   readonly client: RedisClient;
-  /** Consumer group of the gate: gates of different groups may share a server. */
-  readonly group: string;
+  readonly scope: RedisScope;
   /** Longest load; a replay of the journal is faster than a longer one. */
   readonly loadMsMax: number;
 };
@@ -54,7 +54,7 @@ const NEVER_SEEN: LastSeen = { mark: null, offset: -1, unknownSaves: [] };
 const META_FIELDS = ["m", "w", "i", "h", "n", "s", "u"] as const;
 
 /**
- * Checkpoints on a Redis server: one hash `cg:{<group>.<partition>}` for each partition, which
+ * Checkpoints on a Redis server: one hash for each partition (redis-scope.ts), which
  * exists or is lost as a whole, and is on one node. save-script.ts describes its fields.
  */
 export class RedisCheckpoints implements CheckpointStore {
@@ -251,7 +251,7 @@ export class RedisCheckpoints implements CheckpointStore {
   }
 
   #key(partition: number): string {
-    return `cg:{${this.#options.group}.${partition}}`;
+    return checkpointKey(this.#options.scope, partition);
   }
 }
 

@@ -8,14 +8,12 @@ import {
 import type { Log } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import type { RedisClient } from "./redis-client.ts";
+import { checkpointKey, headKey, type RedisScope } from "./redis-scope.ts";
 
 export type RedisHeadsOptions = {
   readonly client: RedisClient;
   readonly log: Pick<Log, "clusterId" | "topicId">;
-  /** Consumer group of the gate. */
-  readonly group: string;
-  /** The journal topic's name on the cluster, which stays when the topic is created anew. */
-  readonly topic: string;
+  readonly scope: RedisScope;
 };
 
 const REMEDY =
@@ -38,8 +36,7 @@ return 1
 `;
 
 /**
- * Heads on a Redis server, each in one text `cg:head:{<group>.<partition>}:<cluster>:<topic>`. In
- * addition, the header of the partition's checkpoint shows how far the same topic had come.
+ * Heads on a Redis server, each in one text (redis-scope.ts). In addition, the header of the partition's checkpoint shows how far the same topic had come.
  */
 export class RedisHeads implements HeadStore {
   readonly remedy = REMEDY;
@@ -94,12 +91,11 @@ export class RedisHeads implements HeadStore {
   }
 
   #key(partition: number): string {
-    const { group, log, topic } = this.#options;
-    return `cg:head:{${group}.${partition}}:${log.clusterId}:${topic}`;
+    return headKey(this.#options.scope, partition);
   }
 
   #checkpointKey(partition: number): string {
-    return `cg:{${this.#options.group}.${partition}}`;
+    return checkpointKey(this.#options.scope, partition);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
 import { readRange } from "../../adapters/kafka/records/read-range.ts";
+import { KafkaTopicAdmin } from "../../adapters/kafka/topics/topic-admin.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
 import {
   describeOpen,
@@ -15,7 +16,7 @@ import { EXIT_OK, type ExitCode, ExitError, environmentError } from "../../proce
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
 import { openConfig } from "../../process/open-config.ts";
 import { openRedis } from "../../process/open-redis.ts";
-import { openSecrets } from "../../process/open-secrets.ts";
+import { hasSecrets, openSecrets } from "../../process/open-secrets.ts";
 import { asPipelineError } from "../../runtime/errors.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
@@ -26,6 +27,7 @@ import { voidableRules } from "../policy/trusted-proposals.ts";
 import { neededKeepMs } from "./plan-topics.ts";
 import { findClusterLosses } from "./recover.ts";
 import { askRegistry } from "./schemas.ts";
+import { findSharedGroups } from "./shared-group.ts";
 import { findStrayInputs } from "./stray-inputs.ts";
 import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
@@ -78,8 +80,7 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
       return [`revision ${policy.compiled.revision}`];
     }),
     await finding("secret", () => {
-      const { value } = validConfig.secret;
-      return value === undefined ? null : [`key id ${openSecrets(validConfig).currentKeyId}`];
+      return hasSecrets(validConfig) ? secretLines(validConfig) : null;
     }),
     await finding("proposals", () => proposalLines(validConfig, policy)),
     await finding("kafka", () => topicLines(validConfig, policy)),
@@ -105,6 +106,18 @@ function nodeFinding(): Finding {
         state: "wrong",
         lines: [`${version}: install ${NODE_MIN.join(".")} or newer`],
       };
+}
+
+function secretLines(config: Config): readonly string[] {
+  const { store, timed } = openSecrets(config, Date.now());
+  const current = `key id ${store.currentKeyId}`;
+  if (timed.length < 2) return [current];
+  return timed.map(({ id, keyId, fromMs }) => {
+    if (keyId === store.currentKeyId) return `\`${id}\`, ${current}: makes new keys`;
+    const isAhead = fromMs > Date.now();
+    const state = isAhead ? `makes keys from ${new Date(fromMs).toISOString()}` : "stays valid";
+    return `\`${id}\`, key id ${keyId}: ${state}`;
+  });
 }
 
 /** Null: there is nothing to check. */
@@ -160,7 +173,9 @@ async function topicLines(config: Config, policy: GatePolicy | undefined): Promi
   } finally {
     await link.close();
   }
-  const warnings = [...topicWarnings(facts, keepMs), ...strayInputs];
+  const groups = [config.kafka.group, config.executor.group];
+  const shared = await findSharedGroups(kafkaSettings(config), groups, names);
+  const warnings = [...topicWarnings(facts, keepMs), ...strayInputs, ...shared];
   if (warnings.length > 0) return { warnings };
   return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
 }
@@ -205,8 +220,10 @@ async function assertNeedsNone(config: Config): Promise<void> {
 async function redisLines(config: Config) {
   const redis = await openRedis(config, quietLogger);
   if (redis === null) return null;
+  const newKafka = () => createKafka(kafkaSettings(config), quietLogger);
   try {
-    const { mark } = await redis.checkpoints.load(0);
+    const clusterId = await new KafkaTopicAdmin(newKafka).clusterId();
+    const { mark } = await redis.checkpoints({ clusterId }).load(0);
     const none = "no checkpoint of partition 0 yet: they are written as the journal grows";
     return [mark === null ? `it answers; ${none}, and when a gate ends` : "it answers"];
   } finally {

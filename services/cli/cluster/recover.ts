@@ -22,7 +22,7 @@ import {
 import { openCluster } from "../../process/open-cluster.ts";
 import { openConfig } from "../../process/open-config.ts";
 import { openRedis } from "../../process/open-redis.ts";
-import { openSecrets } from "../../process/open-secrets.ts";
+import { hasSecrets, openSecrets } from "../../process/open-secrets.ts";
 import type { Acceptance } from "../../runtime/anchor.ts";
 import { findJournalLosses, type JournalLosses } from "../../runtime/find-losses.ts";
 import { GENESIS_HASH } from "../../runtime/journal.ts";
@@ -83,8 +83,9 @@ async function inDirectory(dataDir: string, options: RecoverOptions): Promise<Re
 
 async function onCluster({ config: file }: RecoverOptions): Promise<Recovery> {
   const config = openConfig(file, []);
-  const hasSecret = config.secret.value !== undefined;
-  const fingerprints = hasSecret ? openSecrets(config).fingerprints : null;
+  const fingerprints = hasSecrets(config)
+    ? openSecrets(config, Date.now()).store.fingerprints
+    : null;
   const partitionLosses = await findClusterLosses(config, fingerprints);
   return {
     // `verify` reports unreadable records; accepting does not make them readable.

@@ -3,7 +3,7 @@
 
 import type { Topic } from "../../runtime/topics.ts";
 import type { CallgateError } from "./callgate-error.ts";
-import type { ProposalToken } from "./gate-types.ts";
+import type { ProposalToken, SecretOption } from "./gate-types.ts";
 
 /** The same keys as under `kafka` in docs/configuration.md. */
 export type KafkaConnection = {
@@ -46,9 +46,10 @@ export type ConnectOptions = {
   readonly registry?: RegistryConnection | undefined;
   /**
    * The gate's secret, from which this program derives idempotency keys. Only a program that runs
-   * tools itself (`guard`) needs it; a program whose calls an executor runs does not.
+   * tools itself (`guard`) needs it; a program whose calls an executor runs does not. A list while one
+   * secret replaces another.
    */
-  readonly secret?: string | Uint8Array | undefined;
+  readonly secret?: SecretOption | undefined;
   /** The platform's token, if the gate accepts only signed proposals (`gate.proposals`). */
   readonly token?: ProposalToken | undefined;
   /** Time limit for `propose`, `report`, verdicts and `previousResult`, in ms, default 30,000. */

@@ -156,6 +156,9 @@ export type HeldDecision = DecisionOf<"held"> & {
 /** Check `outcome` first: it determines which members exist. */
 export type Decision = AllowedDecision | RefusedDecision | HeldDecision;
 
+/** A secret of at least 16 bytes, or a list of them. */
+export type SecretOption = string | Uint8Array | readonly (string | Uint8Array)[];
+
 /**
  * `recorded: false`: the journal has the report, and the report changes nothing. Either the outcome
  * had been reported before (`already_reported`), or the call was never allowed or its conversation
@@ -362,9 +365,9 @@ export type OpenOptions = {
   readonly shared?: boolean | undefined;
   /**
    * The secret from which idempotency keys are derived. Default: generated once and stored in the
-   * data directory.
+   * data directory. Of a list the first makes new keys, and the others are those before it.
    */
-  readonly secret?: string | Uint8Array | undefined;
+  readonly secret?: SecretOption | undefined;
   /**
    * A set of keys (JWKS) that verifies tokens; proposals without a token are then refused. Without
    * it, every caller of `propose` is trusted.

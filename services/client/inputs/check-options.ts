@@ -15,7 +15,11 @@ export function optionsProblem(options: Shared, names: readonly string[]): strin
 }
 
 function sharedProblem({ secret, timeoutMs, onLost, token }: Shared): string | undefined {
-  if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+  const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  if (
+    secret !== undefined &&
+    !secrets.every((one) => typeof one === "string" || one instanceof Uint8Array)
+  ) {
     return "`secret` must be text or bytes: await it if it is a promise";
   }
   if (token !== undefined && typeof token !== "function" && !isText(token)) {

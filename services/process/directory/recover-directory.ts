@@ -9,9 +9,11 @@ import {
   openSecretFile,
   registerSecrets,
   SECRET_FILE,
-  type Secret,
+  type SecretResult,
   type SecretStore,
+  type SecretsInOrder,
   secretFrom,
+  secretsOfFile,
 } from "../../adapters/config/secret-file.ts";
 import { FileHeads } from "../../adapters/files/head-file.ts";
 import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
@@ -77,7 +79,8 @@ export async function findDirectoryLosses(
 ): Promise<DirectoryLosses> {
   const look = lookAtDirectory(dataDir);
   if (isNewDirectory(look) && look.log !== "present") return NOTHING;
-  const secret = suppliedSecret === undefined ? readSecret(dataDir) : secretOf(suppliedSecret);
+  const secret =
+    suppliedSecret === undefined ? readSecrets(dataDir) : validOf(secretFrom(suppliedSecret));
   const opened = look.log === "present" ? openAnyLog(look) : null;
   // The process that created the log was killed before the log had a name.
   if (isNewDirectory(look) && opened?.ok === false && opened.isNameless) return NOTHING;
@@ -100,7 +103,7 @@ export async function findDirectoryLosses(
 async function lossesOfLog(
   look: DirectoryLook,
   log: LmdbLog,
-  secret: Secret | null,
+  secret: SecretsInOrder | null,
 ): Promise<Omit<DirectoryLosses, "needsNewSecret">> {
   const foreign = await findForeignParts(look, log);
   const heads = foreign.length > 0 ? [] : (look.head?.partitions ?? []);
@@ -125,9 +128,9 @@ async function lossesOfLog(
 /** Null: the secret is stored elsewhere, and the caller did not pass it. */
 function fingerprintsOf(
   look: DirectoryLook,
-  secret: Secret | null,
+  secret: SecretsInOrder | null,
 ): ReadonlyMap<string, string> | null {
-  if (secret !== null) return registerSecrets(secret, [], "").fingerprints;
+  if (secret !== null) return registerSecrets(secret.secret, secret.earlier, "").fingerprints;
   return keepsSecret(look) ? new Map() : null;
 }
 
@@ -214,20 +217,19 @@ function openAnyLog(look: DirectoryLook): OpenedLog {
   }
 }
 
-function readSecret(dataDir: string): Secret | null {
+function readSecrets(dataDir: string): SecretsInOrder | null {
   const path = join(dataDir, SECRET_FILE);
-  return existsSync(path) ? secretOf(readFileSync(path, "utf8").trim()) : null;
+  return existsSync(path) ? validOf(secretsOfFile(readFileSync(path, "utf8"))) : null;
 }
 
-function secretOf(value: string | Uint8Array): Secret | null {
-  const result = secretFrom(value);
-  return result.ok ? result.secret : null;
+function validOf(result: SecretResult): SecretsInOrder | null {
+  return result.ok ? result : null;
 }
 
 function secretsFor(dataDir: string, suppliedSecret: string | Uint8Array | undefined): SecretStore {
   const result =
     suppliedSecret === undefined ? openSecretFile(dataDir, true) : secretFrom(suppliedSecret);
-  if (result.ok) return registerSecrets(result.secret, [], directoryRemedy(dataDir));
+  if (result.ok) return registerSecrets(result.secret, result.earlier, directoryRemedy(dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }

@@ -159,7 +159,7 @@ export async function openBenchGate(
     sessionTimeoutMs: SESSION_MS,
     heartbeatIntervalMs: HEARTBEAT_MS,
     transactionTimeoutMs: TRANSACTION_MS,
-    checkpoints: () => redis?.checkpoints ?? null,
+    checkpoints: (log) => redis?.checkpoints(log) ?? null,
     warmUpMs: WARM_UP_MS,
     tuning: {
       batch: { inputsMax: INPUTS_MAX, bytesMax: BYTES_MAX },
@@ -175,7 +175,8 @@ export async function openBenchGate(
 }
 
 /** Null where the settings have no Redis. */
-export async function openBenchRedis({ redisUrl, group }: BenchSettings, logger: Logger) {
+export async function openBenchRedis(settings: BenchSettings, logger: Logger) {
+  const { redisUrl, group } = settings;
   if (redisUrl === undefined) return null;
   const { RedisClient } = await import("../../../services/adapters/redis/redis-client.ts");
   const { RedisCheckpoints } = await import(
@@ -190,5 +191,10 @@ export async function openBenchRedis({ redisUrl, group }: BenchSettings, logger:
     },
     logger,
   );
-  return { client, checkpoints: new RedisCheckpoints({ client, group, loadMsMax: LOAD_MS_MAX }) };
+  const topic = topicsOf(settings).decisions;
+  const checkpoints = ({ clusterId }: { readonly clusterId: string }) =>
+    new RedisCheckpoints({
+      ...{ client, scope: { clusterId, topic, group }, loadMsMax: LOAD_MS_MAX },
+    });
+  return { client, checkpoints };
 }

@@ -146,7 +146,7 @@ async function measureEnd(
   const startedAt = performance.now();
   await gate.stop();
   const elapsedMs = performance.now() - startedAt;
-  const header = await readCheckpoint(settings);
+  const header = await readCheckpoint(settings, log);
   if (header === null || header.journalOffset < end) {
     const what = header === null ? "none" : `one at ${header.journalOffset}`;
     failures.push(`the gate left ${what} as its checkpoint, and the journal ends at ${end}`);
@@ -154,10 +154,10 @@ async function measureEnd(
   return { name: CLEAN_END, unit: "ms", p50: elapsedMs };
 }
 
-async function readCheckpoint(settings: BenchSettings) {
+async function readCheckpoint(settings: BenchSettings, log: KafkaLog) {
   const redis = await openBenchRedis(settings, quietLogger);
   try {
-    return (await redis?.checkpoints.look(0))?.header ?? null;
+    return (await redis?.checkpoints(log).look(0))?.header ?? null;
   } finally {
     redis?.client.close();
   }

@@ -4,6 +4,7 @@ import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpo
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
+import { testScope } from "../../support/redis/redis-store.ts";
 import { createTestLogger } from "../../support/runtime-kit.ts";
 import { describeCheckpointContract } from "./checkpoints.contract.ts";
 
@@ -22,7 +23,7 @@ describe.skipIf(!redis.available)(`on a real server ${redis.reason}`, () => {
     );
     const group = uniqueName("contract");
     return {
-      store: new RedisCheckpoints({ client, group, loadMsMax: 30_000 }),
+      store: new RedisCheckpoints({ client, scope: testScope(group), loadMsMax: 30_000 }),
       close: async () => client.close(),
     };
   });

@@ -16,15 +16,18 @@ async function restart(lab: Lab): Promise<void> {
   await lab.recover(struckAtMs);
 }
 
-function keysOf(lab: Lab): readonly string[] {
-  return [...Array(lab.partitions).keys()].map((number) => `cg:{${lab.group}.${number}}`);
-}
+const FIND_KEYS = `
+local names = redis.call('KEYS', ARGV[1])
+table.sort(names)
+return redis.status_reply(table.concat(names, ' '))
+`;
 
-/** Waits until every partition has a checkpoint. */
+/** Waits until every partition has a checkpoint; returns their keys. */
 async function checkpointed(lab: Lab, url: string): Promise<readonly string[]> {
-  const keys = keysOf(lab);
   for (let tries = 0; tries < 300; tries += 1) {
-    if ((await askRedis(url, ["EXISTS", ...keys])) === `:${keys.length}`) return keys;
+    const answer = await askRedis(url, ["EVAL", FIND_KEYS, "0", `cg:{${lab.group}.*`]);
+    const keys = answer.slice(1).split(" ");
+    if (keys.length === lab.partitions) return keys;
     await sleep(100);
   }
   throw new Error("no checkpoint was written to Redis");

@@ -57,7 +57,9 @@ async function makeDeployment(): Promise<Deployment> {
   );
   onTestFinished(() => client.close());
   const topic = names.decisions;
-  return { prefix, group, heads: (log) => new RedisHeads({ client, log, group, topic }) };
+  const heads: Deployment["heads"] = (log) =>
+    new RedisHeads({ client, log, scope: { clusterId: log.clusterId, topic, group } });
+  return { prefix, group, heads };
 }
 
 async function startGate(
@@ -181,11 +183,11 @@ describe.skipIf(!available)(
       await useUp(deployment);
       const other = secretFrom(OTHER_SECRET);
       if (!other.ok) throw new Error(other.problem.message);
-      const secrets = registerSecrets(other.secret, [], "Name it in `secret.previousFiles`");
+      const secrets = registerSecrets(other.secret, [], "Name it in `secrets`");
       const { code, text } = await refusalOf(await startGate(deployment, secrets));
       expect(code).toBe("secret_missing");
       expect(text).toContain(testSecrets.currentKeyId);
-      expect(text).toContain("secret.previousFiles");
+      expect(text).toContain("Name it in `secrets`");
 
       const env = { CALLGATE_SECRET_VALUE: OTHER_SECRET };
       expect(await recover(deployment, ["recover"], env)).toMatchObject({ code: 1 });

@@ -27,8 +27,9 @@ function open(group = uniqueName("gate"), clusterId = "cluster", topicId = "topi
   );
   onTestFinished(() => client.close());
   const log = { clusterId, topicId: () => topicId };
-  const heads = new RedisHeads({ client, log, group, topic: "decisions" });
-  const checkpoints = new RedisCheckpoints({ client, group, loadMsMax: 60_000 });
+  const scope = { clusterId, topic: "decisions", group };
+  const heads = new RedisHeads({ client, log, scope });
+  const checkpoints = new RedisCheckpoints({ client, scope, loadMsMax: 60_000 });
   return { group, heads, checkpoints };
 }
 

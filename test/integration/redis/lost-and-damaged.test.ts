@@ -1,6 +1,7 @@
 // Changes of a Redis server behind the store's back; each test has its own keys.
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checkpointKey } from "../../../services/adapters/redis/redis-scope.ts";
 import { addDigests, ZERO_DIGEST } from "../../../services/runtime/digest-sum.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
@@ -10,6 +11,7 @@ import {
   closeStores,
   heldBy,
   openStore,
+  testScope,
   updateTo,
 } from "../../support/redis/redis-store.ts";
 
@@ -24,7 +26,7 @@ describe.skipIf(!backend.available)("checkpoints on a Redis that", () => {
   beforeEach(() => {
     raw = new Redis(backend.url, { protocol: 2 });
     group = uniqueName("gate");
-    key = `cg:{${group}.0}`;
+    key = checkpointKey(testScope(group), 0);
   });
   afterEach(async () => {
     closeStores();

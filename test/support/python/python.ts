@@ -26,16 +26,16 @@ const CACHE = fileURLToPath(
 );
 
 /**
- * The Python of a virtual environment that the first test makes. Use as
+ * The Python of a virtual environment with the packages of a file, which the first test makes. Use as
  * `describe.skipIf(!python.available)(...)`. Throws when it is absent but required.
  */
-export async function findPython(): Promise<Python> {
-  const digest = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex").slice(0, 16);
+export async function findPython(requirements = REQUIREMENTS): Promise<Python> {
+  const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 16);
   const folder = join(CACHE, digest);
   const path = join(folder, "bin", "python");
   let reason = "";
   try {
-    if (!existsSync(path)) await makeEnvironment(folder);
+    if (!existsSync(path)) await makeEnvironment(folder, requirements);
   } catch (error) {
     const { message } = error as Error;
     reason = `no Python 3 with venv, or its packages cannot be fetched: ${message.slice(0, 400)}`;
@@ -47,12 +47,12 @@ export async function findPython(): Promise<Python> {
 }
 
 /** Test files run side by side: each makes its own folder, and the first to finish gives the name. */
-async function makeEnvironment(folder: string): Promise<void> {
+async function makeEnvironment(folder: string, requirements: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   const own = mkdtempSync(join(CACHE, "new-"));
   await run("python3", ["-m", "venv", own]);
   const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-  await run(join(own, "bin", "python"), [...pip, "--requirement", REQUIREMENTS]);
+  await run(join(own, "bin", "python"), [...pip, "--requirement", requirements]);
   try {
     renameSync(own, folder);
   } catch (error) {

@@ -5,6 +5,7 @@ import {
   type RedisOptions,
   type RedisServer,
 } from "../../../services/adapters/redis/redis-client.ts";
+import type { RedisScope } from "../../../services/adapters/redis/redis-scope.ts";
 import type {
   CheckpointBlob,
   CheckpointHeader,
@@ -37,7 +38,7 @@ export function openStore(
     createTestLogger(lines),
   );
   closing.push(() => client.close());
-  const store = new RedisCheckpoints({ client, group, loadMsMax: 60_000 });
+  const store = new RedisCheckpoints({ client, scope: testScope(group), loadMsMax: 60_000 });
   return { store, lines, close: () => client.close() };
 }
 
@@ -91,4 +92,9 @@ export async function heldBy(store: RedisCheckpoints): Promise<{
   const { checkpoint, problem } = await store.load(0);
   const seqs = Object.fromEntries((checkpoint?.blobs ?? []).map(({ key, seq }) => [key, seq]));
   return { offset: checkpoint?.header.journalOffset, seqs, problem };
+}
+
+/** The journal that the tests' checkpoints are about. */
+export function testScope(group: string): RedisScope {
+  return { clusterId: "cluster", topic: "decisions", group };
 }

@@ -90,6 +90,14 @@ export type TransactionCoordinator = {
   endTxn(request: ProducerIdentity & { readonly transactionResult: boolean }): Promise<unknown>;
 };
 
+/** The broker that coordinates a consumer group. */
+export type GroupCoordinator = {
+  describeGroups(request: { readonly groupIds: readonly string[] }): Promise<{
+    readonly groups: readonly { readonly members: readonly { readonly memberId: string }[] }[];
+  }>;
+  leaveGroup(request: { readonly groupId: string; readonly memberId: string }): Promise<unknown>;
+};
+
 export type Cluster = {
   readonly brokerPool: { readonly metadata: unknown };
   connect(): Promise<void>;
@@ -100,7 +108,7 @@ export type Cluster = {
   findGroupCoordinator(input: {
     readonly groupId: string;
     readonly coordinatorType: number;
-  }): Promise<TransactionCoordinator>;
+  }): Promise<TransactionCoordinator & GroupCoordinator>;
   findBroker(input: { readonly nodeId: number | string }): Promise<Broker>;
   findTopicPartitionMetadata(
     topic: string,

@@ -33,6 +33,11 @@ export class KafkaTopicAdmin {
     return await this.#with(async (admin) => (await admin.describeCluster()).brokers.length);
   }
 
+  /** The id that the brokers gave the cluster. */
+  async clusterId(): Promise<string> {
+    return await this.#with(async (admin) => (await admin.describeCluster()).clusterId);
+  }
+
   /**
    * Creates topics and waits until the brokers know them and their leaders. kafkajs' own wait fails
    * with code 3, although the topics exist, where it asks a broker that does not know them yet.
@@ -54,6 +59,11 @@ export class KafkaTopicAdmin {
       }),
     );
     await this.#untilLed(topics.map(({ name }) => name));
+  }
+
+  /** Deletes topics, with everything in them. */
+  async remove(names: readonly string[]): Promise<void> {
+    await this.#with((admin) => admin.deleteTopics({ topics: [...names], timeout: TIMEOUT_MS }));
   }
 
   async #untilLed(topics: string[]): Promise<void> {

@@ -86,6 +86,23 @@ describe("the configuration of a process", () => {
     expect(configOfFile(file, variables).secret.value).toBe("from the environment");
   });
 
+  test("derives the names of an environment from its prefix, or from the name of its installation", () => {
+    const namesOf = (variables: Readonly<Record<string, string>>) => {
+      const { kafka, executor } = configOfFile(undefined, { ...BROKERS, ...variables });
+      return [kafka.app, kafka.group, executor.group];
+    };
+    expect(namesOf({})).toEqual(["callgate", "callgate-gate", "callgate-executor"]);
+    expect(namesOf({ CALLGATE_KAFKA_TOPIC_PREFIX: "toolcalls" })).toEqual(namesOf({}));
+    expect(namesOf({ CALLGATE_KAFKA_TOPIC_PREFIX: "staging" })).toEqual([
+      ...["callgate-staging", "callgate-staging-gate", "callgate-staging-executor"],
+    ]);
+    expect(namesOf({ CALLGATE_KAFKA_APP: "mine", CALLGATE_EXECUTOR_GROUP: "tools" })).toEqual([
+      ...["mine", "mine-gate", "tools"],
+    ]);
+    const file = write("kafka: {brokers: [one:1], topicPrefix: a}\nexecutor: {parallelCalls: 3}\n");
+    expect(configOfFile(file).executor.group).toBe("callgate-a-executor");
+  });
+
   test("can be passed by a program in the same form", () => {
     const kafka = { brokers: ["one:1"], clientId: undefined };
     expect(configOf({ kafka }, "options")).toMatchObject({ ok: true });

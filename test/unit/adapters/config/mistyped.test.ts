@@ -197,7 +197,6 @@ describe("unusable files", () => {
     CALLGATE_REDIS_SSL_CA_FILE: "/nowhere/ca.pem",
     CALLGATE_POLICY_FILES: "/nowhere/policy.yaml",
     CALLGATE_SECRET_VALUE: "hidden hidden hidden",
-    CALLGATE_SECRET_PREVIOUS_FILES: "/nowhere/secret",
     CALLGATE_EXECUTOR_HANDLERS: "/nowhere/handlers.js",
   };
   const CONNECTIONS = ["kafka", "registry", "redis"].map(
@@ -209,7 +208,6 @@ describe("unusable files", () => {
     expect(problemsOf(NOWHERE)).toEqual(CONNECTIONS);
     expect(problemsOf(NOWHERE, ["policy.files", "secret.value"])).toEqual([
       "CALLGATE_POLICY_FILES: policy.files.0: `/nowhere/policy.yaml` cannot be read: there is no such file; check the path",
-      "CALLGATE_SECRET_PREVIOUS_FILES: secret.previousFiles.0: `/nowhere/secret` cannot be read (ENOENT); check the path",
       ...CONNECTIONS,
     ]);
     expect(problemsOf(NOWHERE, ["executor.handlers"])).toEqual([
@@ -219,21 +217,17 @@ describe("unusable files", () => {
   });
 
   test("are reported where they have another content", () => {
-    const folder = directory({ cert: CERTIFICATE, key: KEY, short: "short" });
+    const folder = directory({ cert: CERTIFICATE, key: KEY });
     const set = {
       CALLGATE_KAFKA_SSL_ENABLED: "true",
       CALLGATE_KAFKA_SSL_CERT_FILE: join(folder, "key"),
       CALLGATE_KAFKA_SSL_KEY_FILE: join(folder, "cert"),
       CALLGATE_POLICY_FILES: folder,
       CALLGATE_SECRET_VALUE: "hidden hidden hidden",
-      CALLGATE_SECRET_PREVIOUS_FILES: join(folder, "short"),
     };
     expect(problemsOf(set, ["policy.files", "secret.value"])).toEqual([
       expect.stringMatching(
         /policy\.files\.0: `.*` cannot be read: it is a directory; check the path$/,
-      ),
-      expect.stringMatching(
-        /previousFiles\.0: `.*short`: the secret has 5 bytes: use at least 16;/,
       ),
       expect.stringMatching(
         /kafka\.ssl\.certFile: `.*` has no certificate as PEM; check the path$/,

@@ -30,6 +30,10 @@ describe("a misspelled member", () => {
     [{ policy: POLICY, dataDir: false, secret: 9999 }, "`secret` must be text or bytes"],
     [{ policy: POLICY, dataDir: false, secret: {} }, "`secret` must be text or bytes"],
     [
+      { policy: POLICY, dataDir: false, secret: ["long enough, it is text", 9] },
+      "`secret` must be text or bytes",
+    ],
+    [
       { policy: POLICY, dataDir: false, secret: Promise.resolve(secret) },
       "await it if it is a promise",
     ],
