@@ -206,11 +206,11 @@ test("threads of one process share a directory, too", async () => {
     parentPort.postMessage({ decision, decides });
     await gate.close();`;
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
-  type Told = { readonly decision: Decision; readonly decides: boolean };
-  const told = await new Promise<Told>((resolve) => worker.once("message", resolve));
+  type Reported = { readonly decision: Decision; readonly decides: boolean };
+  const reported = await new Promise<Reported>((resolve) => worker.once("message", resolve));
   // The thread does not take the other one for gone.
-  expect(told.decides).toBe(false);
+  expect(reported.decides).toBe(false);
   expect((await gate.reloadPolicy()).outcome).toBe("unchanged");
-  expect(lasting(await gate.propose(numberedCall(1)))).toEqual(lasting(told.decision));
+  expect(lasting(await gate.propose(numberedCall(1)))).toEqual(lasting(reported.decision));
   await worker.terminate();
 });

@@ -6,6 +6,7 @@ import { expect, test, vi } from "vitest";
 import type { OpenOptions } from "../../../services/client/api/gate-types.ts";
 import { CallgateError, isRefused } from "../../../services/library/callgate.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../../support/open-gate.ts";
+import { CLAIMS, makeKeys, sign } from "../../support/token-kit.ts";
 
 const CONTEXT = { conversationId: "c1", turn: 1 };
 const PAY = { ...CONTEXT, callId: "call-1", tool: "charge_card", arguments: { order: "7" } };
@@ -164,6 +165,21 @@ test("a gate that decides by another policy, or alone, is not joined", async () 
   const late = await errorOf(openGate(options));
   expect(late.code).toBe("data_dir_in_use");
   expect(late.message).toContain("did not open it with `shared: true`");
+});
+
+test("proposals of every process need a token where one does, and sensitive arguments stay readable", async () => {
+  const keys = await makeKeys("a");
+  const policy = { tool_schemas: { pay: { sensitive: ["card"] } } };
+  const options = { ...directory(), policy, proposalKeys: { keys: [keys.verifying] } };
+  await openGate(options);
+  const pay = { conversationId: "c", tool: "pay", arguments: { card: "4111" } };
+  const without = await openGate(options);
+  expect((await without.propose(pay)).refusal?.reason).toBe("unauthenticated");
+  const signed = await openGate({ ...options, token: () => sign(keys.signing, CLAIMS) });
+  expect(await signed.propose(pay)).toMatchObject({
+    outcome: "allowed",
+    arguments: { card: "4111" },
+  });
 });
 
 test("options that make no sense are refused, and a broken policy leaves nothing behind", async () => {
