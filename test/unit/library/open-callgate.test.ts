@@ -105,7 +105,7 @@ describe("propose", () => {
       { conversationId: "" },
       { tenantId: "a/b" },
       { turn: 1.5 },
-      { callId: "ä" },
+      { callId: "a\u0308" },
       { arguments: { amount: Number.NaN } },
       { arguments: { ids: new Set([1]) } },
       { arguments: { amount: 1n } },

@@ -6,12 +6,12 @@ const TRACE = { name: "traceparent", value: "00-1-2-01" };
 const OTHER = { name: "x", value: "1" };
 const SOURCE = "/callgate/eu";
 
-const named = (headers: ReturnType<typeof decisionHeaders>) =>
+const byName = (headers: ReturnType<typeof decisionHeaders>) =>
   Object.fromEntries(headers.map(({ name, value }) => [name, value]));
 
 describe("the headers of a decision", () => {
   it("make it no CloudEvent where no source is configured", () => {
-    const names = Object.keys(named(decisionHeaders(ALLOWED, [TRACE, OTHER], null)));
+    const names = Object.keys(byName(decisionHeaders(ALLOWED, [TRACE, OTHER], null)));
     expect(names.filter((name) => !name.startsWith("callgate-"))).toEqual(["traceparent"]);
   });
 
@@ -24,7 +24,7 @@ describe("the headers of a decision", () => {
     (event, id) => {
       const headers = decisionHeaders(event, [TRACE, OTHER], SOURCE);
       const { tenantId, conversationId, times } = event;
-      expect(named(headers)).toMatchObject({
+      expect(byName(headers)).toMatchObject({
         ce_specversion: "1.0",
         ce_id: id,
         ce_source: SOURCE,
