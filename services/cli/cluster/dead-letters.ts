@@ -150,6 +150,7 @@ async function inputOf({ letter }: Letter, { log }: Source): Promise<OutgoingRec
   const [record] = (await log.read(topic, partition, offset, ONE_RECORD)).records;
   // The topic was deleted and created again, so the offset has another record.
   if (record?.offset !== offset || record.appendTimeMs !== appendTimeMs) return null;
+  if (record.unreadable !== undefined) return null;
   return { topic, partition, key: record.key, value: record.value };
 }
 

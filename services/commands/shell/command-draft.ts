@@ -83,9 +83,11 @@ export class CommandDraft {
       throw new NotPlain("a descriptor in a variable", piece);
     const path = readTarget(piece);
     const from = descriptor?.value ?? (operator.startsWith("<") ? 0 : 1);
-    const isCopy = (operator === ">&" || operator === "<&") && /^(?:\d+-?|-)$/.test(path);
-    if (!isCopy && (operator === "<&" || path === ""))
-      throw new NotPlain("the redirection", piece, path);
+    const isDuplication = operator === ">&" || operator === "<&";
+    const isCopy = isDuplication && /^(?:\d+-?|-)$/.test(path);
+    // Bash expands this target twice: in `>&'$(a)'` it runs `a` (seen in Bash 5.2).
+    const isFile = isDuplication ? operator === ">&" && /^[\w./-]+$/.test(path) : path !== "";
+    if (!isCopy && !isFile) throw new NotPlain("the redirection", piece, path);
     if (/^\/dev\/(?:tcp|udp)\//.test(joinPath("/", path)))
       throw new NotPlain("the network connection", piece, path);
     const isStream = /^\/dev\/(?:null|std(?:in|out|err)|fd\/\d+)$/.test(path);

@@ -34,7 +34,7 @@ export class RecordCursor {
     this.#bytes = batch.payload;
     this.#at = batch.from;
     this.#end = batch.to;
-    this.#isOpen = batch.codec === 0;
+    this.#isOpen = batch.codec === 0 && batch.problem === null;
   }
 
   get isDone(): boolean {
@@ -48,7 +48,7 @@ export class RecordCursor {
   next(): LogRecord {
     if (this.#unreadable !== undefined) return this.#marked(this.#unreadable);
     try {
-      if (!this.#isOpen) this.#decompress();
+      if (!this.#isOpen) this.#unpack();
       return this.#read();
     } catch (error) {
       if (!(error instanceof FatalError) || this.#onUnreadable === "throw") throw error;
@@ -57,8 +57,9 @@ export class RecordCursor {
     }
   }
 
-  #decompress(): void {
-    const { codec, payload, from, to } = this.#batch;
+  #unpack(): void {
+    const { codec, payload, from, to, problem } = this.#batch;
+    if (problem !== null) throw problem;
     this.#bytes = decompress(codec, payload.subarray(from, to));
     this.#at = 0;
     this.#end = this.#bytes.length;
@@ -79,6 +80,8 @@ export class RecordCursor {
     this.#at += 1;
     this.#skipVarlong();
     const offset = this.#batch.baseOffset + this.#varint();
+    // No batch that is read has lost a record (WALK-1).
+    if (offset !== this.#batch.lastOffset + 1 - this.#left) throw this.#corrupt();
     const key = this.#slice();
     const value = this.#slice();
     const count = this.#varint();
@@ -142,7 +145,7 @@ export class RecordCursor {
 
   #corrupt(): FatalError {
     const { baseOffset, count } = this.#batch;
-    const text = `the record batch at ${baseOffset} is shorter than its lengths say`;
+    const text = `the record batch at ${baseOffset} does not match its lengths and offsets`;
     return new FatalError("log_corrupt", text, { context: { offset: baseOffset, count } });
   }
 }

@@ -32,7 +32,7 @@ export async function readRange(link: ClusterLink, range: OffsetRange): Promise<
   const producers = new Set<number>();
   for (let offset = from; offset < to; ) {
     const fetched = await fetchAt(link, range, offset);
-    const { batches, nextOffset, failure } = walkBatches(fetched, offset, committed);
+    const { batches, nextOffset, failure } = walkBatches(fetched, offset, { committed });
     for (const batch of batches) {
       producers.add(producerOf(batch));
       records.push(...recordsOf(batch).filter((one) => one.offset >= from && one.offset < to));

@@ -4,6 +4,7 @@
  *
  * WALK-1 Every offset from the requested one on belongs to a batch with data, an aborted batch, a
  *    control batch, or a batch that compaction emptied. A gap between batches means lost records.
+ * WALK-2 A batch that cannot be read is listed only where its offsets are certain.
  */
 import { FatalError } from "../../../runtime/errors.ts";
 import { crc32c } from "./checksum.ts";
@@ -22,6 +23,20 @@ export type RecordBatch = {
   readonly payload: Buffer;
   readonly from: number;
   readonly to: number;
+  /** Why its records cannot be read; null: they can, as far as the header shows. */
+  readonly problem: FatalError | null;
+};
+
+export type WalkOptions = {
+  /** False: also records of aborted transactions. Default true. */
+  readonly committed?: boolean;
+  /**
+   * False: a wrong checksum ends the walk, since another fetch may bring the batch whole. Default
+   * false.
+   */
+  readonly listDamaged?: boolean;
+  /** Append time of the record before `fromOffset`, for batches whose header does not show theirs. */
+  readonly precedingMs?: number;
 };
 
 export type WalkedBatches = {
@@ -37,41 +52,39 @@ const LENGTH_FROM = 12;
 const MAGIC_AT = 16;
 const CRC_AT = 17;
 const CRC_FROM = 21;
+const LAST_DELTA_AT = 23;
 /** The batch's largest timestamp, which is the broker's time where the topic uses append time. */
 const TIME_AT = 35;
 const PRODUCER_AT = 43;
+const COUNT_AT = 57;
 const HEADER_BYTES = 61;
 const MAGIC = 2;
+const NO_PRODUCER = -1;
 
 const CODEC_MASK = 7;
 const APPEND_TIME = 8;
 const TRANSACTIONAL = 16;
 const CONTROL = 32;
 
-/**
- * @param fromOffset the requested offset; the first batch may begin before it.
- * @param committed false: also records of aborted transactions.
- */
+/** @param fromOffset the requested offset; the first batch may begin before it. */
 export function walkBatches(
   fetched: FetchedPartition,
   fromOffset: number,
-  committed = true,
+  { committed = true, listDamaged = false, precedingMs = 0 }: WalkOptions = {},
 ): WalkedBatches {
   const { payload, to } = fetched;
   const aborted = new AbortedProducers(committed ? fetched.aborted : []);
   const batches: RecordBatch[] = [];
   let nextOffset = fromOffset;
-  for (let at = fetched.from; at + HEADER_BYTES <= to; ) {
+  for (let at = fetched.from; at + MAGIC_AT < to; ) {
     const end = at + LENGTH_FROM + payload.readInt32BE(at + LENGTH_AT);
     // The size limit of the fetch cut this batch off; the next fetch brings it whole.
     if (end > to) break;
-    const failure = checkBatch(payload, at, end, fetched);
-    if (failure !== null) return { batches, nextOffset, failure };
-    const read = readBatch(payload, at, end);
+    const timeMs = batches[batches.length - 1]?.appendTimeMs ?? precedingMs;
+    const read = readEntry(fetched, { at, end, nextOffset, timeMs }, listDamaged);
+    if (read instanceof FatalError) return { batches, nextOffset, failure: read };
     at = end;
     if (read.batch.lastOffset < nextOffset) continue;
-    const problem = findProblem(fetched, read, nextOffset);
-    if (problem !== null) return { batches, nextOffset, failure: problem };
     nextOffset = read.batch.lastOffset + 1;
     if (aborted.take(read) && read.batch.count > 0) batches.push(read.batch);
   }
@@ -97,18 +110,45 @@ type ReadBatch = {
   readonly producerId: number;
 };
 
+type Entry = {
+  /** The entry is the payload from `at` to `end`. */
+  readonly at: number;
+  readonly end: number;
+  /** The first offset that was not walked yet. */
+  readonly nextOffset: number;
+  readonly timeMs: number;
+};
+
+function readEntry(
+  fetched: FetchedPartition,
+  entry: Entry,
+  listDamaged: boolean,
+): ReadBatch | FatalError {
+  const { at, end, nextOffset } = entry;
+  const failure = checkBatch(fetched.payload, at, end, fetched);
+  if (failure === null) {
+    const read = readBatch(fetched.payload, at, end);
+    const isPast = read.batch.lastOffset < nextOffset;
+    return (isPast ? null : findProblem(fetched, read, nextOffset)) ?? read;
+  }
+  const isListed = listDamaged || failure.code === "log_unreadable";
+  const batch = isListed ? unreadableBatch(fetched, entry, failure) : null;
+  return batch === null ? failure : { batch, attributes: 0, producerId: NO_PRODUCER };
+}
+
 function readBatch(payload: Buffer, at: number, end: number): ReadBatch {
   const baseOffset = readOffset(payload, at);
   const attributes = payload.readInt16BE(at + CRC_FROM);
   const batch = {
     baseOffset,
-    lastOffset: baseOffset + payload.readInt32BE(at + 23),
-    count: payload.readInt32BE(at + 57),
+    lastOffset: baseOffset + payload.readInt32BE(at + LAST_DELTA_AT),
+    count: payload.readInt32BE(at + COUNT_AT),
     appendTimeMs: readOffset(payload, at + TIME_AT),
     codec: attributes & CODEC_MASK,
     payload,
     from: at + HEADER_BYTES,
     to: end,
+    problem: null,
   };
   return { batch, attributes, producerId: readOffset(payload, at + PRODUCER_AT) };
 }
@@ -120,14 +160,48 @@ function checkBatch(
   fetched: FetchedPartition,
 ): FatalError | null {
   const magic = payload[at + MAGIC_AT];
-  if (magic !== MAGIC || end < at + HEADER_BYTES) {
-    const text = `${where(fetched)}: records of format ${magic}, which is older than Kafka 0.11`;
+  if (magic !== MAGIC) {
+    const text = `${where(fetched)}: records of format ${magic}, and only format 2 can be read`;
     return new FatalError("log_unreadable", text, { context: context(fetched, payload, at) });
+  }
+  if (end < at + HEADER_BYTES) {
+    const text = `${where(fetched)}: a record batch is shorter than its header`;
+    return new FatalError("log_corrupt", text, { context: context(fetched, payload, at) });
   }
   const checksum = crc32c(payload.subarray(at + CRC_FROM, end));
   if (checksum === payload.readUInt32BE(at + CRC_AT)) return null;
   const text = `${where(fetched)}: the checksum of a record batch is wrong`;
   return new FatalError("log_corrupt", text, { context: context(fetched, payload, at) });
+}
+
+/** Null where the offsets of its records are not certain (WALK-2). */
+function unreadableBatch(
+  { payload, to }: FetchedPartition,
+  { at, end, nextOffset, timeMs }: Entry,
+  problem: FatalError,
+): RecordBatch | null {
+  const common = { appendTimeMs: timeMs, codec: 0, payload, from: at, to: end, problem };
+  const stated = readOffset(payload, at);
+  if ((payload[at + MAGIC_AT] ?? 0) < MAGIC) {
+    // Before format 2, an entry has the offset of its last record.
+    return {
+      ...common,
+      baseOffset: nextOffset,
+      lastOffset: stated,
+      count: stated - nextOffset + 1,
+    };
+  }
+  if (end < at + HEADER_BYTES) return null;
+  const count = payload.readInt32BE(at + COUNT_AT);
+  const lastOffset = stated + payload.readInt32BE(at + LAST_DELTA_AT);
+  const follows = end + LENGTH_AT > to ? lastOffset + 1 : readOffset(payload, end);
+  // The header is damaged or unknown: it must agree with itself and with what follows.
+  const isCertain =
+    count > 0 &&
+    lastOffset === stated + count - 1 &&
+    stated <= nextOffset &&
+    follows === lastOffset + 1;
+  return isCertain ? { ...common, baseOffset: stated, lastOffset, count } : null;
 }
 
 function findProblem(

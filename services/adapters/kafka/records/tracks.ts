@@ -4,6 +4,7 @@
  * TRACK-1 The reader gets every committed record from its first offset on, once and in order.
  * TRACK-2 An answer to a fetch from another offset than the next one is dropped.
  * TRACK-3 A failure that ends a track is thrown when everything before it has been read.
+ * TRACK-4 A batch with a wrong checksum is fetched again before it counts as damaged.
  */
 import { FatalError } from "../../../runtime/errors.ts";
 import type { LogRecord, ReadLimits } from "../../../runtime/ports.ts";
@@ -13,6 +14,8 @@ import { type RecordBatch, walkBatches } from "./record-batches.ts";
 
 /** Fetching ahead pauses at this size and resumes below half of it. */
 const BUFFERED_BYTES_MAX = 2 * 1024 * 1024;
+/** How often a batch with a wrong checksum is fetched. */
+const DAMAGED_FETCHES_MAX = 3;
 
 /** The end of a topic-partition as far as known, shared by all of its readers (FETCH-4). */
 export class PartitionEnd {
@@ -60,6 +63,10 @@ export class Track {
   #readFrom: number;
   #fetchFrom: number;
   #failure: FatalError | null = null;
+  /** Append time of the last batch that was fetched. */
+  #lastMs = 0;
+  /** Fetches from the same offset that began with a wrong checksum. */
+  #damagedFetches = 0;
 
   constructor(
     trackedPartition: {
@@ -112,13 +119,18 @@ export class Track {
   feed(fetched: FetchedPartition, offset: number, nowMs: number): void {
     this.#end.raise(fetched.stableOffset);
     if (offset !== this.#fetchFrom || this.#failure !== null) return;
-    const { batches, nextOffset, failure } = walkBatches(fetched, offset);
+    const listDamaged = this.#damagedFetches >= DAMAGED_FETCHES_MAX - 1;
+    const walked = walkBatches(fetched, offset, { listDamaged, precedingMs: this.#lastMs });
+    const { batches, nextOffset, failure } = walked;
     for (const batch of batches) {
       this.#batches.push(batch);
       this.#bytes += batch.to - batch.from;
+      this.#lastMs = batch.appendTimeMs;
     }
     this.#fetchFrom = nextOffset;
-    this.#failure = failure;
+    const isDamaged = !listDamaged && failure?.code === "log_corrupt";
+    this.#failure = isDamaged ? null : failure;
+    this.#damagedFetches = isDamaged ? (nextOffset > offset ? 1 : this.#damagedFetches + 1) : 0;
     this.#isFull ||= this.#bytes >= BUFFERED_BYTES_MAX;
     if (nextOffset >= this.#end.offset) this.atEndMs = nowMs;
     if (this.isReady) this.wake();

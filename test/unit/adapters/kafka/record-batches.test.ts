@@ -50,15 +50,50 @@ it("stops at a batch that lost some of its records", () => {
   expect(walkBatches(fetched, 0).failure?.code).toBe("input_out_of_reach");
 });
 
-it("stops at a record with its sender's time, at a wrong checksum, and at an old format", () => {
+it("stops at a record with its sender's time, and at a wrong checksum", () => {
   const own = batchBytes({ baseOffset: 0, values: ["a"], attributes: 0 });
   expect(walkBatches(fetchedOf([own]), 0).failure?.code).toBe("log_mismatch");
   const bent = data(0, "a");
   bent[bent.length - 1] = 77;
   expect(walkBatches(fetchedOf([bent]), 0).failure?.code).toBe("log_corrupt");
-  const old = data(0, "a");
+});
+
+it("lists batches that cannot be read where their offsets are certain", () => {
+  const old = data(2, "b");
   old[16] = 1;
-  expect(walkBatches(fetchedOf([old]), 0).failure?.code).toBe("log_unreadable");
+  const bent = data(3, "c", "d");
+  bent[bent.length - 1] = 77;
+  const fetched = fetchedOf([data(0, "a", "b"), old, bent, data(5, "e")]);
+  const listed = walkBatches(fetched, 0, { listDamaged: true });
+  expect(
+    listed.batches.map(({ baseOffset, lastOffset, problem }) => [
+      ...[baseOffset, lastOffset, problem?.message ?? null],
+    ]),
+  ).toEqual([
+    [0, 1, null],
+    [2, 2, expect.stringContaining("only format 2 can be read")],
+    [3, 4, expect.stringContaining("the checksum of a record batch is wrong")],
+    [5, 5, null],
+  ]);
+  expect(listed.batches.map(({ appendTimeMs }) => appendTimeMs)).toEqual([1000, 1000, 1000, 1000]);
+  expect([listed.nextOffset, listed.failure]).toEqual([6, null]);
+  // Another fetch may bring the batch whole.
+  const waits = walkBatches(fetched, 0);
+  expect([waits.nextOffset, waits.failure?.code]).toEqual([3, "log_corrupt"]);
+});
+
+it("stops at a damaged batch whose header does not agree with what follows", () => {
+  const bent = (lastOffsetDelta: number): Buffer => {
+    const bytes = data(0, "a", "b");
+    bytes.writeInt32BE(lastOffsetDelta, 23);
+    bytes[bytes.length - 1] = 77;
+    return bytes;
+  };
+  const failureOf = (...batches: Buffer[]) =>
+    walkBatches(fetchedOf(batches), 0, { listDamaged: true }).failure?.code;
+  expect(failureOf(bent(1))).toBeUndefined();
+  expect(failureOf(bent(1), data(7, "c"))).toBe("log_corrupt");
+  expect(failureOf(bent(9))).toBe("log_corrupt");
 });
 
 it("reads batches with any number of records", () => {
@@ -67,13 +102,13 @@ it("reads batches with any number of records", () => {
   expect(values(batches)).toHaveLength(150_000);
 });
 
-it("reports a record that is shorter than its lengths say", () => {
+it("reports a record that does not match its lengths", () => {
   const bytes = data(0, "a");
   bytes[61] = 100;
   stampBatch(bytes, 0, 0);
   const [batch] = walkBatches(fetchedOf([bytes]), 0).batches;
   if (batch === undefined) throw new Error("no batch");
-  expect(() => new RecordCursor(batch).next()).toThrow(/is shorter than its lengths say/);
+  expect(() => new RecordCursor(batch).next()).toThrow(/does not match its lengths/);
 });
 
 it("drops aborted records where only committed ones are requested", () => {
@@ -97,6 +132,6 @@ it("drops aborted records where only committed ones are requested", () => {
     ],
   );
   expect(values(walkBatches(fetched, 0).batches)).toEqual(["kept", "later"]);
-  const unguarded = walkBatches(fetched, 0, false);
+  const unguarded = walkBatches(fetched, 0, { committed: false });
   expect(values(unguarded.batches)).toEqual(["outer", "inner", "kept", "later"]);
 });

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
+import { stampBatch } from "../../../../services/adapters/kafka/records/record-batches.ts";
 import { PartitionEnd, Track } from "../../../../services/adapters/kafka/records/tracks.ts";
 import { APPEND_TIME, batchBytes, fetchedOf } from "../../../support/kafka/fetch-image.ts";
 
@@ -95,4 +96,46 @@ it("stops before such a batch in a topic whose records must all be read", () => 
   const limits = { ...LIMITS, recordsMax: 10 };
   expect(track.take(limits, "throw").records).toHaveLength(1);
   expect(() => track.take(limits, "throw")).toThrow(/the unknown codec 7/);
+});
+
+/** Reads all that is buffered: the content of each record, or why it has none. */
+function readAll(track: Track): unknown[] {
+  const { records } = track.take({ ...LIMITS, recordsMax: 100 }, "mark");
+  return records.map(({ offset, value, unreadable }) => [offset, unreadable ?? String(value)]);
+}
+
+it("reads a batch up to its first damaged record, and marks the others", () => {
+  const bytes = batchBytes({ baseOffset: 0, values: ["a", "b", "c"] });
+  // The length of the second record.
+  bytes[70] = 100;
+  stampBatch(bytes, 0, 1_000);
+  const track = trackAtStart();
+  track.feed(fetchedOf([bytes, batchBytes({ baseOffset: 3, values: ["d"] })]), 0, 0);
+  const damaged = expect.stringContaining("does not match its lengths and offsets");
+  expect(readAll(track)).toEqual([
+    [0, "a"],
+    [1, damaged],
+    [2, damaged],
+    [3, "d"],
+  ]);
+});
+
+it("fetches a batch with a wrong checksum again before it gives it up", () => {
+  const whole = batchBytes({ baseOffset: 1, values: ["b"] });
+  const bent = Buffer.from(whole);
+  bent[bent.length - 1] = 77;
+  const first = batchBytes({ baseOffset: 0, values: ["a"] });
+  const healed = trackAtStart();
+  healed.feed(fetchedOf([first, bent]), 0, 0);
+  expect([readAll(healed), healed.isReady, healed.fetchFrom]).toEqual([[[0, "a"]], false, 1]);
+  healed.feed(fetchedOf([whole]), 1, 0);
+  expect(readAll(healed)).toEqual([[1, "b"]]);
+  const damaged = trackAtStart();
+  damaged.feed(fetchedOf([first, bent]), 0, 0);
+  for (let fetch = 2; fetch <= 3; fetch += 1) damaged.feed(fetchedOf([bent]), 1, 0);
+  expect(readAll(damaged)).toEqual([
+    [0, "a"],
+    [1, expect.stringContaining("the checksum of a record batch is wrong")],
+  ]);
+  expect(damaged.fetchFrom).toBe(2);
 });

@@ -70,6 +70,21 @@ describe("joints and redirections", () => {
     expect(commandsOf("cat <>f")[0]?.redirections).toMatchObject([{ path: "f", access: "write" }]);
   });
 
+  test("by `>&` take no text that Bash would expand a second time", () => {
+    expect(commandsOf("make >& build/log.txt")[0]?.redirections).toMatchObject([
+      { path: "build/log.txt", access: "write" },
+    ]);
+    for (const target of [
+      "'$(a)'",
+      "'<(a)'",
+      '"x`a`"'.replaceAll("`", "\\`"),
+      "x\\$\\(a\\)",
+      "~",
+    ]) {
+      expect(parse(`make >&${target}`)).toMatchObject({ kind: "unclear" });
+    }
+  });
+
   test("take a here-document as data where the shell expands nothing in it", () => {
     const [command, next] = commandsOf("cat <<'E' >f\n$(x) `y`\nE\nls");
     expect(command).toMatchObject({
