@@ -91,7 +91,7 @@ test("answers every bad line with an error, and continues", async () => {
       { type: "error", message: expect.stringContaining("`tool` must be text") },
     ],
     [
-      JSON.stringify({ ...read(1), conversationId: "é" }),
+      JSON.stringify({ ...read(1), conversationId: "e\u0301" }),
       { type: "error", message: expect.stringContaining("conversationId") },
     ],
     [

@@ -41,7 +41,7 @@ function script([gate = 0, executor = 0, analytics = 0]: readonly number[]): str
   expect([fetch, steps, agent, after].map((block) => block?.[0])).toEqual(["sh", "sh", "js", "sh"]);
   writeFileSync(join(directory, "agent.mjs"), agent?.[1] ?? "");
   const example = "node examples/decision-consumer/consume.mjs 1";
-  const lines = `trap 'kill $(jobs -p) 2> /dev/null' EXIT\n${steps?.[1]}node ${directory}/agent.mjs\n${example}\n${after?.[1]}`;
+  const lines = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${steps?.[1]}node ${directory}/agent.mjs\n${example}\n${after?.[1]}`;
   return lines
     .replaceAll(/> (\w+\.log)/g, `> ${directory}/$1`)
     .replace("=.callgate/analytics", `=${directory}/analytics`)

@@ -4,6 +4,7 @@ import { Decompress } from "fzstd";
 import { FatalError } from "../../../runtime/errors.ts";
 import { unpackLz4 } from "./unpack-lz4.ts";
 import { unpackSnappy } from "./unpack-snappy.ts";
+import { measureZstd, type ZstdFrame } from "./zstd-frame.ts";
 
 type Unpack = (bytes: Buffer, bytesMax: number) => Buffer;
 
@@ -16,18 +17,41 @@ const gzip: Unpack = (bytes, bytesMax) =>
     maxOutputLength: bytesMax,
   });
 
-/** Node has zstd since 22.15 only, and the gate runs on Node 20. */
+/**
+ * Node has zstd since 22.15 only, and the gate runs on Node 20. Each frame gets a header with a
+ * window that is no larger than its content: the package allocates the window, and a writer may
+ * state gigabytes.
+ */
 const zstd: Unpack = (bytes, bytesMax) => {
-  const chunks: Uint8Array[] = [];
+  const parts: Uint8Array[] = [];
   let length = 0;
-  const stream = new Decompress((chunk) => {
-    length += chunk.length;
-    if (length > bytesMax) throw new RangeError(`more than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  });
-  stream.push(bytes, true);
-  return Buffer.concat(chunks, length);
+  for (let at = 0; at < bytes.length; ) {
+    const frame = measureZstd(bytes.subarray(at));
+    assertLimit(frame.bytesMax, bytesMax);
+    const blocks = bytes.subarray(at + frame.blocksFrom, at + frame.end);
+    const stream = new Decompress((part) => {
+      length += part.length;
+      assertLimit(length, bytesMax);
+      parts.push(part);
+    });
+    stream.push(Buffer.concat([zstdHeader(frame), blocks]), true);
+    at += frame.end;
+  }
+  return Buffer.concat(parts);
 };
+
+const WINDOW_LOG_MIN = 10;
+const HAS_CHECKSUM = 4;
+
+function zstdHeader({ bytesMax, hasChecksum }: ZstdFrame): Buffer {
+  const windowLog = Math.max(WINDOW_LOG_MIN, Math.ceil(Math.log2(Math.max(bytesMax, 1))));
+  const descriptor = (windowLog - WINDOW_LOG_MIN) << 3;
+  return Buffer.from([0x28, 0xb5, 0x2f, 0xfd, hasChecksum ? HAS_CHECKSUM : 0, descriptor]);
+}
+
+function assertLimit(bytes: number, bytesMax: number): void {
+  if (bytes > bytesMax) throw new RangeError(`more than ${bytesMax} bytes`);
+}
 
 const CODECS: readonly { readonly name: string; readonly unpack: Unpack }[] = [
   { name: "none", unpack: (bytes) => bytes },

@@ -39,6 +39,27 @@ it("decompresses zstd, several frames too", () => {
   expect(decompress(ZSTD, Buffer.concat([ZSTD_FRAME, ZSTD_FRAME])).toString()).toBe(text.repeat(2));
 });
 
+it("decompresses a zstd frame that states a window of 128 MiB", () => {
+  const frame = Buffer.from(
+    "KLUv/QSI/QAAkoEFC+Dpw/V9gwGBwcoCsDCmLEfLwna0HAEA3Ew1l6o2XIM=",
+    "base64",
+  );
+  expect(decompress(ZSTD, frame).toString()).toBe(`${"again and again ".repeat(40)}at the end`);
+});
+
+it("refuses a zstd bomb by the headers of its blocks, and one with a dictionary", () => {
+  // 200 runs of a byte, of 2 MB each.
+  const run = (isLast: boolean): Buffer => {
+    const block = Buffer.alloc(4);
+    block.writeUIntLE((2_000_000 << 3) | 2 | Number(isLast), 0, 3);
+    return block;
+  };
+  const runs = Array.from({ length: 200 }, (_, index) => run(index === 199));
+  const bomb = Buffer.concat([hex("28b52ffd0058"), ...runs]);
+  expect(() => decompress(ZSTD, bomb)).toThrow(/more than 268435456 bytes/);
+  expect(() => decompress(ZSTD, hex("28b52ffd015807010000"))).toThrow(/dictionary/);
+});
+
 it("refuses more output than the limit, whatever the codec", () => {
   const limit = /more than 8 bytes|too big|Cannot create a Buffer larger/;
   expect(() => decompress(GZIP, zlib.gzipSync("123456789"), 8)).toThrow(limit);
