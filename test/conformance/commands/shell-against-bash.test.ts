@@ -11,12 +11,18 @@ import { parseLine } from "../../../services/commands/shell/plain-line.ts";
 
 /**
  * The home directory is called `~`, as parsed words call it. Runs each line (they end in NUL) once where all
- * commands succeed and once where all fail.
+ * commands succeed and once where all fail. Bash writes line by line, so line breaks are written as \\4:
+ * the records of a pipeline's commands would mix.
  */
 const RUN_LINES = `
 set -f
 PATH=/nonexistent HOME='~'
-command_not_found_handle() { printf '%s\\1' "$PWD" "$@" $'\\2' >&9; return $status; }
+command_not_found_handle() {
+  local record
+  printf -v record '%s\\1' "$PWD" "$@" $'\\2'
+  printf '%s' "\${record//$'\\n'/$'\\4'}" >&9
+  return $status
+}
 while IFS= read -r -d '' line; do
   for status in 0 1; do (eval "$line") 9>&1 >/dev/null 2>&1 </dev/null; done
   printf '\\3'
@@ -42,7 +48,8 @@ function runInBash(lines: readonly string[]): readonly (readonly string[][])[] {
   });
   const outputs = stdout.split("\u0003").slice(0, -1);
   expect(outputs).toHaveLength(lines.length);
-  return outputs.map((commands) => commands.split("\u0002\u0001").slice(0, -1).map(readCommand));
+  const inLines = outputs.map((output) => output.replaceAll("\u0004", "\n"));
+  return inLines.map((commands) => commands.split("\u0002\u0001").slice(0, -1).map(readCommand));
 }
 
 function readCommand(text: string): string[] {
