@@ -48,8 +48,10 @@ export function findUnreadText(
     }
     if (token.pos < at) return at;
     gap += text.slice(at, token.pos);
-    const isGlued =
-      before?.kind === "word" && token.kind === "word" && gap.replaceAll("\\\n", "") === "";
+    // Bash joins continued lines first: `1\` before `> f` is the descriptor of a redirection.
+    const seam = `${text.slice(Math.max(start - 2, 0), start) === "\\\n" ? "\\\n" : ""}${gap}`;
+    const mayJoin = token.kind === "word" || (seam !== "" && token !== end);
+    const isGlued = before?.kind === "word" && mayJoin && seam.replaceAll("\\\n", "") === "";
     if (isGlued || readOperators(gap, before !== null, token === end) !== expected) return start;
     at = token.end;
     before = token;

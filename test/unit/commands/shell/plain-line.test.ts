@@ -70,6 +70,11 @@ describe("joints and redirections", () => {
     expect(commandsOf("cat <>f")[0]?.redirections).toMatchObject([{ path: "f", access: "write" }]);
   });
 
+  test("have no descriptor on the line before", () => {
+    expect(parse("1\\\n> f rm x")).toMatchObject({ kind: "unclear" });
+    expect(parse("ls \\\n > f")).toMatchObject({ kind: "plain" });
+  });
+
   test("by `>&` take no text that Bash would expand a second time", () => {
     expect(commandsOf("make >& build/log.txt")[0]?.redirections).toMatchObject([
       { path: "build/log.txt", access: "write" },
