@@ -29,8 +29,7 @@ export function findUnreadText(
   documents: readonly Span[],
 ): number | null {
   const end: Token = { kind: "redirection", pos: text.length, end: text.length };
-  let at = 0;
-  let read = 0;
+  const reader = new GapReader(text, documents);
   let before: Token | null = null;
   let expected = "";
   for (const token of [...tokens, end]) {
@@ -38,26 +37,54 @@ export function findUnreadText(
       expected += ` ${token.text}`;
       continue;
     }
-    const start = at;
-    let gap = "";
-    for (let body = documents[read]; body !== undefined && body.pos < token.pos; ) {
-      if (body.pos < at) return at;
-      gap += text.slice(at, body.pos);
-      at = body.end;
-      body = documents[++read];
-    }
-    if (token.pos < at) return at;
-    gap += text.slice(at, token.pos);
-    // Bash joins continued lines first: `1\` before `> f` is the descriptor of a redirection.
-    const seam = `${text.slice(Math.max(start - 2, 0), start) === "\\\n" ? "\\\n" : ""}${gap}`;
-    const mayJoin = token.kind === "word" || (seam !== "" && token !== end);
-    const isGlued = before?.kind === "word" && mayJoin && seam.replaceAll("\\\n", "") === "";
-    if (isGlued || readOperators(gap, before !== null, token === end) !== expected) return start;
-    at = token.end;
+    const start = reader.at;
+    const gap = reader.readGap(token);
+    if (gap === null) return reader.at;
+    const joins = before?.kind === "word" && joinsWord(text, start, gap, token, token === end);
+    if (joins || readOperators(gap, before !== null, token === end) !== expected) return start;
     before = token;
     expected = "";
   }
   return null;
+}
+
+/** Reads the text between spans, in order, without the bodies of here-documents. */
+class GapReader {
+  /** The position up to which the text is read. */
+  at = 0;
+  readonly #text: string;
+  readonly #documents: readonly Span[];
+  #next = 0;
+
+  constructor(text: string, documents: readonly Span[]) {
+    this.#text = text;
+    this.#documents = documents;
+  }
+
+  /** The text before `span`, which is read too; null: `span` or a document begins too early. */
+  readGap(span: Span): string | null {
+    let gap = "";
+    for (let body = this.#documents[this.#next]; body !== undefined && body.pos < span.pos; ) {
+      if (body.pos < this.at) return null;
+      gap += this.#text.slice(this.at, body.pos);
+      this.at = body.end;
+      body = this.#documents[++this.#next];
+    }
+    if (span.pos < this.at) return null;
+    gap += this.#text.slice(this.at, span.pos);
+    this.at = span.end;
+    return gap;
+  }
+}
+
+/**
+ * True if Bash joins `token` to the word that ends at `start`: nothing lies between them but
+ * continued lines, which Bash joins first (`1\` before `> f` is the descriptor of a redirection).
+ */
+function joinsWord(text: string, start: number, gap: string, token: Token, isEnd: boolean) {
+  const seam = `${text.slice(Math.max(start - 2, 0), start) === "\\\n" ? "\\\n" : ""}${gap}`;
+  const mayJoin = token.kind === "word" || (seam !== "" && !isEnd);
+  return mayJoin && seam.replaceAll("\\\n", "") === "";
 }
 
 /** The operators in the text between two words; null where there is other text. */
