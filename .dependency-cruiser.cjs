@@ -12,6 +12,9 @@ const HOMES = {
   "@duckdb/node-api": "services/adapters/duckdb",
   commander: "services/cli",
   "@kafkajs/confluent-schema-registry": "services/adapters/registry",
+  hono: "services/serve",
+  "@hono/node-server": "services/serve",
+  "@hono/zod-openapi": "services/serve",
   ioredis: "services/adapters/redis",
   // Signed proposals: verifying and making compact JWS.
   jose: "services/adapters/tokens",
@@ -63,6 +66,8 @@ const LAYERS = {
   gate: ["core", "runtime", "wire", "adapters", "client", "process"],
   executor: ["core", "runtime", "wire", "adapters", "client", "process"],
   analytics: ["core", "runtime", "wire", "adapters", "client", "process"],
+  // The embedded gate that it serves.
+  serve: ["core", "runtime", "wire", "adapters", "client", "process", "library", "gate"],
 };
 
 /** Folders that must give the same answer anywhere: no module of Node, no package without a row. */

@@ -14,6 +14,7 @@ import { addPolicy } from "./commands/policy.ts";
 import { addConfig, addExecutor, addGate } from "./commands/processes.ts";
 import { addBackup, addRecover } from "./commands/recover.ts";
 import { addReplay } from "./commands/replay.ts";
+import { addServe } from "./commands/serve.ts";
 import { addToken } from "./commands/token.ts";
 import { escapedTerminal } from "./output/escaped-output.ts";
 import { failureOf } from "./output/report-error.ts";
@@ -81,6 +82,7 @@ function createProgram(cli: Cli, json: boolean): Command {
   addPolicy(program, cli);
   addBacktest(program, cli);
   addDev(program, cli);
+  addServe(program, cli);
   addApprovals(program, cli);
   addConversations(program, cli);
   addCalls(program, cli);

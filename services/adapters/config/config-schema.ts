@@ -233,6 +233,30 @@ const analytics = z.strictObject({
   segmentMs: timeMs(10).default(MINUTE_MS).describe("time after which a Parquet file is written"),
 });
 
+const serve = z.strictObject({
+  directory: path()
+    .default("callgate-serve")
+    .describe("directory of the access tokens, where the gate is on Kafka"),
+  hosts: z
+    .array(hostName())
+    .default([])
+    .describe("further host names under which a server on a loopback address is reached"),
+  corsOrigins: z
+    .array(httpUrl())
+    .default([])
+    .describe("web pages that may use the server with a token; by default none"),
+  requireToken: z
+    .boolean()
+    .default(false)
+    .describe("on a loopback address, too, every request needs a token"),
+  requestsPerSecond: z
+    .number()
+    .min(0.1)
+    .max(1_000_000)
+    .default(2_000)
+    .describe("requests of one token; a burst may have as many at once"),
+});
+
 export const configSchema = z.strictObject({
   kafka: kafka.prefault({} as never),
   registry: registry.optional(),
@@ -245,6 +269,7 @@ export const configSchema = z.strictObject({
   gate: gate.prefault({}),
   executor: executor.prefault({}),
   analytics: analytics.prefault({}),
+  serve: serve.prefault({}),
   shutdownMs: timeMs()
     .default(10_000)
     .describe("longest time from SIGTERM to the end of a process"),

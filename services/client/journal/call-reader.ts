@@ -73,6 +73,23 @@ export class CallReader {
     return call === undefined ? undefined : this.#calls.endOf(call, time);
   }
 
+  /** The call as the journal has it; undefined if it has no such call. @throws `timeout` */
+  find(decisionId: string, time: Deadline): Promise<JournaledCall | undefined> {
+    return this.#calls.get(decisionId, time);
+  }
+
+  /** The call that waits, or waited, under the approval id. @throws `timeout` */
+  findHeld(approvalId: string, time: Deadline): Promise<JournaledCall | undefined> {
+    return this.#calls.held(approvalId, time);
+  }
+
+  /** The latest decision on the call; undefined if retention has deleted it. @throws `timeout` */
+  async decisionOf(decisionId: string, time: Deadline): Promise<DecisionEvent | undefined> {
+    const call = await this.#calls.get(decisionId, time);
+    if (call === undefined) throw unknownDecision(decisionId);
+    return this.#calls.decisionOf(call, time);
+  }
+
   /** Who began the call; null if nobody did. @throws `unknown_decision`, `timeout` */
   async startOf(decisionId: string, time: Deadline): Promise<CallStart | null> {
     const call = await this.#calls.get(decisionId, time);

@@ -1,0 +1,74 @@
+/** The sockets of the server: where it listens, how long a request may take, and an orderly end. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { isIP } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { ServeApp } from "../serve-env.ts";
+
+const HEADERS_MS_MAX = 10_000;
+/** For the whole request, its body too: a slow sender does not hold a connection for longer. */
+const REQUEST_MS_MAX = 30_000;
+const KEEP_ALIVE_MS = 65_000;
+const HEADER_BYTES_MAX = 16 * 1024;
+const CONNECTIONS_MAX = 10_000;
+
+export type ListenAddress = { readonly host: string; readonly port: number };
+
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** Answers what is in flight within the time, then closes all connections. False: it was late. */
+  close(timeMs: number): Promise<boolean>;
+}
+
+/** @throws the system's error where the server cannot listen on the address. */
+export async function listen(app: ServeApp, { host, port }: ListenAddress): Promise<HttpServer> {
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer(
+    { maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => void answer(request, response),
+  );
+  server.headersTimeout = HEADERS_MS_MAX;
+  server.requestTimeout = REQUEST_MS_MAX;
+  server.maxConnections = CONNECTIONS_MAX;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const actual = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`,
+    port: actual,
+    close: (timeMs) => closeServer(server, timeMs),
+  };
+}
+
+function closeServer(server: Server, timeMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      server.closeAllConnections();
+    }, timeMs);
+    server.close(() => {
+      clearTimeout(late);
+      resolve(!isLate);
+    });
+    server.closeIdleConnections();
+  });
+}
+
+const LOOPBACK_NAMES = new Set(["localhost", "127.0.0.1", "::1", "[::1]"]);
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_NAMES.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** Whether a `Host` header names this server under its loopback address or a configured name. */
+export function ownHosts(names: readonly string[]): (host: string) => boolean {
+  const own = new Set([...LOOPBACK_NAMES, ...names.map((name) => name.toLowerCase())]);
+  return (host) => own.has(host.toLowerCase().replace(/:\d{1,5}$/, ""));
+}

@@ -1,0 +1,64 @@
+/** Opens the gate of a server: in this process, or as a client of a gate on Kafka. */
+import type { Config } from "../adapters/config/config-schema.ts";
+import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
+import { createTelemetry } from "../adapters/opentelemetry/open-telemetry.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import type { CallgateError } from "../client/api/callgate-error.ts";
+import { composeCallgate } from "../client/compose-callgate.ts";
+import { GateClient } from "../client/gate-client.ts";
+import type { GateLink } from "../client/gate-link.ts";
+import { linkToRemote } from "../client/remote-link.ts";
+import { linkToEmbedded } from "../library/embedded-link.ts";
+import { openEmbedded } from "../library/open-embedded.ts";
+import { TIMEOUT_MS } from "../library/time-limit.ts";
+import { openCluster } from "../process/open-cluster.ts";
+import { hasSecrets, openSecrets } from "../process/open-secrets.ts";
+import type { Logger } from "../runtime/ports.ts";
+import type { ServedGate } from "./served-gate.ts";
+
+export type GateSource =
+  | { readonly kind: "embedded"; readonly policy: readonly string[]; readonly dataDir: string }
+  | { readonly kind: "kafka"; readonly config: Config };
+
+export type OpenGateParts = {
+  readonly logger: Logger;
+  readonly metrics: ProcessMetrics;
+  readonly onLost: (error: CallgateError) => void;
+};
+
+/** @throws CallgateError, PipelineError if the gate cannot be opened or reached */
+export async function openServedGate(
+  source: GateSource,
+  { logger, metrics, onLost }: OpenGateParts,
+): Promise<ServedGate> {
+  const link =
+    source.kind === "embedded"
+      ? await embeddedLink(source, logger, metrics)
+      : await kafkaLink(source.config, logger);
+  const telemetry = createTelemetry();
+  const client = new GateClient(link, { timeoutMs: TIMEOUT_MS, onLost, telemetry });
+  const gate = composeCallgate(link, client);
+  return { gate, client, link, clock: systemClock, logger };
+}
+
+async function embeddedLink(
+  { policy, dataDir }: Extract<GateSource, { kind: "embedded" }>,
+  logger: Logger,
+  metrics: ProcessMetrics,
+): Promise<GateLink> {
+  const options = { policy: { files: policy }, dataDir, logger, metrics, watchPolicy: true };
+  return linkToEmbedded(await openEmbedded(options));
+}
+
+async function kafkaLink(config: Config, logger: Logger): Promise<GateLink> {
+  const secrets = hasSecrets(config)
+    ? openSecrets(config, systemClock.nowMs()).store.byKeyId
+    : new Map<string, Uint8Array>();
+  const cluster = await openCluster(config, secrets, logger);
+  const { log, codec } = cluster;
+  return linkToRemote({
+    ...{ log, codec, clock: systemClock, secrets, logger },
+    close: () => cluster.close(),
+    abandon: () => cluster.abandon(),
+  });
+}

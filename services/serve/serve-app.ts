@@ -1,0 +1,77 @@
+/** The HTTP application: what every request passes, then the routes. */
+import { randomUUID } from "node:crypto";
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
+import { type AuthenticatorParts, authenticate } from "./access/authenticate.ts";
+import { answerError, invalidInput } from "./http/answer-problem.ts";
+import { Problem } from "./http/problem.ts";
+import { readBody } from "./http/read-body.ts";
+import { addApprovals } from "./routes/approvals.ts";
+import { addConversations } from "./routes/conversations.ts";
+import { addDecisions } from "./routes/decisions.ts";
+import { addDocuments } from "./routes/documents.ts";
+import { addHealth } from "./routes/health.ts";
+import { addProposals } from "./routes/proposals.ts";
+import type { ServeApp, ServeEnv } from "./serve-env.ts";
+import type { ServedGate } from "./served-gate.ts";
+
+export type ServeAppParts = {
+  readonly served: ServedGate;
+  readonly access: AuthenticatorParts;
+  readonly metrics: ProcessMetrics;
+  /** Aborts when the server ends: waits end, and answers in progress are sent. */
+  readonly ending: AbortSignal;
+};
+
+export function createServeApp(parts: ServeAppParts): ServeApp {
+  const { served, access } = parts;
+  const app: ServeApp = new OpenAPIHono<ServeEnv>({
+    defaultHook: (result) => {
+      if (!result.success) throw invalidInput(result.target, result.error.issues);
+    },
+  });
+  app.onError((error, c) => answerError(c, error, served.logger));
+  app.notFound((c) => answerError(c, noSuchPath(c.req.method, c.req.path), served.logger));
+  app.use(identifyRequest);
+  addHealth(app, parts);
+  addDocuments(app);
+  app.use(authenticateRequest(access));
+  app.use(readBody);
+  addProposals(app, parts);
+  addDecisions(app, parts);
+  addApprovals(app, parts);
+  addConversations(app, parts);
+  return app;
+}
+
+const REQUEST_ID = /^[!-~]{1,128}$/;
+
+/** The client's id of the request, or a new one; the answer carries it. */
+const identifyRequest = createMiddleware<ServeEnv>(async (c, next) => {
+  const sent = c.req.header("x-request-id");
+  const requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : randomUUID();
+  c.set("requestId", requestId);
+  c.header("X-Request-ID", requestId);
+  await next();
+});
+
+function authenticateRequest(access: AuthenticatorParts) {
+  return createMiddleware<ServeEnv>(async (c, next) => {
+    const [authorization, origin, host] = ["authorization", "origin", "host"].map((name) =>
+      c.req.header(name),
+    );
+    c.set("principal", await authenticate(access, { authorization, origin, host }));
+    await next();
+  });
+}
+
+function noSuchPath(method: string, path: string): Problem {
+  return new Problem({
+    status: 404,
+    code: "unknown_path",
+    detail: `there is no ${method} ${path}`,
+    at: "path",
+    remedy: "/openapi.json lists the paths",
+  });
+}
