@@ -1,7 +1,7 @@
 """Writes src/callgate/models.py from the `/openapi.json` of a server.
 
-    python tasks/generate_models.py openapi.json            # writes the file
-    python tasks/generate_models.py --check openapi.json    # exit code 1 if the file is not current
+python tasks/generate_models.py openapi.json            # writes the file
+python tasks/generate_models.py --check openapi.json    # exit code 1 if the file is not current
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Members have the names of the API in snake case: `decisionId` is `decision_id`.
 """
 '''
 CLOSED_LIST_MAX = 10
-"""A longer list of words, such as the reason codes, may grow: a client must not fail over a new one."""
+"""A longer list of words, such as the reason codes, may grow, and no client must fail over that."""
 CHECKED_THERE = {"minLength", "maxLength", "minimum", "maximum", "examples", "example"}
 """The server checks these, and says what is wrong."""
 LEFT_OUT = {"Problem"}
@@ -44,6 +44,8 @@ OPTIONS = [
     "--extra-fields=allow",
     "--disable-timestamp",
     "--collapse-root-models",
+    "--formatters",
+    "builtin",
     "--formatters=ruff-format",
 ]
 
@@ -61,9 +63,11 @@ def simplify(schema: Any) -> Any:
     if len(whole) == 1 and "$ref" in whole[0]:
         return whole[0]
     parts = simple.get("anyOf", [])
-    if len(parts) > 1 and all(part.get("type") == "object" and part.get("properties") for part in parts):
-        return merge(parts)
-    return simple
+    return merge(parts) if len(parts) > 1 and all(map(is_object, parts)) else simple
+
+
+def is_object(schema: dict[str, Any]) -> bool:
+    return schema.get("type") == "object" and "properties" in schema
 
 
 def merge(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -81,7 +85,8 @@ def merge(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 def generate(document: dict[str, Any]) -> str:
     components = document["components"]["schemas"]
-    schemas = {name: simplify(schema) for name, schema in components.items() if name not in LEFT_OUT}
+    wanted = {name: schema for name, schema in components.items() if name not in LEFT_OUT}
+    schemas = simplify(wanted)
     empty = {"openapi": "3.1.0", "info": {"title": "Callgate", "version": "1"}, "paths": {}}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "openapi.json", Path(folder) / "models.py"

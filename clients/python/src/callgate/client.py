@@ -12,14 +12,15 @@ from typing import Any, TypeVar
 import httpx2
 
 from . import endpoints, models, proposal, waiting
-from .conversation import CallContext, Mark, OnHeld, entered
 from .connection import Connection
+from .conversation import CallContext, Mark, OnHeld, entered
 from .decisions import Decision
 from .endpoints import Effect, Status
 from .errors import CallgateError
 from .events import EventFilter, GateEvent, read_events
 from .execute.serve_tools import ServeOptions, serve_tools
-from .guard.guard import SyncGuard
+from .guard.engines import ThreadEngine
+from .guard.guard import Guard, GuardOptions
 from .http_answer import Attempts, body_of, closed, connection_error, read_answer
 from .http_request import HttpRequest
 from .steps import Step, Steps, run_steps
@@ -46,8 +47,8 @@ class Callgate:
         self.connection = Connection.create(url, token, timeout, retries)
         self._http = httpx2.Client(**self.connection.client_options())
         self._is_closed = threading.Event()
-        self.guard = SyncGuard(self.send)
-        """Makes a function ask the gate before it runs: see `SyncGuard.__call__`."""
+        self.guard = Guard(ThreadEngine(self.send), GuardOptions())
+        """Makes a function ask the gate before it runs: see `Guard.__call__`."""
 
     def conversation(
         self,
@@ -201,13 +202,17 @@ class Callgate:
             try:
                 return read_answer(request, self._exchange(request, body))
             except httpx2.RequestError as cause:
-                error, left = connection_error(cause, self.connection.url), deadline - time.monotonic()
+                error, left = (
+                    connection_error(cause, self.connection.url),
+                    deadline - time.monotonic(),
+                )
                 delay = attempts.delay_after(error, cause, left)
             except CallgateError as cause:
                 error, left = cause, deadline - time.monotonic()
                 delay = attempts.delay_after(error, cause, left)
             if delay is None or self._is_closed.wait(delay):
-                return attempts.give_up(error)
+                answer: T = attempts.give_up(error)
+                return answer
 
     def _exchange(self, request: HttpRequest[Any], body: bytes | None) -> httpx2.Response:
         if self._is_closed.is_set():

@@ -32,9 +32,7 @@ class Connection:
     retries: int
 
     @classmethod
-    def create(
-        cls, url: str | None, token: str | None, timeout: float, retries: int
-    ) -> Connection:
+    def create(cls, url: str | None, token: str | None, timeout: float, retries: int) -> Connection:
         """Raises `CallgateError` `invalid_input`."""
         address = url or os.environ.get("CALLGATE_URL") or DEFAULT_URL
         parsed = httpx2.URL(address)

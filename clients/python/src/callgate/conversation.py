@@ -50,23 +50,23 @@ class CallContext:
         return {name: value for name, value in proposal.items() if value is not None}
 
 
-PROPOSAL_MEMBERS = tuple(
-    field.name for field in fields(CallContext) if field.name != "on_held"
-)
+PROPOSAL_MEMBERS = tuple(field.name for field in fields(CallContext) if field.name != "on_held")
 
-_current: ContextVar[CallContext] = ContextVar("callgate_context", default=CallContext())
+_NONE = CallContext()
+_current: ContextVar[CallContext | None] = ContextVar("callgate_context", default=None)
 
 
 def current_context() -> CallContext:
-    return _current.get()
+    return _current.get() or _NONE
 
 
 @contextmanager
 def entered(context: CallContext) -> Iterator[CallContext]:
     """Calls inside of the block belong to this context, completed from the one around it."""
-    token = _current.set(context.under(_current.get()))
+    whole = context.under(current_context())
+    token = _current.set(whole)
     try:
-        yield _current.get()
+        yield whole
     finally:
         _current.reset(token)
 

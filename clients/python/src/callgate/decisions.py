@@ -10,9 +10,7 @@ from . import models
 Decision = models.AllowedDecision | models.RefusedDecision | models.HeldDecision
 """Check `outcome` first: `allowed`, `refused` or `held` determines which members exist."""
 
-ClientReason = Literal[
-    "gate_unavailable", "outcome_unknown", "duplicate_in_flight", "duplicate_call"
-]
+ClientReason = Literal["gate_unavailable", "outcome_unknown", "duplicate_in_flight", "duplicate_call"]
 
 ARGUMENTS_SHOWN = 200
 ASK_AGAIN_MS = 1_000

@@ -12,7 +12,6 @@ from .decisions import Decision
 from .errors import CallgateError
 from .http_request import HttpRequest
 
-
 Status = Literal["started", "succeeded", "failed", "not_executed", "unknown"]
 Effect = Literal["none", "possible"]
 
@@ -24,7 +23,7 @@ DECISION: TypeAdapter[Decision] = TypeAdapter(Decision)
 M = TypeVar("M", bound=BaseModel)
 
 
-def _id(text: str) -> str:
+def path_id(text: str) -> str:
     return quote(text, safe="")
 
 
@@ -33,22 +32,20 @@ def _members(**members: object) -> dict[str, object]:
 
 
 def get_decision(decision_id: str, wait: float = 0.0) -> HttpRequest[Decision]:
-    path = f"/v1/decisions/{_id(decision_id)}"
+    path = f"/v1/decisions/{path_id(decision_id)}"
     query = {"wait": wait} if wait else {}
     return HttpRequest("GET", path, DECISION.validate_python, query=query, wait=wait)
 
 
 def report(decision_id: str, body: dict[str, object]) -> HttpRequest[models.ReportOutcome]:
-    path = f"/v1/decisions/{_id(decision_id)}/result"
+    path = f"/v1/decisions/{path_id(decision_id)}/result"
     return HttpRequest("POST", path, models.ReportOutcome.model_validate, body=body, is_patient=True)
 
 
 def get_result(decision_id: str, wait: float = 0.0) -> HttpRequest[models.StoredResult]:
-    path = f"/v1/results/{_id(decision_id)}"
+    path = f"/v1/results/{path_id(decision_id)}"
     query = {"wait": wait} if wait else {}
-    return HttpRequest(
-        "GET", path, models.StoredResult.model_validate, query=query, wait=wait
-    )
+    return HttpRequest("GET", path, models.StoredResult.model_validate, query=query, wait=wait)
 
 
 def list_approvals(
@@ -63,7 +60,7 @@ def list_approvals(
 
 
 def get_approval(approval_id: str) -> HttpRequest[models.ShownApproval]:
-    path = f"/v1/approvals/{_id(approval_id)}"
+    path = f"/v1/approvals/{path_id(approval_id)}"
     return HttpRequest("GET", path, models.ShownApproval.model_validate)
 
 
@@ -74,7 +71,7 @@ def answer_hold(
     further: models.Further | None = None,
 ) -> HttpRequest[Decision]:
     body = _members(reason=reason, further=None if further is None else dump(further))
-    path = f"/v1/approvals/{_id(approval_id)}/{verdict}"
+    path = f"/v1/approvals/{path_id(approval_id)}/{verdict}"
     return HttpRequest("POST", path, DECISION.validate_python, body=body, may_repeat=False)
 
 
@@ -83,7 +80,7 @@ def order_conversation(
 ) -> HttpRequest[models.RulingOutcome]:
     return HttpRequest(
         "POST",
-        f"/v1/conversations/{_id(conversation_id)}/{order}",
+        f"/v1/conversations/{path_id(conversation_id)}/{order}",
         models.RulingOutcome.model_validate,
         body=_members(reason=reason),
         query=_members(tenantId=tenant_id),

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx2
 
-from .http_answer import CHECK_URL, DELAY_MAX, FIRST_DELAY, problem_of, says_nothing
 from .errors import CallgateError
+from .http_answer import CHECK_URL, DELAY_MAX, FIRST_DELAY, problem_of, says_nothing
 
 PATH = "/v1/events"
 IDLE_MAX = 90.0
@@ -103,9 +103,7 @@ def read_events(http: httpx2.Client, wanted: EventFilter) -> Iterator[GateEvent]
         time.sleep(feed.delay())
 
 
-async def read_events_async(
-    http: httpx2.AsyncClient, wanted: EventFilter
-) -> AsyncIterator[GateEvent]:
+async def read_events_async(http: httpx2.AsyncClient, wanted: EventFilter) -> AsyncIterator[GateEvent]:
     feed = _Feed(wanted)
     while True:
         try:

@@ -86,10 +86,12 @@ def _form_of(output: object) -> Failure | None:
 def failure_of(error: BaseException) -> Failure:
     """Describes what a function raised. Never raises, even if reading the error does."""
     message = _text_of(error) or type(error).__name__
-    code = next((value for name in ("code", "status_code", "status") if (value := _code(error, name))), None)
+    code = next(
+        (value for name in ("code", "status_code", "status") if (value := _code(error, name))), None
+    )
     retryable = _read(error, "retryable")
     return Failure(
-        message[:4 * MESSAGE_CHARACTERS],
+        message[: 4 * MESSAGE_CHARACTERS],
         effect_of(error),
         None if code is None else code[:CODE_CHARACTERS],
         retryable if isinstance(retryable, bool) else None,

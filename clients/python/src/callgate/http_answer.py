@@ -115,7 +115,6 @@ class Attempts:
         delay = max(delay, error.retry_after or 0.0)
         return delay if delay < left else None
 
-
     def give_up(self, error: CallgateError) -> Any:
         """The answer without an answer. Raises the error where there is none."""
         is_open = says_nothing(error) or error.code == "closed"

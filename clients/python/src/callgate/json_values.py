@@ -28,7 +28,7 @@ def to_json(value: object, at: str = "arguments", depth: int = 0) -> Any:
     """The value as plain data. Raises `CallgateError` `invalid_input` that says where it has none."""
     if depth > DEPTH_MAX:
         raise invalid_input(f"`{at}` is nested more than {DEPTH_MAX} deep")
-    if value is None or isinstance(value, bool | str | int) and not isinstance(value, Enum):
+    if value is None or (isinstance(value, bool | str | int) and not isinstance(value, Enum)):
         return value
     if isinstance(value, float):
         if math.isfinite(value):

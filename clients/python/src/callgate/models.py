@@ -213,7 +213,7 @@ class HeldDecision(BaseModel):
     """
 
     warnings: list[Warning]
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None
     refusal: Refusal
     approval_id: Annotated[str, Field(alias="approvalId")]
     expires_at: Annotated[float, Field(alias="expiresAt")]
@@ -370,7 +370,7 @@ class EarlierCall(BaseModel):
     tool: str
     outcome: Literal["allowed", "refused", "held"]
     reason: str | None
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None
     at: float
     """
     Unix time in ms
@@ -441,7 +441,7 @@ class RefusedDecision(BaseModel):
     """
 
     warnings: list[Warning]
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None
     refusal: Refusal
 
 
@@ -516,9 +516,7 @@ class ShownApproval(PendingCall):
         use_attribute_docstrings=True,
     )
     state: Literal["waiting", "allowed", "refused", "held_anew"]
-    decision: Annotated[
-        AllowedDecision | RefusedDecision | HeldDecision, Field(discriminator="outcome")
-    ]
+    decision: AllowedDecision | RefusedDecision | HeldDecision | None
     conversation: list[EarlierCall]
     """
     the latest calls of the conversation before it, the oldest first

@@ -10,6 +10,7 @@ from .conversation import CallContext, conversation_of, current_context
 from .decisions import Decision, unavailable
 from .endpoints import DECISION, Effect, Status, dump
 from .errors import CallgateError, invalid_input
+from .failures import failure_of
 from .http_request import HttpRequest
 from .json_values import output_to_json, sent_arguments, to_json
 
@@ -55,7 +56,7 @@ def propose(proposal: models.Proposal, wait: float = 0.0) -> HttpRequest[Decisio
 def build_report(
     status: Status,
     output: object = None,
-    error: models.CallError | BaseException | str | dict[str, Any] | None = None,
+    error: BaseException | str | dict[str, Any] | None = None,
     effect: Effect | None = None,
     duration_ms: float | None = None,
     cost: models.Money | None = None,
@@ -84,13 +85,9 @@ def build_report(
     return body | {name: value for name, value in members.items() if value is not None}
 
 
-def error_member(error: models.CallError | BaseException | str | dict[str, Any]) -> object:
-    if isinstance(error, models.CallError):
-        return dump(error)
+def error_member(error: BaseException | str | dict[str, Any]) -> object:
     if isinstance(error, dict):
         return error
     if isinstance(error, BaseException):
-        from .failures import failure_of
-
         return failure_of(error).error()
     return {"message": error}

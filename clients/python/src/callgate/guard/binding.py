@@ -75,9 +75,7 @@ class Binding:
         """
         sent = as_server_reads(self.arguments_of(parameters))
         changed = {
-            name: value
-            for name, value in arguments.items()
-            if name not in sent or sent[name] != value
+            name: value for name, value in arguments.items() if name not in sent or sent[name] != value
         }
         return {**parameters, **self._from_plain(changed)}
 
@@ -99,7 +97,8 @@ class Binding:
         return parameters
 
     def _from_plain(self, arguments: Mapping[str, Any]) -> Parameters:
-        rest, parameters = dict(arguments), {}
+        rest = dict(arguments)
+        parameters: Parameters = {}
         for one in self._visible:
             if one.kind is one.VAR_KEYWORD:
                 parameters[one.name], rest = rest, {}
@@ -113,7 +112,7 @@ class Binding:
     def call(self, function: Callable[..., Any], parameters: Parameters, call: HandlerCall) -> Any:
         values = {**parameters} if self._call is None else {**parameters, self._call: call}
         ordered = {name: values[name] for name in self._whole.parameters if name in values}
-        bound = inspect.BoundArguments(self._whole, ordered)  # type: ignore[arg-type]
+        bound = inspect.BoundArguments(self._whole, ordered)
         return function(*bound.args, **bound.kwargs)
 
     def _takes_call(self, name: str) -> bool:

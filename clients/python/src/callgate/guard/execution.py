@@ -64,22 +64,20 @@ def report_of(execution: Execution) -> dict[str, object]:
         return build_report("unknown", error=error, duration_ms=took)
     if isinstance(execution, Raised):
         failure = failure_of(execution.error)
-        return build_report(
-            "failed", error=failure.error(), effect=failure.effect, duration_ms=took
-        )
+        return build_report("failed", error=failure.error(), effect=failure.effect, duration_ms=took)
     form = failure_form(execution.value)
     if form is None:
         return returned("succeeded", execution.value, duration_ms=took)
-    return returned(
-        "failed", execution.value, error=form.error(), effect=form.effect, duration_ms=took
-    )
+    return returned("failed", execution.value, error=form.error(), effect=form.effect, duration_ms=took)
 
 
 CAN_SAY_RETURNED = "basis" in models.Report.model_fields
 CAN_SAY_PARTIAL = "whole" in models.Report.model_fields
 
 
-def returned(status: Literal["succeeded", "failed"], value: object, **members: Any) -> dict[str, object]:
+def returned(
+    status: Literal["succeeded", "failed"], value: object, **members: Any
+) -> dict[str, object]:
     """A report on what a function returned: nobody has said that the value is a success."""
     body = build_report(status, value, is_returned=CAN_SAY_RETURNED, **members)
     if "whole" in body and not CAN_SAY_PARTIAL:

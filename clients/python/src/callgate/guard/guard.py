@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
-import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
-from .. import endpoints
 from ..conversation import CallContext, current_context
-from ..errors import CallgateError, invalid_input
-from ..http_request import HttpRequest
+from ..errors import invalid_input
 from ..proposal import build_proposal
 from ..refused import Refused
-from ..steps import Step, Steps, run_steps, run_steps_async
-from . import run_coroutine, run_function
+from ..steps import Steps
 from .binding import Binding, Parameters
+from .engines import Engine
 from .handler_call import HandlerCall
 from .present import AnswerForm, WrappedAnswer
-from .table import DecisionListener, GuardedCall, GuardTable
+from .table import DecisionListener, GuardedCall
 
 P = ParamSpec("P")
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 Y = TypeVar("Y")
 S = TypeVar("S")
-Send = Callable[[HttpRequest[Any]], Any]
 OnRefused = Literal["return", "raise"]
 
 
@@ -69,27 +64,27 @@ class Guard:
         self._options = options
 
     @overload
-    def __call__(  # type: ignore[overload-overlap]
+    def __call__(
         self, function: Callable[Concatenate[HandlerCall, P], AsyncGenerator[Y, S]]
     ) -> Guarded[P, AsyncGenerator[Y | Refused, S]]: ...
     @overload
-    def __call__(  # type: ignore[overload-overlap]
+    def __call__(
         self, function: Callable[P, AsyncGenerator[Y, S]]
     ) -> Guarded[P, AsyncGenerator[Y | Refused, S]]: ...
     @overload
-    def __call__(  # type: ignore[overload-overlap]
+    def __call__(
         self, function: Callable[Concatenate[HandlerCall, P], Generator[Y, S, T]]
     ) -> Guarded[P, Generator[Y | Refused, S, T | Refused]]: ...
     @overload
-    def __call__(  # type: ignore[overload-overlap]
+    def __call__(
         self, function: Callable[P, Generator[Y, S, T]]
     ) -> Guarded[P, Generator[Y | Refused, S, T | Refused]]: ...
     @overload
-    def __call__(  # type: ignore[overload-overlap]
+    def __call__(
         self, function: Callable[Concatenate[HandlerCall, P], Coroutine[Any, Any, T]]
     ) -> Guarded[P, Coroutine[Any, Any, T | Refused]]: ...
     @overload
-    def __call__(  # type: ignore[overload-overlap]
+    def __call__(
         self, function: Callable[P, Coroutine[Any, Any, T]]
     ) -> Guarded[P, Coroutine[Any, Any, T | Refused]]: ...
     @overload
@@ -147,96 +142,11 @@ class WrappingGuard(Protocol):
     def __call__(self, function: Callable[P, T]) -> Guarded[P, WrappedAnswer[T] | Refused]: ...
 
 
-class Engine(Protocol):
-    """Runs the steps of guarded calls: what the two clients do differently."""
-
-    table: GuardTable
-
-    def wrap(self, function: Callable[..., Any], make: MakeCall) -> Callable[..., Any]:
-        """The function that callers call. Raises `CallgateError` for a kind that it cannot run."""
-
-
-MakeCall = Callable[[tuple[Any, ...], dict[str, Any]], Steps[object]]
-
-
-class ThreadEngine:
-    """For `Callgate`: plain functions run in their caller's thread, and the gate is asked there.
-
-    Coroutine functions run in their loop, and the gate is asked in a thread beside it.
-    """
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.table = GuardTable(self._report_late)
-
-    def wrap(self, function: Callable[..., Any], make: MakeCall) -> Callable[..., Any]:
-        if inspect.isasyncgenfunction(function):
-            return lambda *args, **kwargs: run_coroutine.run_stream(
-                self._send_beside, make(args, kwargs)
-            )
-        if inspect.iscoroutinefunction(function):
-            return async_caller(run_coroutine.performer(self._send_beside), make)
-        if inspect.isgeneratorfunction(function):
-            return lambda *args, **kwargs: run_function.run_stream(self._send, make(args, kwargs))
-        return lambda *args, **kwargs: run_steps(make(args, kwargs), self._perform)
-
-    def _perform(self, step: Step) -> Any:
-        return run_function.perform(self._send, step)
-
-    async def _send_beside(self, request: HttpRequest[Any]) -> Any:
-        return await asyncio.to_thread(self._send, request)
-
-    def _report_late(self, decision_id: str, body: dict[str, object]) -> None:
-        def send() -> None:
-            try:
-                self._send(endpoints.report(decision_id, body))
-            except CallgateError:
-                return
-
-        threading.Thread(target=send, name="callgate-report", daemon=True).start()
-
-
-class LoopEngine:
-    """For `AsyncCallgate`: everything runs in the loop; a plain function runs in a thread."""
-
-    def __init__(self, send: Callable[[HttpRequest[Any]], Awaitable[Any]]) -> None:
-        self._send = send
-        self.table = GuardTable(self._report_late)
-
-    def wrap(self, function: Callable[..., Any], make: MakeCall) -> Callable[..., Any]:
-        if inspect.isasyncgenfunction(function):
-            return lambda *args, **kwargs: run_coroutine.run_stream(self._send, make(args, kwargs))
-        if inspect.isgeneratorfunction(function):
-            name = function.__name__
-            raise invalid_input(
-                f"`{name}` is a plain generator, which would block the loop",
-                "make it `async def`, or guard it with `Callgate`",
-            )
-        is_plain = not inspect.iscoroutinefunction(function)
-        return async_caller(run_coroutine.performer(self._send, is_plain), make)
-
-    def _report_late(self, decision_id: str, body: dict[str, object]) -> None:
-        async def send() -> None:
-            try:
-                await self._send(endpoints.report(decision_id, body))
-            except CallgateError:
-                return
-
-        run_coroutine.keep(asyncio.ensure_future(send()))
-
-
-def async_caller(perform: Callable[[Step], Awaitable[Any]], make: MakeCall) -> Callable[..., Any]:
-    async def call(*args: Any, **kwargs: Any) -> Any:
-        return await run_steps_async(make(args, kwargs), perform)
-
-    return call
-
-
 def guard_function(
     engine: Engine, function: Callable[..., Any], options: GuardOptions
 ) -> Guarded[..., Any]:
-    name = options.name or getattr(function, "__name__", "")
-    if isinstance(function, type) or not callable(function) or not name.isprintable() or not name:
+    name = options.name or getattr(function, "__name__", None)
+    if isinstance(function, type) or not callable(function) or not name:
         raise invalid_input(f"{function!r} cannot be guarded", "guard a function that has a name")
     return _Builder(engine, function, options, name, Binding(function)).build(CallContext())
 

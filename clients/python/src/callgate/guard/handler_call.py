@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class HandlerCall:
     time_limit_ms: float
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
     """Set at the time limit, and when nobody waits for the result any more."""
-    turn_ends: tuple[object, ...] = field(default=(), repr=False, compare=False)
+    turn_ends: tuple[Future[Any], ...] = field(default=(), repr=False, compare=False)
 
 
 _current: ContextVar[HandlerCall | None] = ContextVar("callgate_call", default=None)

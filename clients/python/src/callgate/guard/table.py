@@ -300,7 +300,9 @@ def answer_stored(decision: Allowed, stored: models.StoredResult) -> object:
 def _failure_of(stored: models.StoredResult) -> BaseException:
     """The exception that the function raised, as far as the journal has it."""
     said = stored.error
-    message = "the call failed earlier, and its error was not reported" if said is None else said.message
+    message = (
+        "the call failed earlier, and its error was not reported" if said is None else said.message
+    )
     code = None if said is None else said.code
     error = RuntimeError(message)
     if code is not None:
