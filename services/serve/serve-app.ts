@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
-import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { type AuthenticatorParts, authenticate } from "./access/authenticate.ts";
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
@@ -13,16 +12,7 @@ import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
 import { addHealth } from "./routes/health.ts";
 import { addProposals } from "./routes/proposals.ts";
-import type { ServeApp, ServeEnv } from "./serve-env.ts";
-import type { ServedGate } from "./served-gate.ts";
-
-export type ServeAppParts = {
-  readonly served: ServedGate;
-  readonly access: AuthenticatorParts;
-  readonly metrics: ProcessMetrics;
-  /** Aborts when the server ends: waits end, and answers in progress are sent. */
-  readonly ending: AbortSignal;
-};
+import type { ServeApp, ServeAppParts, ServeEnv } from "./serve-env.ts";
 
 export function createServeApp(parts: ServeAppParts): ServeApp {
   const { served, access } = parts;

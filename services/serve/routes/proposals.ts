@@ -1,5 +1,4 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { CallgateError } from "../../client/api/callgate-error.ts";
 import type { Decision, ProposedCall, RefusedDecision } from "../../client/api/gate-types.ts";
 import { DEFAULT_TENANT, type Principal } from "../access/principal.ts";
 import { requireRole } from "../access/require-role.ts";
@@ -7,8 +6,8 @@ import { Problem } from "../http/problem.ts";
 import { jsonAnswer, jsonBody, PROBLEMS, WAIT_SECONDS_MAX } from "../schemas/common.ts";
 import { decisionSchema } from "../schemas/decision.ts";
 import { type ProposalBody, proposalSchema } from "../schemas/proposal.ts";
-import type { ServeAppParts } from "../serve-app.ts";
-import type { ServeApp } from "../serve-env.ts";
+import type { ServeApp, ServeAppParts } from "../serve-env.ts";
+import { decidedWithin } from "../show-decision.ts";
 
 const route = createRoute({
   method: "post",
@@ -52,22 +51,6 @@ export function addProposals(app: ServeApp, { served, ending }: ServeAppParts): 
       200,
     );
   });
-}
-
-/** The terminal decision, or the held one where nobody answered in time. */
-export async function decidedWithin(
-  waitMs: number,
-  held: Decision,
-  wait: () => Promise<Decision>,
-): Promise<Decision> {
-  if (waitMs === 0) return held;
-  try {
-    return await wait();
-  } catch (error) {
-    if (error instanceof CallgateError && error.code === "timeout") return held;
-    if (error instanceof DOMException && error.name === "AbortError") return held;
-    throw error;
-  }
 }
 
 /**
