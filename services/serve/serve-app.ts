@@ -1,9 +1,10 @@
 /** The HTTP application: what every request passes, then the routes. */
 import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
-import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { type AuthenticatorParts, authenticate } from "./access/authenticate.ts";
+import { limitRate } from "./access/rate-limit.ts";
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";
@@ -13,16 +14,7 @@ import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
 import { addHealth } from "./routes/health.ts";
 import { addProposals } from "./routes/proposals.ts";
-import type { ServeApp, ServeEnv } from "./serve-env.ts";
-import type { ServedGate } from "./served-gate.ts";
-
-export type ServeAppParts = {
-  readonly served: ServedGate;
-  readonly access: AuthenticatorParts;
-  readonly metrics: ProcessMetrics;
-  /** Aborts when the server ends: waits end, and answers in progress are sent. */
-  readonly ending: AbortSignal;
-};
+import type { ServeApp, ServeAppParts, ServeEnv } from "./serve-env.ts";
 
 export function createServeApp(parts: ServeAppParts): ServeApp {
   const { served, access } = parts;
@@ -34,15 +26,30 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   app.onError((error, c) => answerError(c, error, served.logger));
   app.notFound((c) => answerError(c, noSuchPath(c.req.method, c.req.path), served.logger));
   app.use(identifyRequest);
+  if (parts.corsOrigins.length > 0) app.use(allowPages(parts.corsOrigins));
   addHealth(app, parts);
   addDocuments(app);
   app.use(authenticateRequest(access));
+  app.use(limitRate(parts.rateLimit));
   app.use(readBody);
   addProposals(app, parts);
   addDecisions(app, parts);
   addApprovals(app, parts);
   addConversations(app, parts);
   return app;
+}
+
+function allowPages(origins: readonly string[]) {
+  return cors({
+    origin: [...origins],
+    allowMethods: ["GET", "POST"],
+    allowHeaders: [
+      ...["Authorization", "Content-Type", "Idempotency-Key", "Prefer", "X-Request-ID"],
+      ...["Last-Event-ID", "traceparent", "tracestate"],
+    ],
+    exposeHeaders: ["X-Request-ID", "Retry-After"],
+    maxAge: 600,
+  });
 }
 
 const REQUEST_ID = /^[!-~]{1,128}$/;

@@ -23,10 +23,9 @@ import {
   PROBLEMS,
 } from "../schemas/common.ts";
 import { decisionSchema } from "../schemas/decision.ts";
-import type { ServeAppParts } from "../serve-app.ts";
-import type { ServeApp } from "../serve-env.ts";
+import type { ServeApp, ServeAppParts } from "../serve-env.ts";
 import { findHold, type ServedGate } from "../served-gate.ts";
-import { showTo } from "./decisions.ts";
+import { showTo } from "../show-decision.ts";
 
 const listRoute = createRoute({
   method: "get",

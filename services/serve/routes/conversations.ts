@@ -5,8 +5,7 @@ import { requireRole } from "../access/require-role.ts";
 import { Problem } from "../http/problem.ts";
 import { verdictSchema } from "../schemas/approval.ts";
 import { jsonAnswer, NOT_FOUND, optionalBody, PROBLEMS } from "../schemas/common.ts";
-import type { ServeAppParts } from "../serve-app.ts";
-import type { ServeApp } from "../serve-env.ts";
+import type { ServeApp, ServeAppParts } from "../serve-env.ts";
 
 const conversationParam = z.object({
   conversationId: z.string().openapi({ param: { name: "conversationId", in: "path" } }),

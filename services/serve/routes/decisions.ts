@@ -1,8 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
-import type { Decision } from "../../client/api/gate-types.ts";
-import { decisionOf } from "../../client/decisions/decision-view.ts";
 import type { DecisionEvent } from "../../core/events.ts";
-import type { Principal } from "../access/principal.ts";
 import { requireRole } from "../access/require-role.ts";
 import { Problem } from "../http/problem.ts";
 import {
@@ -15,10 +12,9 @@ import {
 } from "../schemas/common.ts";
 import { decisionSchema } from "../schemas/decision.ts";
 import { reportOutcomeSchema, reportSchema, storedResultSchema } from "../schemas/result.ts";
-import type { ServeAppParts } from "../serve-app.ts";
-import type { ServeApp } from "../serve-env.ts";
+import type { ServeApp, ServeAppParts } from "../serve-env.ts";
 import { findCall, type ServedGate } from "../served-gate.ts";
-import { decidedWithin } from "./proposals.ts";
+import { decidedWithin, showTo } from "../show-decision.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -119,21 +115,6 @@ async function decisionEvent({ client }: ServedGate, decisionId: string): Promis
     code: "unknown_decision",
     detail: `the journal no longer has the decision \`${decisionId}\``,
     remedy: "Keep what you still need, or raise how long the journal is kept",
-  });
-}
-
-/** Who may only read sees neither keys nor sensitive arguments. */
-export function showTo(
-  { client }: ServedGate,
-  principal: Principal,
-  event: DecisionEvent,
-): Decision {
-  if (principal.roles.has("propose") || principal.roles.has("execute"))
-    return client.show(event, true);
-  return decisionOf(event, {
-    repeated: true,
-    keyOf: () => undefined,
-    argumentsOf: () => undefined,
   });
 }
 

@@ -1,7 +1,6 @@
 /** `/healthz`, `/readyz` and `/metrics`, which need no credentials as those of other processes. */
 
-import type { ServeAppParts } from "../serve-app.ts";
-import type { ServeApp } from "../serve-env.ts";
+import type { ServeApp, ServeAppParts } from "../serve-env.ts";
 
 export function addHealth(app: ServeApp, { served, metrics, ending }: ServeAppParts): void {
   app.get("/healthz", (c) => c.json({ ok: true }));

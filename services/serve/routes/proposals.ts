@@ -1,14 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { CallgateError } from "../../client/api/callgate-error.ts";
 import type { Decision, ProposedCall, RefusedDecision } from "../../client/api/gate-types.ts";
+import type { RecordHeader } from "../../runtime/ports.ts";
 import { DEFAULT_TENANT, type Principal } from "../access/principal.ts";
 import { requireRole } from "../access/require-role.ts";
 import { Problem } from "../http/problem.ts";
 import { jsonAnswer, jsonBody, PROBLEMS, WAIT_SECONDS_MAX } from "../schemas/common.ts";
 import { decisionSchema } from "../schemas/decision.ts";
 import { type ProposalBody, proposalSchema } from "../schemas/proposal.ts";
-import type { ServeAppParts } from "../serve-app.ts";
-import type { ServeApp } from "../serve-env.ts";
+import type { ServeApp, ServeAppParts } from "../serve-env.ts";
+import { decidedWithin } from "../show-decision.ts";
 
 const route = createRoute({
   method: "post",
@@ -42,7 +42,10 @@ export function addProposals(app: ServeApp, { served, ending }: ServeAppParts): 
     const { "idempotency-key": key, prefer } = c.req.valid("header");
     const call = proposedCall(c.req.valid("json"), key, principal);
     const waitMs = waitOf(prefer);
-    const decision = await served.gate.propose(call);
+    const { decision } = await served.client.propose(
+      call,
+      traceHeaders((name) => c.req.header(name)),
+    );
     if (isUnavailable(decision)) throw unavailable(decision);
     if (decision.outcome !== "held" || waitMs === 0) return c.json(decision, 200);
     return c.json(
@@ -52,22 +55,6 @@ export function addProposals(app: ServeApp, { served, ending }: ServeAppParts): 
       200,
     );
   });
-}
-
-/** The terminal decision, or the held one where nobody answered in time. */
-export async function decidedWithin(
-  waitMs: number,
-  held: Decision,
-  wait: () => Promise<Decision>,
-): Promise<Decision> {
-  if (waitMs === 0) return held;
-  try {
-    return await wait();
-  } catch (error) {
-    if (error instanceof CallgateError && error.code === "timeout") return held;
-    if (error instanceof DOMException && error.name === "AbortError") return held;
-    throw error;
-  }
 }
 
 /**
@@ -125,6 +112,19 @@ function boundName(
     remedy: "Use a token for it, or leave the member out",
   });
 }
+
+/** The headers of W3C Trace Context, which go with the proposal. */
+function traceHeaders(read: (name: string) => string | undefined): readonly RecordHeader[] {
+  const traceparent = read("traceparent");
+  if (traceparent === undefined || !TRACEPARENT.test(traceparent)) return [];
+  const tracestate = read("tracestate");
+  const parent = { name: "traceparent", value: traceparent };
+  if (tracestate === undefined || tracestate.length > TRACESTATE_MAX) return [parent];
+  return [parent, { name: "tracestate", value: tracestate }];
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const TRACESTATE_MAX = 512;
 
 /** Milliseconds of `Prefer: wait=<seconds>` (RFC 7240). */
 function waitOf(prefer: string | undefined): number {
