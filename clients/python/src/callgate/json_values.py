@@ -104,6 +104,11 @@ def as_server_reads(value: Any) -> Any:
     return float(value) if is_large else value
 
 
+def is_same(sent: Any, decided: Any) -> bool:
+    """Whether the gate decided on just what was sent."""
+    return bool(as_server_reads(sent) == decided)
+
+
 def output_to_json(value: object) -> tuple[Any, bool]:
     """An output as plain data, and whether that is all of it."""
     if is_exact(value):

@@ -64,9 +64,7 @@ class PreviousCall(BaseModel):
     Unix time in ms
     """
 
-    status: Literal[
-        "in_flight", "held", "succeeded", "failed", "not_executed", "unknown"
-    ]
+    status: Literal["in_flight", "held", "succeeded", "failed", "not_executed", "unknown"]
 
 
 class PreviousResult(BaseModel):
@@ -177,21 +175,15 @@ class Refusal(BaseModel):
     level: float
     count: float
     retryable: bool
-    disposition: Literal[
-        "use_previous_result", "change_approach", "wait", "ask_user", "stop"
-    ]
+    disposition: Literal["use_previous_result", "change_approach", "wait", "ask_user", "stop"]
     previous_call: Annotated[PreviousCall | None, Field(alias="previousCall")]
     previous_result: Annotated[PreviousResult | None, Field(alias="previousResult")]
     conflict: Conflict | None
     resolution: Resolution
     suggested_next: Annotated[list[str], Field(alias="suggestedNext")]
     problems: list[Problem]
-    earlier_results: Annotated[
-        list[EarlierResult] | None, Field(alias="earlierResults")
-    ]
-    detail: (
-        Literal["restoring", "not_owner", "no_policy", "timeout", "closed"] | None
-    ) = None
+    earlier_results: Annotated[list[EarlierResult] | None, Field(alias="earlierResults")]
+    detail: Literal["restoring", "not_owner", "no_policy", "timeout", "closed"] | None = None
     problem: str | None = None
 
 
@@ -247,9 +239,7 @@ class ReportOutcome(BaseModel):
         use_attribute_docstrings=True,
     )
     recorded: bool
-    status: (
-        Literal["started", "succeeded", "failed", "not_executed", "unknown"] | None
-    ) = None
+    status: Literal["started", "succeeded", "failed", "not_executed", "unknown"] | None = None
     why: Literal["unknown_call", "already_reported", "wrong_call"] | None = None
 
 

@@ -28,6 +28,8 @@ class Refused:
     warnings: tuple[models.Warning, ...]
     """From checks in mode `warn`."""
     refusal: models.Refusal
+    is_over: bool = False
+    """The call was allowed and not run, and cannot run under its call id any more."""
 
     def __bool__(self) -> bool:
         return False

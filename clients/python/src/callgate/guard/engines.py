@@ -18,16 +18,20 @@ from .table import GuardTable
 Send = Callable[[HttpRequest[Any]], Any]
 
 
-class Engine(Protocol):
-    """Runs the steps of guarded calls: what the two clients do differently."""
+MakeCall = Callable[[tuple[Any, ...], dict[str, Any]], Steps[object]]
 
+
+class Engine(Protocol):
     table: GuardTable
 
     def wrap(self, function: Callable[..., Any], make: MakeCall) -> Callable[..., Any]:
         """The function that callers call. Raises `CallgateError` for a kind that it cannot run."""
 
+    def run(self, steps: Steps[object]) -> Any:
+        """Runs a plain function's call. Raises `CallgateError` where only coroutines can wait."""
 
-MakeCall = Callable[[tuple[Any, ...], dict[str, Any]], Steps[object]]
+    async def run_async(self, steps: Steps[object]) -> Any:
+        """Runs the call of a coroutine function."""
 
 
 class ThreadEngine:
@@ -42,14 +46,19 @@ class ThreadEngine:
 
     def wrap(self, function: Callable[..., Any], make: MakeCall) -> Callable[..., Any]:
         if inspect.isasyncgenfunction(function):
-            return lambda *args, **kwargs: run_coroutine.run_stream(
-                self._send_beside, make(args, kwargs)
-            )
+            beside = self._send_beside
+            return lambda *args, **kwargs: run_coroutine.run_stream(beside, make(args, kwargs))
         if inspect.iscoroutinefunction(function):
-            return async_caller(run_coroutine.performer(self._send_beside), make)
+            return async_caller(self.run_async, make)
         if inspect.isgeneratorfunction(function):
             return lambda *args, **kwargs: run_function.run_stream(self._send, make(args, kwargs))
-        return lambda *args, **kwargs: run_steps(make(args, kwargs), self._perform)
+        return lambda *args, **kwargs: self.run(make(args, kwargs))
+
+    def run(self, steps: Steps[object]) -> Any:
+        return run_steps(steps, self._perform)
+
+    async def run_async(self, steps: Steps[object]) -> Any:
+        return await run_steps_async(steps, run_coroutine.performer(self._send_beside))
 
     def _perform(self, step: Step) -> Any:
         return run_function.perform(self._send, step)
@@ -83,8 +92,21 @@ class LoopEngine:
                 f"`{name}` is a plain generator, which would block the loop",
                 "make it `async def`, or guard it with `Callgate`",
             )
-        is_plain = not inspect.iscoroutinefunction(function)
-        return async_caller(run_coroutine.performer(self._send, is_plain), make)
+        if inspect.iscoroutinefunction(function):
+            return async_caller(self.run_async, make)
+        return async_caller(self._run_in_thread, make)
+
+    def run(self, steps: Steps[object]) -> Any:
+        steps.close()
+        raise invalid_input(
+            "`AsyncCallgate` cannot decide on a call that is not asynchronous", "use `Callgate`"
+        )
+
+    async def run_async(self, steps: Steps[object]) -> Any:
+        return await run_steps_async(steps, run_coroutine.performer(self._send))
+
+    async def _run_in_thread(self, steps: Steps[object]) -> Any:
+        return await run_steps_async(steps, run_coroutine.performer(self._send, is_plain=True))
 
     def _report_late(self, decision_id: str, body: dict[str, object]) -> None:
         async def send() -> None:
@@ -96,8 +118,8 @@ class LoopEngine:
         run_coroutine.keep(asyncio.ensure_future(send()))
 
 
-def async_caller(perform: Callable[[Step], Awaitable[Any]], make: MakeCall) -> Callable[..., Any]:
+def async_caller(run: Callable[[Steps[object]], Awaitable[Any]], make: MakeCall) -> Callable[..., Any]:
     async def call(*args: Any, **kwargs: Any) -> Any:
-        return await run_steps_async(make(args, kwargs), perform)
+        return await run(make(args, kwargs))
 
     return call

@@ -48,7 +48,19 @@ class GivenUp:
     """What the function raised after its time limit."""
 
 
-Execution = Returned | Raised | GivenUp
+@dataclass(frozen=True)
+class Interrupted:
+    """The framework stopped it, and begins it again later: for the gate it has not run."""
+
+    error: BaseException
+
+
+Execution = Returned | Raised | GivenUp | Interrupted
+
+
+def as_it_is(value: object) -> object:
+    return value
+
 
 GIVEN_UP: dict[Why, str] = {
     "time_limit": "ran longer than its time limit",
@@ -56,8 +68,11 @@ GIVEN_UP: dict[Why, str] = {
 }
 
 
-def report_of(execution: Execution) -> dict[str, object]:
-    """The body of the report on how the call ended."""
+def report_of(execution: Execution, output_of: Callable[[Any], object] = as_it_is) -> dict[str, object]:
+    """The body of the report on how the call ended. `output_of`: what is journaled of a value."""
+    if isinstance(execution, Interrupted):
+        error = {"code": "interrupted", "message": "interrupted by its framework"}
+        return build_report("not_executed", error=error)
     took = round(execution.duration_ms, 3)
     if isinstance(execution, GivenUp):
         error = {"code": execution.why, "message": GIVEN_UP[execution.why]}
@@ -67,7 +82,7 @@ def report_of(execution: Execution) -> dict[str, object]:
         return build_report("failed", error=failure.error(), effect=failure.effect, duration_ms=took)
     form = failure_form(execution.value)
     if form is None:
-        return returned("succeeded", execution.value, duration_ms=took)
+        return returned("succeeded", output_of(execution.value), duration_ms=took)
     return returned("failed", execution.value, error=form.error(), effect=form.effect, duration_ms=took)
 
 

@@ -53,6 +53,18 @@ class GuardOptions:
     on_decision: DecisionListener | None = None
 
 
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool call of a framework, which runs the function itself."""
+
+    tool: str
+    arguments: object
+    context: CallContext
+    start: Callable[[Mapping[str, Any], HandlerCall], Any]
+    output_of: Callable[[Any], object]
+    is_interrupt: Callable[[BaseException], bool] = lambda _: False
+
+
 class Guard:
     """Makes functions, coroutine functions and generators of both kinds ask the gate.
 
@@ -121,6 +133,32 @@ class Guard:
         if function is None:
             return type(self)(self._engine, replace(self._options, **options))
         return guard_function(self._engine, function, self._options)
+
+    def run_tool(self, call: ToolCall) -> WrappedAnswer[Any] | Refused:
+        """Asks the gate about a framework's call, and runs it where it may run."""
+        answer: WrappedAnswer[Any] | Refused = self._engine.run(self._steps_of(call))
+        return answer
+
+    async def run_tool_async(self, call: ToolCall) -> WrappedAnswer[Any] | Refused:
+        """As `run_tool`, for a framework that awaits its tools."""
+        answer: WrappedAnswer[Any] | Refused = await self._engine.run_async(self._steps_of(call))
+        return answer
+
+    def _steps_of(self, call: ToolCall) -> Steps[object]:
+        whole = call.context.under(current_context())
+        listener = self._options.on_decision
+        guarded = GuardedCall(
+            proposal=build_proposal(call.tool, call.arguments, call.context),
+            start=call.start,
+            has_name=whole.call_id is not None or whole.approval_id is not None,
+            on_held=whole.on_held or "return",
+            answers="wrapped",
+            on_refused="return",
+            listeners=() if listener is None else (listener,),
+            output_of=call.output_of,
+            is_interrupt=call.is_interrupt,
+        )
+        return self._engine.table.answer(guarded)
 
 
 class WrappingGuard(Protocol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import endpoints, models
@@ -23,7 +23,16 @@ from ..refused import Refused, refused_of
 from ..steps import Invoke, Pause, Steps, ask
 from ..waiting import wait_decision
 from .claims import Claims
-from .execution import Execution, GivenUp, Raised, Returned, Run, report_of
+from .execution import (
+    Execution,
+    GivenUp,
+    Interrupted,
+    Raised,
+    Returned,
+    Run,
+    as_it_is,
+    report_of,
+)
 from .handler_call import HandlerCall, current_call
 from .present import AnswerForm, EarlierOutput, earlier_output, mark_error, present
 from .unrun_calls import UnrunCalls
@@ -53,8 +62,12 @@ class GuardedCall:
     on_held: OnHeld
     answers: AnswerForm
     on_refused: str
-    listeners: tuple[DecisionListener, ...]
-    is_stream: bool
+    listeners: tuple[DecisionListener, ...] = ()
+    is_stream: bool = False
+    output_of: Callable[[Any], object] = as_it_is
+    """What is journaled of a value that the function returned."""
+    is_interrupt: Callable[[BaseException], bool] = lambda _: False
+    """Whether an exception says that the framework begins the call again later."""
 
 
 class GuardTable:
@@ -160,10 +173,13 @@ class GuardTable:
         run = Run(
             handler_call,
             lambda: call.start(decision.arguments, handler_call),
-            lambda execution: self._report_late(decision.decision_id, report_of(execution)),
+            lambda late: self._report_late(decision.decision_id, report_of(late, call.output_of)),
         )
         execution: Execution = yield Invoke(run)
-        yield from self._record(decision, execution)
+        if isinstance(execution, Raised) and call.is_interrupt(execution.error):
+            execution = Interrupted(execution.error)
+        body = report_of(execution, call.output_of)
+        yield from self._record(decision, execution, body)
         return answer_execution(decision, execution)
 
     def _claim(self, call: GuardedCall, decision: Allowed) -> Steps[tuple[object] | None]:
@@ -203,12 +219,12 @@ class GuardTable:
             yield from self._try_report(decision, build_report("not_executed", error=error))
         return refuse(decision, "gate_unavailable", message=NO_KEY)
 
-    def _record(self, decision: Allowed, execution: Execution) -> Steps[None]:
+    def _record(self, decision: Allowed, execution: Execution, body: dict[str, object]) -> Steps[None]:
         """GUARD-3"""
         try:
-            yield from ask(endpoints.report(decision.decision_id, report_of(execution)))
+            yield from ask(endpoints.report(decision.decision_id, body))
         except CallgateError as error:
-            if isinstance(execution, GivenUp):
+            if isinstance(execution, GivenUp | Interrupted):
                 return
             raise CallgateError(
                 "result_not_recorded",
@@ -271,7 +287,7 @@ def refuse(
 def answer_execution(decision: Allowed, execution: Execution) -> object:
     if isinstance(execution, Returned):
         return execution.value
-    if isinstance(execution, Raised):
+    if isinstance(execution, Raised | Interrupted):
         raise execution.error
     if execution.reason is not None:
         raise execution.reason
@@ -286,7 +302,8 @@ def answer_execution(decision: Allowed, execution: Execution) -> object:
 def answer_stored(decision: Allowed, stored: models.StoredResult) -> object:
     """Answers a call that ended before, with what the journal has of it."""
     if stored.status == "not_executed":
-        return refuse(decision, "gate_unavailable", message=NOT_EXECUTED)
+        refused = refuse(decision, "gate_unavailable", message=NOT_EXECUTED)
+        return replace(refused, is_over=True)
     if stored.status in ("unknown", "started"):
         return refuse(decision, "outcome_unknown")
     has_output = "output" in stored.model_fields_set
