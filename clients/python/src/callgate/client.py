@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx2
 
@@ -154,9 +154,19 @@ class Callgate:
         return self.send(endpoints.get_approval(approval_id))
 
     def approve(
-        self, approval_id: str, *, reason: str | None = None, further: models.Further | None = None
+        self,
+        approval_id: str,
+        *,
+        reason: str | None = None,
+        further_calls: int | Literal["any"] | None = None,
+        further_until_ms: int | None = None,
     ) -> Decision:
-        """Lets a held call run, after the gate has checked it again. Returns the new decision."""
+        """Lets a held call run, after the gate has checked it again. Returns the new decision.
+
+        `further_calls` and `further_until_ms` (Unix time in ms) also allow further calls of the tool
+        in this conversation that the same rule holds.
+        """
+        further = endpoints.further(further_calls, further_until_ms)
         return self.send(endpoints.answer_hold("approve", approval_id, reason, further))
 
     def deny(self, approval_id: str, *, reason: str | None = None) -> Decision:

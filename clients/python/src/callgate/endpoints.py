@@ -68,11 +68,17 @@ def answer_hold(
     verdict: Literal["approve", "deny"],
     approval_id: str,
     reason: str | None,
-    further: models.Further | None = None,
+    further: dict[str, object] | None = None,
 ) -> HttpRequest[Decision]:
-    body = _members(reason=reason, further=None if further is None else dump(further))
+    body = _members(reason=reason, further=further)
     path = f"/v1/approvals/{path_id(approval_id)}/{verdict}"
     return HttpRequest("POST", path, DECISION.validate_python, body=body, may_repeat=False)
+
+
+def further(calls: int | Literal["any"] | None, until_ms: int | None) -> dict[str, object] | None:
+    if calls is None and until_ms is None:
+        return None
+    return _members(calls=calls, untilMs=until_ms)
 
 
 def order_conversation(
@@ -93,4 +99,5 @@ def dump(model: BaseModel) -> dict[str, Any]:
 
 
 def is_no_result(error: CallgateError) -> bool:
-    return error.status == 404 and error.code == "no_result"
+    """Nobody has reported a result, as far as the server has waited."""
+    return error.code == "no_result" or (error.code == "timeout" and error.status is not None)

@@ -107,6 +107,9 @@ class Attempts:
         is_unsent = isinstance(cause, UNSENT)
         self.is_sent = self.is_sent or not is_unsent
         self._count += 1
+        if self._request.wait > 0 and error.code == "timeout" and error.status is not None:
+            # The server has waited as long as it was asked to.
+            return None
         if not says_nothing(error) or not (is_unsent or self._request.may_repeat):
             return None
         if self._count > self._retries and not self._request.is_patient:

@@ -90,23 +90,8 @@ def has_large_integer(value: object) -> bool:
 
 
 def sent_arguments(arguments: Any) -> Any:
-    """Plain data as it is sent: as JSON text where the text says more than the server would read."""
+    """Plain data as it is sent. Of JSON text the gate sees a number that is too large, and says so."""
     return json.dumps(arguments) if has_large_integer(arguments) else arguments
-
-
-def as_server_reads(value: Any) -> Any:
-    """The value as it comes back: large integers are numbers of JavaScript there."""
-    if isinstance(value, dict):
-        return {key: as_server_reads(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [as_server_reads(item) for item in value]
-    is_large = isinstance(value, int) and abs(value) >= EXACT_INTEGER
-    return float(value) if is_large else value
-
-
-def is_same(sent: Any, decided: Any) -> bool:
-    """Whether the gate decided on just what was sent."""
-    return bool(as_server_reads(sent) == decided)
 
 
 def output_to_json(value: object) -> tuple[Any, bool]:

@@ -11,7 +11,6 @@ from .client import Callgate
 from .conversation import CallContext
 from .guard.guard import ToolCall
 from .guard.present import NOTE_BEGINS, WrappedAnswer
-from .json_values import is_same
 from .refused import Refused
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def _attempts(
     call_id = called.call_id or tool_call["id"]
 
     def start(decided: Any, _: Any) -> Any:
-        if is_same(arguments, decided):
+        if arguments == decided:
             return handler(request)
         return handler(request.override(tool_call={**tool_call, "args": dict(decided)}))
 

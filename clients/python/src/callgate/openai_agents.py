@@ -14,7 +14,6 @@ from .conversation import CallContext
 from .errors import invalid_input
 from .guard.guard import ToolCall
 from .guard.present import NOTE_BEGINS, WrappedAnswer
-from .json_values import is_same
 from .refused import Refused
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def gate_tools(
 
 def _text(sent: str, decided: Any) -> str:
     """The text that the model wrote, unless the gate put something in."""
-    return sent if is_same(json.loads(sent or "{}"), decided) else json.dumps(decided)
+    return sent if json.loads(sent or "{}") == decided else json.dumps(decided)
 
 
 def _answer(answer: WrappedAnswer[Any] | Refused) -> Any:

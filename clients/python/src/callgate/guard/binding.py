@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from ..errors import CallgateError, invalid_input, no_effect
-from ..json_values import as_server_reads, to_json
+from ..json_values import to_json
 from .handler_call import HandlerCall
 
 JSON_TYPES = (str, int, float, bool, list, dict, object, type(None), inspect.Parameter.empty)
@@ -53,7 +53,7 @@ class Binding:
         return dict(self._callers.bind(*args, **kwargs).arguments)
 
     def arguments_of(self, parameters: Parameters) -> dict[str, Any]:
-        """The call's arguments as plain data; defaults are arguments, too, if they are plain data.
+        """The call's arguments as plain data, with defaults; one that is None is left out.
 
         Raises `CallgateError` `invalid_input` for a value that JSON cannot write.
         """
@@ -63,8 +63,9 @@ class Binding:
                 extra = parameters.get(one.name, {})
                 arguments |= {name: to_json(value, name) for name, value in extra.items()}
             elif one.name in parameters:
-                arguments[one.name] = to_json(parameters[one.name], one.name)
-            elif _is_plain(one.default):
+                if parameters[one.name] is not None or one.default is not None:
+                    arguments[one.name] = to_json(parameters[one.name], one.name)
+            elif one.default is not None and _is_plain(one.default):
                 arguments[one.name] = to_json(one.default)
         return arguments
 
@@ -73,11 +74,15 @@ class Binding:
 
         A value is passed on as it was only where the gate has the same.
         """
-        sent = as_server_reads(self.arguments_of(parameters))
+        sent = self.arguments_of(parameters)
         changed = {
             name: value for name, value in arguments.items() if name not in sent or sent[name] != value
         }
-        return {**parameters, **self._from_plain(changed)}
+        converted = self._from_plain(changed)
+        for one in self._visible:
+            if one.kind is one.VAR_KEYWORD:
+                converted[one.name] = parameters.get(one.name, {}) | converted[one.name]
+        return {**parameters, **converted}
 
     def from_plain(self, arguments: Mapping[str, Any]) -> Parameters:
         """Parameters from plain data; those with types that are no plain data are converted.

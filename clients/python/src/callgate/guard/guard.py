@@ -130,9 +130,10 @@ class Guard:
         notes and warnings beside the output. `on_refused="raise"` raises `CallgateError` `refused`.
         `on_decision` is called with each decision and its proposal before the call goes on.
         """
+        whole = replace(self._options, **options)
         if function is None:
-            return type(self)(self._engine, replace(self._options, **options))
-        return guard_function(self._engine, function, self._options)
+            return Guard(self._engine, whole)
+        return guard_function(self._engine, function, whole)
 
     def run_tool(self, call: ToolCall) -> WrappedAnswer[Any] | Refused:
         """Asks the gate about a framework's call, and runs it where it may run."""

@@ -102,6 +102,9 @@ def run_stream(send: Send, steps: Steps[object]) -> Generator[Any, Any, Any]:
                     answer = yield from _pass_on(step.call)
                 else:
                     answer = perform(send, step)
+            except GeneratorExit as error:
+                # `_pass_on` has closed the function's generator.
+                step = steps.send(GivenUp("aborted", 0.0, reason=error))
             except BaseException as error:
                 step = steps.throw(error)
             else:
@@ -127,9 +130,9 @@ def _pass_on(run: Run) -> Generator[Any, Any, Execution]:
                 return GivenUp("time_limit", clock.took_ms())
             try:
                 sent = yield step
-            except GeneratorExit as error:
+            except GeneratorExit:
                 source.close()
-                return GivenUp("aborted", clock.took_ms(), reason=error)
+                raise
             except BaseException as error:
                 with running(run.call):
                     step = source.throw(error)
