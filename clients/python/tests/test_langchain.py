@@ -57,8 +57,8 @@ def save(name: str) -> str:
 TOOLS = [charge_card, get_order, delete_customer, save]
 
 
-def calls(*named: tuple[str, str, dict[str, Any]]) -> AIMessage:
-    tool_calls = [ToolCall(id=call_id, name=name, args=args) for call_id, name, args in named]
+def calls(*made: tuple[str, str, dict[str, Any]]) -> AIMessage:
+    tool_calls = [ToolCall(id=call_id, name=name, args=args) for call_id, name, args in made]
     return AIMessage(content="", tool_calls=tool_calls)
 
 
