@@ -83,8 +83,10 @@ def test_result_returns_how_a_call_ended(gate: Callgate) -> None:
     decision = gate.propose("save", {"name": "a"})
     assert decision.decision_id is not None
     assert gate.result(decision.decision_id) is None
-    threading.Timer(0.1, gate.report, (decision.decision_id, "succeeded"), {"output": {"n": 1}}).start()
+    later = threading.Timer(0.1, gate.report, (decision.decision_id, "succeeded"), {"output": {"n": 1}})
+    later.start()
     result = gate.result(decision.decision_id, timeout=30)
+    later.join()
     assert result is not None
     assert (result.status, result.output, result.whole) == ("succeeded", {"n": 1}, True)
 
@@ -101,8 +103,10 @@ def test_a_person_approves_a_held_call(gate: Callgate, approver: Callgate, conve
     assert caught.value.code == "reason_required" and caught.value.remedy
     with pytest.raises(CallgateError, match="timeout"):
         gate.wait_decision(held.decision_id, timeout=0)
-    threading.Timer(0.1, approver.approve, (held.approval_id,), {"reason": "it came back"}).start()
+    later = threading.Timer(0.1, approver.approve, (held.approval_id,), {"reason": "it came back"})
+    later.start()
     decision = gate.wait_decision(held.decision_id, timeout=30)
+    later.join()
     assert decision.outcome == "allowed"
     with pytest.raises(CallgateError) as again:
         approver.deny(held.approval_id)
