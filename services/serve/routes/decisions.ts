@@ -6,7 +6,7 @@ import {
   decisionIdParam,
   jsonAnswer,
   jsonBody,
-  NOT_FOUND,
+  MISSING,
   PROBLEMS,
   waitQuery,
 } from "../schemas/common.ts";
@@ -28,7 +28,7 @@ const readRoute = createRoute({
   request: { params: decisionIdParam, query: waitQuery },
   responses: {
     200: jsonAnswer(decisionSchema, "the decision; `held` while nobody has answered"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });
@@ -43,7 +43,7 @@ const reportRoute = createRoute({
   request: { params: decisionIdParam, body: jsonBody(reportSchema) },
   responses: {
     200: jsonAnswer(reportOutcomeSchema, "whether the report changed anything"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });
@@ -58,7 +58,7 @@ const resultRoute = createRoute({
   request: { params: decisionIdParam, query: waitQuery },
   responses: {
     200: jsonAnswer(storedResultSchema, "the result"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });
