@@ -70,6 +70,9 @@ export const PROBLEMS = {
 export const MISSING = { 404: problemAnswer("there is no such thing") } as const;
 export const DECIDED = { 409: problemAnswer("the held call has been decided already") } as const;
 
+/** `nullable` is lost in the document where a schema has a name or a type of its own. */
+export const orNull = <T extends z.ZodType>(schema: T) => z.union([schema, z.null()]);
+
 /** Arguments in an answer. */
 export const argumentsAnswer = () =>
   z

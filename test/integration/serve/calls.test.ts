@@ -65,3 +65,35 @@ test("trace headers of the request are in the journal of the proposal", async ()
   });
   expect(records[0]?.headers).toContainEqual({ name: "traceparent", value: traceparent });
 });
+
+test("one claim of a call is recorded, and the same name may claim it again", async () => {
+  const { post } = await openServeKit(POLICY);
+  const { decisionId } = (await post("/v1/proposals", { body: CHARGE })).body;
+  const path = `/v1/decisions/${decisionId}/result`;
+  const claim = (by: string) => post(path, { body: { status: "started", by } });
+  expect((await claim("one")).body).toEqual({ recorded: true, status: "started" });
+  expect((await claim("one")).body).toEqual({ recorded: true, status: "started" });
+  expect((await claim("two")).body).toEqual({ recorded: false, why: "already_reported" });
+  await post(path, { body: { status: "succeeded" } });
+  expect((await claim("one")).body).toEqual({ recorded: false, why: "already_reported" });
+});
+
+test("a repeated read says that the earlier result answers it, unless its output is not whole", async () => {
+  const { post } = await openServeKit(POLICY);
+  for (const whole of [true, false]) {
+    const read = {
+      conversationId: `c-${whole}`,
+      ...{ tool: "get_order", arguments: { order_id: "7" } },
+    };
+    const { decisionId } = (await post("/v1/proposals", { body: read })).body;
+    const report = { status: "succeeded", output: { total: 3 }, whole, basis: "returned" };
+    await post(`/v1/decisions/${decisionId}/result`, { body: report });
+    const { body } = await post("/v1/proposals", { body: read });
+    if (whole) {
+      const previousResult = { ref: decisionId, inline: '{"total":3}' };
+      expect(body).toMatchObject({ answered: true, refusal: { previousResult } });
+    } else {
+      expect(body.answered ?? false).toBe(false);
+    }
+  }
+});
