@@ -41,7 +41,7 @@ class Lease(ExecutionModel):
 
 
 def claim(
-    worker: str, tools: list[str], max_calls: int, wait: float, lease_seconds: float
+    worker: str, tools: list[str], max_calls: int, wait: float, lease_seconds: int
 ) -> HttpRequest[Executions]:
     """Not sent twice: what a lost answer handed out comes back when its lease ends."""
     body = {
@@ -56,7 +56,7 @@ def claim(
     )
 
 
-def renew(execution_id: str, lease_seconds: float) -> HttpRequest[Lease]:
+def renew(execution_id: str, lease_seconds: int) -> HttpRequest[Lease]:
     path = f"/v1/executions/{path_id(execution_id)}/renew"
     return HttpRequest("POST", path, Lease.model_validate, body={"leaseSeconds": lease_seconds})
 

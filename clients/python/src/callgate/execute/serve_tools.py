@@ -42,7 +42,8 @@ DELAY_MAX = 5.0
 
 
 def _worker_name() -> str:
-    return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    host = "".join(one for one in socket.gethostname() if one.isprintable())
+    return f"{host[:32]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class ServeOptions:
     """How many calls run at the same time."""
     wait: float = 5.0
     """Seconds that a question for calls may wait; a stop takes so long, too."""
-    lease_seconds: float = 30.0
+    lease_seconds: int = 30
     """After so long without a renewal the server gives a call up."""
     shutdown_seconds: float = 30.0
     """How long calls that run may take after a stop; then they are reported as unknown."""
@@ -62,10 +63,8 @@ class ServeOptions:
 
     def check(self) -> None:
         """Raises `CallgateError` `invalid_input`."""
-        if self.max_calls < 1 or self.lease_seconds <= 0 or self.wait < 0:
-            raise invalid_input(
-                "`max_calls` must be at least 1, `lease_seconds` above 0, `wait` at least 0"
-            )
+        if self.max_calls < 1 or self.lease_seconds < 1 or self.wait < 0:
+            raise invalid_input("`max_calls` and `lease_seconds` must be at least 1, `wait` at least 0")
 
 
 def serve_tools(
