@@ -13,6 +13,8 @@ const HOMES = {
   commander: "services/cli",
   "@kafkajs/confluent-schema-registry": "services/adapters/registry",
   ioredis: "services/adapters/redis",
+  // Which addresses a webhook may go to.
+  "ipaddr.js": "services/adapters/webhooks",
   // Signed proposals: verifying and making compact JWS.
   jose: "services/adapters/tokens",
   kafkajs: "services/adapters/kafka",
@@ -63,6 +65,7 @@ const LAYERS = {
   gate: ["core", "runtime", "wire", "adapters", "client", "process"],
   executor: ["core", "runtime", "wire", "adapters", "client", "process"],
   analytics: ["core", "runtime", "wire", "adapters", "client", "process"],
+  notify: ["core", "runtime", "wire", "adapters", "client", "process"],
 };
 
 /** Folders that must give the same answer anywhere: no module of Node, no package without a row. */
@@ -118,9 +121,9 @@ const forbidden = [
   {
     name: "services-reach-node-through-adapters",
     comment:
-      "Gate, executor and analytics get Node's own modules through `adapters` and `process`.",
+      "Gate, executor, analytics and notify get Node's own modules through `adapters` and `process`.",
     severity: "error",
-    from: { path: "^services/(gate|executor|analytics)/" },
+    from: { path: "^services/(gate|executor|analytics|notify)/" },
     to: { dependencyTypes: ["core"] },
   },
   {
