@@ -72,7 +72,10 @@ export async function runServe(
     const tokens = join(directory, TOKENS_DIRECTORY);
     const firstToken = firstTokenFile(directory, tokens);
     const access = accessOf(address, config, new AccessTokens(tokens));
-    const app = createServeApp({ served, access, metrics, ending: stop.signal });
+    const app = createServeApp({
+      ...{ served, access, metrics, ending: stop.signal },
+      publicUrl: config.serve.publicUrl ?? null,
+    });
     server = await openServer(app, address);
     await out.write(startMessage(server, source, firstToken, access.isOpen));
     await aborted(stop.signal);

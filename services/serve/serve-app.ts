@@ -6,7 +6,9 @@ import { type AuthenticatorParts, authenticate } from "./access/authenticate.ts"
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";
+import { addAccessRequests } from "./routes/access-requests.ts";
 import { addApprovals } from "./routes/approvals.ts";
+import { addAuthzen, addAuthzenMetadata } from "./routes/authzen.ts";
 import { addConversations } from "./routes/conversations.ts";
 import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
@@ -26,12 +28,15 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   app.use(identifyRequest);
   addHealth(app, parts);
   addDocuments(app);
+  addAuthzenMetadata(app, parts);
   app.use(authenticateRequest(access));
   app.use(readBody);
   addProposals(app, parts);
   addDecisions(app, parts);
   addApprovals(app, parts);
   addConversations(app, parts);
+  addAuthzen(app, parts);
+  addAccessRequests(app, parts);
   return app;
 }
 

@@ -20,6 +20,8 @@ export type ServeAppParts = {
   readonly served: ServedGate;
   readonly access: AuthenticatorParts;
   readonly metrics: ProcessMetrics;
+  /** URL under which clients reach the server; null: as each request names it. */
+  readonly publicUrl: string | null;
   /** Aborts when the server ends: waits end, and answers in progress are sent. */
   readonly ending: AbortSignal;
 };
