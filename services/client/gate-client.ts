@@ -98,13 +98,17 @@ export class GateClient {
     link.onLost((error) => this.#lost(error));
   }
 
-  /** @throws CallgateError: `invalid_input`, or nothing could be written (`storage_full`, …). */
-  async propose(call: ProposedCall): Promise<Proposed> {
+  /**
+   * @param parent trace headers of the request that the proposal came with.
+   * @throws CallgateError: `invalid_input`, or nothing could be written (`storage_full`, …).
+   */
+  async propose(call: ProposedCall, parent: readonly RecordHeader[] = []): Promise<Proposed> {
     const envelope = proposalEnvelope(call);
-    const trace = this.#telemetry.begin(envelope);
-    if (trace === null) return this.#propose(call, envelope);
+    const trace = this.#telemetry.begin(envelope, parent);
+    if (trace === null) return this.#propose(call, envelope, parent);
     try {
-      const proposed = await this.#propose(call, envelope, trace.headers);
+      const headers = trace.headers.length === 0 ? parent : trace.headers;
+      const proposed = await this.#propose(call, envelope, headers);
       trace.decided(proposed.event);
       return proposed;
     } catch (error) {
@@ -116,7 +120,7 @@ export class GateClient {
   async #propose(
     call: ProposedCall,
     envelope: Envelope,
-    traced: readonly RecordHeader[] = [],
+    traced: readonly RecordHeader[],
   ): Promise<Proposed> {
     const detail = this.#whyUnavailable();
     if (detail !== null) return { ...this.#unavailable(envelope, detail), isSent: false };

@@ -254,6 +254,16 @@ const serve = z.strictObject({
     .boolean()
     .default(false)
     .describe("on a loopback address, too, every request needs a token"),
+  jwt: z
+    .strictObject({
+      issuer: text().describe("issuer of JWTs that the server accepts (`iss`)"),
+      audience: text().describe("audience that they must name (`aud`)"),
+      jwksUrl: httpUrl().describe("address of the issuer's keys"),
+      rolesClaim: name().default("callgate_roles").describe("claim with the roles, and `platform`"),
+      tenantClaim: name().default("callgate_tenant").describe("claim with the tenant"),
+      agentClaim: name().default("callgate_agent").describe("claim with the agent"),
+    })
+    .optional(),
   requestsPerSecond: z
     .number()
     .min(0.1)

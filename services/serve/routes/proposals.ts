@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { ProposedCall } from "../../client/api/gate-types.ts";
+import type { RecordHeader } from "../../runtime/ports.ts";
 import type { Principal } from "../access/principal.ts";
 import { requireRole } from "../access/require-role.ts";
 import { assertDecided } from "../assert-decided.ts";
@@ -43,7 +44,10 @@ export function addProposals(app: ServeApp, { served, ending }: ServeAppParts): 
     const { "idempotency-key": key, prefer } = c.req.valid("header");
     const call = proposedCall(c.req.valid("json"), key, principal);
     const waitMs = waitOf(prefer);
-    const decision = await served.gate.propose(call);
+    const { decision } = await served.client.propose(
+      call,
+      traceHeaders((name) => c.req.header(name)),
+    );
     assertDecided(decision);
     if (decision.outcome !== "held" || waitMs === 0) return c.json(decision, 200);
     return c.json(
@@ -72,6 +76,19 @@ function proposedCall(
   }
   return { ...rest, callId, ...speakFor(principal, body, "body") };
 }
+
+/** The headers of W3C Trace Context, which go with the proposal. */
+function traceHeaders(read: (name: string) => string | undefined): readonly RecordHeader[] {
+  const traceparent = read("traceparent");
+  if (traceparent === undefined || !TRACEPARENT.test(traceparent)) return [];
+  const tracestate = read("tracestate");
+  const parent = { name: "traceparent", value: traceparent };
+  if (tracestate === undefined || tracestate.length > TRACESTATE_MAX) return [parent];
+  return [parent, { name: "tracestate", value: tracestate }];
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const TRACESTATE_MAX = 512;
 
 /** Milliseconds of `Prefer: wait=<seconds>` (RFC 7240). */
 function waitOf(prefer: string | undefined): number {
