@@ -8,7 +8,9 @@ import { limitRate } from "./access/limit-rate.ts";
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";
+import { addAccessRequests } from "./routes/access-requests.ts";
 import { addApprovals } from "./routes/approvals.ts";
+import { addAuthzen, addAuthzenMetadata } from "./routes/authzen.ts";
 import { addConversations } from "./routes/conversations.ts";
 import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
@@ -29,6 +31,7 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   if (parts.corsOrigins.length > 0) app.use(allowPages(parts.corsOrigins));
   addHealth(app, parts);
   addDocuments(app);
+  addAuthzenMetadata(app, parts);
   app.use(authenticateRequest(access));
   app.use(limitRate(parts.rateLimit));
   app.use(readBody);
@@ -36,6 +39,8 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addDecisions(app, parts);
   addApprovals(app, parts);
   addConversations(app, parts);
+  addAuthzen(app, parts);
+  addAccessRequests(app, parts);
   return app;
 }
 

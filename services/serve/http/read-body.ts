@@ -16,7 +16,8 @@ export const readBody = createMiddleware<ServeEnv>(async (c, next) => {
   if (c.req.method === "POST") {
     const bytes = await readBytes(c.req.raw, Number(c.req.header("content-length") ?? Number.NaN));
     // A request without a body is the same as one with an empty object.
-    const text = bytes.length === 0 ? "{}" : canonicalBody(c.req.header("content-type"), bytes);
+    const text =
+      bytes.length === 0 ? "{}" : canonicalBody(c.req.path, c.req.header("content-type"), bytes);
     // Validators of routes take the body from this cache, which holds promises.
     Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
   }
@@ -47,10 +48,13 @@ function tooLarge(): Problem {
   });
 }
 
-function canonicalBody(type: string | undefined, bytes: Uint8Array): string {
+/** AuthZEN answers 400 to every body that it does not take. */
+const AUTHZEN = "/access/";
+
+function canonicalBody(path: string, type: string | undefined, bytes: Uint8Array): string {
   if (type === undefined || !/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
     throw new Problem({
-      status: 415,
+      status: path.startsWith(AUTHZEN) ? 400 : 415,
       code: "not_json",
       detail: `the body is \`${type ?? "of no stated type"}\``,
       at: "Content-Type",

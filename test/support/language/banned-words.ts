@@ -46,7 +46,8 @@ export const BANNED_WORDS: readonly BannedWord[] = [
     named: ["named", "verb and object"],
     covered: ["covered", "verb and object"],
     ran: ["ran", "result, run"],
-    found: ["found", "match, result, verb and object"],
+    // "Not found" is HTTP's own word.
+    found: ["(?<! not )found", "match, result, verb and object"],
     occurrence: ["occurrence|occurrences", "instance"],
     ring: ["ring|rings", "ring buffer, window"],
     "decide read": ["decide read", "decide parsed"],

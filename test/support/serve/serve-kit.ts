@@ -70,6 +70,7 @@ export async function openServeKit(policy: string, options: KitOptions = {}): Pr
       ...{ tokens: new AccessTokens(tokens), clock: systemClock, isOpen, issuer },
       isOwnHost: ownHosts([]),
     },
+    publicUrl: null,
     rateLimit: new RateLimit(perSecond, systemClock),
   });
   const send = async (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
