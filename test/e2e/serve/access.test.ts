@@ -271,7 +271,9 @@ describe("what only a platform knows", () => {
         .flatMap((name) => [name, `x-${name}`, `callgate-${name}`])
         .map((name) => [name, "smuggled"]),
     );
-    const query = new URLSearchParams(names.map((name) => [name, "smuggled"])).toString();
+    const query = new URLSearchParams(
+      names.map((name): [string, string] => [name, "smuggled"]),
+    ).toString();
     const options = { body: proposal("delete_customer"), headers };
     const { status, body } = await server.send("POST", `/v1/proposals?${query}`, options);
     expect({ status, outcome: body.outcome }).toEqual({ status: 200, outcome: "held" });
