@@ -145,6 +145,13 @@ export class GateClient {
     return this.#report(decisionId, report, this.timeFor(decisionId));
   }
 
+  /** As `report`, for a guard in another process that judged what a handler returned. */
+  async reportJudged(decisionId: string, report: JudgedReport): Promise<ReportOutcome> {
+    const { basis: _basis, whole: _whole, ...checked } = report;
+    checkReport(checked);
+    return this.#report(decisionId, report, this.timeFor(decisionId));
+  }
+
   /** As `report`, for a call that an executor of this program ran. */
   reportExecution(decisionId: string, report: ExecutionReport): Promise<ReportOutcome> {
     return this.#report(decisionId, reportOfExecution(report), this.timeFor(decisionId));

@@ -4,7 +4,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { type AuthenticatorParts, authenticate } from "./access/authenticate.ts";
-import { limitRate } from "./access/rate-limit.ts";
+import { limitRate } from "./access/limit-rate.ts";
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { ROLES, type Role } from "../../adapters/tokens/access-tokens.ts";
-import type { CreateOptions, TokenPlace } from "../token/access-token.ts";
+import type { CreateOptions, TokenLocation } from "../token/access-token.ts";
 import type { KeygenOptions } from "../token/make-keys.ts";
 import type { MakeOptions } from "../token/make-token.ts";
 import { addConfigOption, addJsonOption, type Cli, choiceOption } from "./cli.ts";
@@ -31,10 +31,11 @@ export function addToken(program: Command, cli: Cli): void {
   addMake(token, cli);
 }
 
-const PLACE = "data directory of the server; default: .callgate, or serve.directory with brokers";
+const DIRECTORY =
+  "data directory of the server; default: .callgate, or serve.directory with brokers";
 
-function addPlaceOptions(command: Command): Command {
-  return addConfigOption(command.option("-d, --data-dir <directory>", PLACE));
+function addLocationOptions(command: Command): Command {
+  return addConfigOption(command.option("-d, --data-dir <directory>", DIRECTORY));
 }
 
 function addCreate(token: Command, cli: Cli): void {
@@ -57,7 +58,7 @@ function addCreate(token: Command, cli: Cli): void {
     .option("--conversation <id>", "the one conversation that it is for")
     .option("--platform", "it may state turn, agent, tenant, confirmation and cost of a call")
     .option("--expires-days <days>", "days until it expires; default: it does not");
-  addPlaceOptions(addJsonOption(create)).action(async (options: CreateOptions) => {
+  addLocationOptions(addJsonOption(create)).action(async (options: CreateOptions) => {
     const { createToken } = await import("../token/access-token.ts");
     cli.end(await createToken(options, cli.terminal));
   });
@@ -65,15 +66,17 @@ function addCreate(token: Command, cli: Cli): void {
 
 function addList(token: Command, cli: Cli): void {
   const list = token.command("list").description("list the access tokens");
-  addPlaceOptions(addJsonOption(list)).action(async (options: TokenPlace & { json?: true }) => {
-    const { listTokens } = await import("../token/access-token.ts");
-    cli.end(await listTokens(options, cli.terminal));
-  });
+  addLocationOptions(addJsonOption(list)).action(
+    async (options: TokenLocation & { json?: true }) => {
+      const { listTokens } = await import("../token/access-token.ts");
+      cli.end(await listTokens(options, cli.terminal));
+    },
+  );
 }
 
 function addRevoke(token: Command, cli: Cli): void {
   const revoke = token.command("revoke <id>").description("withdraw an access token");
-  addPlaceOptions(revoke).action(async (id: string, options: TokenPlace) => {
+  addLocationOptions(revoke).action(async (id: string, options: TokenLocation) => {
     const { revokeToken } = await import("../token/access-token.ts");
     cli.end(await revokeToken(id, options, cli.terminal));
   });

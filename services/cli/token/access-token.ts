@@ -19,9 +19,9 @@ import type { Terminal } from "../output/terminal.ts";
 import { printable } from "../output/text.ts";
 
 /** Where the tokens are: as `callgate serve` with the same options reads them. */
-export type TokenPlace = { readonly dataDir?: string; readonly config?: string };
+export type TokenLocation = { readonly dataDir?: string; readonly config?: string };
 
-export type CreateOptions = TokenPlace & {
+export type CreateOptions = TokenLocation & {
   readonly name: string;
   readonly role: readonly Role[];
   readonly tenant: string;
@@ -49,7 +49,7 @@ export async function createToken(options: CreateOptions, { out }: Terminal): Pr
 }
 
 export async function listTokens(
-  options: TokenPlace & { readonly json?: true },
+  options: TokenLocation & { readonly json?: true },
   { out }: Terminal,
 ): Promise<ExitCode> {
   const directory = tokensOf(options);
@@ -66,7 +66,7 @@ export async function listTokens(
 
 export async function revokeToken(
   id: string,
-  options: TokenPlace,
+  options: TokenLocation,
   { out }: Terminal,
 ): Promise<ExitCode> {
   const directory = tokensOf(options);
@@ -76,7 +76,7 @@ export async function revokeToken(
   return EXIT_OK;
 }
 
-function tokensOf({ dataDir, config: file }: TokenPlace): string {
+function tokensOf({ dataDir, config: file }: TokenLocation): string {
   if (dataDir !== undefined) return join(dataDir, TOKENS);
   const config = openConfig(file, [], NO_BROKERS);
   return join(namesBrokers(config) ? config.serve.directory : DATA_DIR_ELSE, TOKENS);

@@ -1,8 +1,5 @@
 /** Limits the requests of each token: a bucket that fills at the configured rate. */
-import { createMiddleware } from "hono/factory";
 import type { Clock } from "../../runtime/ports.ts";
-import { Problem } from "../http/problem.ts";
-import type { ServeEnv } from "../serve-env.ts";
 
 type Bucket = { tokens: number; atMs: number };
 
@@ -35,23 +32,4 @@ export class RateLimit {
     bucket.tokens -= 1;
     return 0;
   }
-}
-
-export function limitRate(limit: RateLimit) {
-  return createMiddleware<ServeEnv>(async (c, next) => {
-    const { tokenId } = c.get("principal");
-    const retryAfter = limit.take(tokenId ?? "");
-    if (retryAfter > 0) throw tooMany(retryAfter);
-    await next();
-  });
-}
-
-function tooMany(retryAfter: number): Problem {
-  return new Problem({
-    status: 429,
-    code: "too_many_requests",
-    detail: "the token has used up its requests; nothing was decided",
-    remedy: `Try again after ${retryAfter} s, with the same \`callId\`; the operator can raise serve.requestsPerSecond`,
-    retryAfter,
-  });
 }

@@ -14,7 +14,7 @@ import {
   idText,
   jsonAnswer,
   jsonBody,
-  NOT_FOUND,
+  MISSING,
   OVER,
   optionalBody,
   PROBLEMS,
@@ -57,7 +57,7 @@ const statusRoute = createRoute({
   summary: "Read what became of an access request",
   tags: TAGS,
   request: { params: taskIdParam },
-  responses: { 200: jsonAnswer(taskAnswerSchema, "the task"), ...NOT_FOUND, ...PROBLEMS },
+  responses: { 200: jsonAnswer(taskAnswerSchema, "the task"), ...MISSING, ...PROBLEMS },
 });
 
 const cancelRoute = createRoute({
@@ -70,7 +70,7 @@ const cancelRoute = createRoute({
   request: { params: taskIdParam, body: optionalBody(cancellationSchema) },
   responses: {
     200: jsonAnswer(taskAnswerSchema, "the cancelled task"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...DECIDED,
     ...PROBLEMS,
   },

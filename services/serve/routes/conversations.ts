@@ -4,7 +4,7 @@ import { DEFAULT_TENANT, maySee, type Principal } from "../access/principal.ts";
 import { requireRole } from "../access/require-role.ts";
 import { Problem } from "../http/problem.ts";
 import { verdictSchema } from "../schemas/approval.ts";
-import { jsonAnswer, NOT_FOUND, optionalBody, PROBLEMS } from "../schemas/common.ts";
+import { jsonAnswer, MISSING, optionalBody, PROBLEMS } from "../schemas/common.ts";
 import type { ServeApp, ServeAppParts } from "../serve-env.ts";
 
 const conversationParam = z.object({
@@ -31,7 +31,7 @@ const order = (kind: "end" | "resume", summary: string) =>
     request: { params: conversationParam, query: tenantQuery, body: optionalBody(verdictSchema) },
     responses: {
       200: jsonAnswer(rulingSchema, "whether it changed anything"),
-      ...NOT_FOUND,
+      ...MISSING,
       ...PROBLEMS,
     },
   });
