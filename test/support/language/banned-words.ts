@@ -46,8 +46,7 @@ export const BANNED_WORDS: readonly BannedWord[] = [
     named: ["named", "verb and object"],
     covered: ["covered", "verb and object"],
     ran: ["ran", "result, run"],
-    // "Not found" is HTTP's own word.
-    found: ["(?<! not )found", "match, result, verb and object"],
+    found: ["found", "match, result, verb and object"],
     occurrence: ["occurrence|occurrences", "instance"],
     ring: ["ring|rings", "ring buffer, window"],
     "decide read": ["decide read", "decide parsed"],
