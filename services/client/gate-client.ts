@@ -146,6 +146,12 @@ export class GateClient {
     return this.#report(decisionId, reportOfExecution(report), this.timeFor(decisionId));
   }
 
+  /** As `report`, with the name of the claim under which the call was begun. */
+  async reportAs(name: string, decisionId: string, report: CallReport): Promise<ReportOutcome> {
+    checkReport(report);
+    return this.#report(decisionId, report, this.timeFor(decisionId), name);
+  }
+
   /** Records that the named claimant starts the call. @throws CallgateError as `report`. */
   claim(decisionId: string, name: string, time: Deadline): Promise<ReportOutcome> {
     return this.#report(decisionId, { status: "started" }, time, name);

@@ -6,16 +6,19 @@ import { type AuthenticatorParts, authenticate } from "./access/authenticate.ts"
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";
+import { JournalTail } from "./journal/journal-tail.ts";
 import { addApprovals } from "./routes/approvals.ts";
 import { addConversations } from "./routes/conversations.ts";
 import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
+import { addExecutions } from "./routes/executions.ts";
 import { addHealth } from "./routes/health.ts";
 import { addProposals } from "./routes/proposals.ts";
 import type { ServeApp, ServeAppParts, ServeEnv } from "./serve-env.ts";
 
 export function createServeApp(parts: ServeAppParts): ServeApp {
   const { served, access } = parts;
+  const tail = new JournalTail(served.link);
   const app: ServeApp = new OpenAPIHono<ServeEnv>({
     defaultHook: (result) => {
       if (!result.success) throw invalidInput(result.target, result.error.issues);
@@ -32,6 +35,7 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addDecisions(app, parts);
   addApprovals(app, parts);
   addConversations(app, parts);
+  addExecutions(app, parts, tail);
   return app;
 }
 

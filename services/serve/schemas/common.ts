@@ -70,6 +70,10 @@ export const PROBLEMS = {
 export const NOT_FOUND = { 404: problemAnswer("there is no such thing") } as const;
 export const DECIDED = { 409: problemAnswer("the held call has been decided already") } as const;
 
+export const TOO_LATE = {
+  409: problemAnswer("the call is somebody else's by now, or over"),
+} as const;
+
 /** Arguments in an answer. */
 export const argumentsAnswer = () =>
   z
