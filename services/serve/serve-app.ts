@@ -11,6 +11,7 @@ import { addApprovals } from "./routes/approvals.ts";
 import { addConversations } from "./routes/conversations.ts";
 import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
+import { addEvents } from "./routes/events.ts";
 import { addExecutions } from "./routes/executions.ts";
 import { addHealth } from "./routes/health.ts";
 import { addProposals } from "./routes/proposals.ts";
@@ -36,6 +37,7 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addApprovals(app, parts);
   addConversations(app, parts);
   addExecutions(app, parts, tail);
+  addEvents(app, parts, tail);
   return app;
 }
 

@@ -16,6 +16,8 @@ const RECORDS_MAX = 500;
 const READ_LIMITS = { recordsMax: 250, bytesMax: 1024 * 1024 };
 
 export type JournalRead = {
+  /** Later than the offset that was asked for: retention has deleted what lay between. */
+  readonly from: number;
   readonly records: readonly CommittedRecord[];
   /** Where to go on; the same offset as before: there is nothing more now. */
   readonly nextOffset: number;
@@ -79,7 +81,11 @@ export class JournalTail {
   async read(partition: number, offset: number): Promise<JournalRead> {
     const recent = this.recent(partition, offset);
     if (recent !== null) {
-      return { records: recent, nextOffset: (recent.at(-1)?.offset ?? offset - 1) + 1 };
+      return {
+        from: offset,
+        records: recent,
+        nextOffset: (recent.at(-1)?.offset ?? offset - 1) + 1,
+      };
     }
     const { log, codec } = this.#link;
     try {
@@ -91,7 +97,7 @@ export class JournalTail {
         const record = await journalRecordOf(codec, partition, one);
         committed.push({ offset: one.offset, appendTimeMs: one.appendTimeMs, record });
       }
-      return { records: committed, nextOffset: Math.max(start, nextOffset) };
+      return { from: start, records: committed, nextOffset: Math.max(start, nextOffset) };
     } catch (error) {
       throw asCallgateError(error);
     }
