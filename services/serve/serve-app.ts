@@ -35,7 +35,7 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addProposals(app, parts);
   addDecisions(app, parts);
   addApprovals(app, parts);
-  addConversations(app, parts);
+  addConversations(app, parts, tail);
   addExecutions(app, parts, tail);
   addEvents(app, parts, tail);
   return app;

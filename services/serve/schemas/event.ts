@@ -105,7 +105,7 @@ export const shownReconciledSchema = z
   })
   .openapi("ReconciledEvent");
 
-const shownVerdictSchema = z
+export const shownVerdictSchema = z
   .object({
     type: z.literal("verdict"),
     ...common,
@@ -119,7 +119,7 @@ const shownVerdictSchema = z
   })
   .openapi("VerdictEvent");
 
-const shownOrderSchema = z
+export const shownOrderSchema = z
   .object({
     type: z.enum(["conversation_ended", "conversation_resumed"]),
     ...common,
