@@ -98,13 +98,17 @@ export class GateClient {
     link.onLost((error) => this.#lost(error));
   }
 
-  /** @throws CallgateError: `invalid_input`, or nothing could be written (`storage_full`, …). */
-  async propose(call: ProposedCall): Promise<Proposed> {
+  /**
+   * @param parent trace headers of the request that the proposal came with.
+   * @throws CallgateError: `invalid_input`, or nothing could be written (`storage_full`, …).
+   */
+  async propose(call: ProposedCall, parent: readonly RecordHeader[] = []): Promise<Proposed> {
     const envelope = proposalEnvelope(call);
-    const trace = this.#telemetry.begin(envelope);
-    if (trace === null) return this.#propose(call, envelope);
+    const trace = this.#telemetry.begin(envelope, parent);
+    if (trace === null) return this.#propose(call, envelope, parent);
     try {
-      const proposed = await this.#propose(call, envelope, trace.headers);
+      const headers = trace.headers.length === 0 ? parent : trace.headers;
+      const proposed = await this.#propose(call, envelope, headers);
       trace.decided(proposed.event);
       return proposed;
     } catch (error) {
@@ -116,7 +120,7 @@ export class GateClient {
   async #propose(
     call: ProposedCall,
     envelope: Envelope,
-    traced: readonly RecordHeader[] = [],
+    traced: readonly RecordHeader[],
   ): Promise<Proposed> {
     const detail = this.#whyUnavailable();
     if (detail !== null) return { ...this.#unavailable(envelope, detail), isSent: false };
@@ -141,15 +145,24 @@ export class GateClient {
     return this.#report(decisionId, report, this.timeFor(decisionId));
   }
 
+  /**
+   * As `report`, for a guard or worker in another process that judged what a handler returned.
+   *
+   * @param name of the claim under which the call was begun.
+   */
+  async reportJudged(
+    decisionId: string,
+    report: JudgedReport,
+    name?: string,
+  ): Promise<ReportOutcome> {
+    const { basis: _basis, whole: _whole, ...checked } = report;
+    checkReport(checked);
+    return this.#report(decisionId, report, this.timeFor(decisionId), name);
+  }
+
   /** As `report`, for a call that an executor of this program ran. */
   reportExecution(decisionId: string, report: ExecutionReport): Promise<ReportOutcome> {
     return this.#report(decisionId, reportOfExecution(report), this.timeFor(decisionId));
-  }
-
-  /** As `report`, with the name of the claim under which the call was begun. */
-  async reportAs(name: string, decisionId: string, report: CallReport): Promise<ReportOutcome> {
-    checkReport(report);
-    return this.#report(decisionId, report, this.timeFor(decisionId), name);
   }
 
   /** Records that the named claimant starts the call. @throws CallgateError as `report`. */

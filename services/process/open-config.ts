@@ -10,6 +10,11 @@ const BROKERS_VARIABLE = "CALLGATE_KAFKA_BROKERS";
 /** A preset for commands that contact no broker, since the configuration must name some. */
 export const NO_BROKERS = { [BROKERS_VARIABLE]: "127.0.0.1:1" } as const;
 
+/** Whether the configuration names brokers, which `NO_BROKERS` had preset. */
+export function namesBrokers({ kafka }: Config): boolean {
+  return kafka.brokers.join() !== NO_BROKERS[BROKERS_VARIABLE];
+}
+
 /** Whether a file or the environment configures a cluster. */
 export function namesCluster(file: string | undefined): boolean {
   const variables = readConfigVariables();

@@ -12,8 +12,11 @@ export type TracedCall = {
 
 /** Never throws: a trace must not decide whether a call runs. */
 export interface Telemetry {
-  /** Called when a call is proposed. Null: nobody listens. */
-  begin(call: TracedCall): DecisionTrace | null;
+  /**
+   * Called when a call is proposed. Null: nobody listens.
+   * @param parent trace headers of the request that the proposal came with.
+   */
+  begin(call: TracedCall, parent: readonly RecordHeader[]): DecisionTrace | null;
 }
 
 /** Follows one proposal. One of its functions is called, once. */

@@ -6,6 +6,7 @@ import { createProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { AccessTokens } from "../adapters/tokens/access-tokens.ts";
 import { makeFirstToken } from "../adapters/tokens/first-token.ts";
+import { IssuerTokens } from "../adapters/tokens/issuer-tokens.ts";
 import {
   EXIT_ENVIRONMENT,
   EXIT_OK,
@@ -13,13 +14,14 @@ import {
   environmentError,
   usageError,
 } from "../process/exit-error.ts";
-import { NO_BROKERS, openConfig } from "../process/open-config.ts";
+import { NO_BROKERS, namesBrokers, openConfig } from "../process/open-config.ts";
 import { aborted } from "../process/run-process.ts";
 import { onStop } from "../process/stop-signals.ts";
 import { onStrayError } from "../process/stray-errors.ts";
 import { fileError } from "../process/text-files.ts";
 import type { Logger } from "../runtime/ports.ts";
 import type { AuthenticatorParts } from "./access/authenticate.ts";
+import { RateLimit } from "./access/rate-limit.ts";
 import {
   type HttpServer,
   isLoopback,
@@ -72,7 +74,11 @@ export async function runServe(
     const tokens = join(directory, TOKENS_DIRECTORY);
     const firstToken = firstTokenFile(directory, tokens);
     const access = accessOf(address, config, new AccessTokens(tokens));
-    const app = createServeApp({ served, access, metrics, ending: stop.signal });
+    const app = createServeApp({
+      ...{ served, access, metrics, ending: stop.signal },
+      rateLimit: new RateLimit(config.serve.requestsPerSecond, systemClock),
+      corsOrigins: config.serve.corsOrigins,
+    });
     server = await openServer(app, address);
     await out.write(startMessage(server, source, firstToken, access.isOpen));
     await aborted(stop.signal);
@@ -87,8 +93,7 @@ export async function runServe(
 
 /** A gate on Kafka where brokers are configured and no data directory was named. */
 function sourceOf({ policy, dataDir }: ServeOptions, config: Config): GateSource {
-  const isOnKafka = config.kafka.brokers.join() !== NO_BROKERS.CALLGATE_KAFKA_BROKERS;
-  if (isOnKafka && dataDir === undefined) {
+  if (namesBrokers(config) && dataDir === undefined) {
     if (policy.length === 0) return { kind: "kafka", config };
     throw usageError(
       "--policy: the gate on Kafka has the policy of its own configuration; leave --policy out, or name a data directory with --data-dir",
@@ -116,7 +121,8 @@ function accessOf(
   tokens: AccessTokens,
 ): AuthenticatorParts {
   return {
-    ...{ tokens, clock: systemClock, verifyJwt: null },
+    ...{ tokens, clock: systemClock },
+    issuer: serve.jwt === undefined ? null : new IssuerTokens(serve.jwt),
     isOpen: isLoopback(host) && !serve.requireToken,
     isOwnHost: ownHosts(serve.hosts),
   };

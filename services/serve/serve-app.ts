@@ -1,8 +1,10 @@
 /** The HTTP application: what every request passes, then the routes. */
 import { randomUUID } from "node:crypto";
 import { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { type AuthenticatorParts, authenticate } from "./access/authenticate.ts";
+import { limitRate } from "./access/limit-rate.ts";
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";
@@ -28,9 +30,11 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   app.onError((error, c) => answerError(c, error, served.logger));
   app.notFound((c) => answerError(c, noSuchPath(c.req.method, c.req.path), served.logger));
   app.use(identifyRequest);
+  if (parts.corsOrigins.length > 0) app.use(allowPages(parts.corsOrigins));
   addHealth(app, parts);
   addDocuments(app);
   app.use(authenticateRequest(access));
+  app.use(limitRate(parts.rateLimit));
   app.use(readBody);
   addProposals(app, parts);
   addDecisions(app, parts);
@@ -39,6 +43,19 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addExecutions(app, parts, tail);
   addEvents(app, parts, tail);
   return app;
+}
+
+function allowPages(origins: readonly string[]) {
+  return cors({
+    origin: [...origins],
+    allowMethods: ["GET", "POST"],
+    allowHeaders: [
+      ...["Authorization", "Content-Type", "Idempotency-Key", "Prefer", "X-Request-ID"],
+      ...["Last-Event-ID", "traceparent", "tracestate"],
+    ],
+    exposeHeaders: ["X-Request-ID", "Retry-After"],
+    maxAge: 600,
+  });
 }
 
 const REQUEST_ID = /^[!-~]{1,128}$/;

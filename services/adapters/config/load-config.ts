@@ -12,6 +12,7 @@ import { type Config, configSchema } from "./config-schema.ts";
 import { readVariables } from "./config-variables.ts";
 import { fillNames } from "./derived-names.ts";
 import { describeConfigIssue } from "./describe-config-issue.ts";
+import { fillTargets, resolveTargetFiles } from "./notify-targets.ts";
 import { readSecretText, SECRET_FILE_KEYS } from "./secret-files.ts";
 import { fillSecretList, resolveSecretFiles } from "./secret-list.ts";
 
@@ -102,6 +103,7 @@ function problemsOf(
 /** Resolves paths against the directory of the configuration file. */
 function resolvePaths(draft: Draft, directory: string): void {
   resolveSecretFiles(draft.values, directory);
+  resolveTargetFiles(draft.values, directory);
   for (const { path, isPath } of CONFIG_KEYS) {
     if (!isPath) continue;
     const value = valueAt(draft.values, path);
@@ -132,7 +134,7 @@ function overlay(draft: Draft, variables: ReadonlyMap<string, string>): void {
 }
 
 function fillSecrets(draft: Draft): void {
-  for (const problem of fillSecretList(draft.values)) {
+  for (const problem of [...fillSecretList(draft.values), ...fillTargets(draft.values)]) {
     draft.problems.push({ where: locate(draft, problem.key), ...problem });
   }
   for (const { key, of } of SECRET_FILE_KEYS) {

@@ -3,6 +3,7 @@
  * registers no OpenTelemetry does not load its API. Only names are passed on, never arguments.
  */
 import type * as Api from "@opentelemetry/api";
+import type { RecordHeader } from "../../runtime/ports.ts";
 import type { DecisionTrace, Telemetry, TracedCall } from "../../runtime/telemetry.ts";
 import { loadOptional } from "../system/optional-package.ts";
 import { Recorder } from "./recorder.ts";
@@ -18,12 +19,12 @@ const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 export function createTelemetry(): Telemetry {
   let recorder: Recorder | null | undefined;
   return {
-    begin: (call) => {
+    begin: (call, parent) => {
       if (recorder === undefined) {
         if (!(REGISTERED in globalThis)) return null;
         recorder = loadRecorder();
       }
-      return recorder === null ? null : begin(recorder, call);
+      return recorder === null ? null : begin(recorder, call, parent);
     },
   };
 }
@@ -35,8 +36,12 @@ function loadRecorder(): Recorder | null {
   return null;
 }
 
-function begin(recorder: Recorder, call: TracedCall): DecisionTrace | null {
-  const trace = protect(() => recorder.begin(call));
+function begin(
+  recorder: Recorder,
+  call: TracedCall,
+  parent: readonly RecordHeader[],
+): DecisionTrace | null {
+  const trace = protect(() => recorder.begin(call, parent));
   if (trace === undefined) return null;
   return {
     headers: protect(() => trace.headers()) ?? [],

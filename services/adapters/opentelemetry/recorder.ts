@@ -1,5 +1,12 @@
 import type * as Api from "@opentelemetry/api";
-import type { Attributes, Counter, Histogram, MeterProvider, Span } from "@opentelemetry/api";
+import type {
+  Attributes,
+  Context,
+  Counter,
+  Histogram,
+  MeterProvider,
+  Span,
+} from "@opentelemetry/api";
 import type { DecisionEvent } from "../../core/events.ts";
 import type { RecordHeader } from "../../runtime/ports.ts";
 import type { TracedCall } from "../../runtime/telemetry.ts";
@@ -23,11 +30,19 @@ export class Recorder {
     this.#api = api;
   }
 
-  begin(call: TracedCall): RecordedTrace {
+  /** @param parent trace headers of a request; empty: the span that is active is the parent */
+  begin(call: TracedCall, parent: readonly RecordHeader[]): RecordedTrace {
     // The tracer is asked for each time: it is cheap, and a provider may come later.
-    const span = this.#api.trace.getTracer(SCOPE).startSpan(SPAN);
+    const span = this.#api.trace.getTracer(SCOPE).startSpan(SPAN, {}, this.#contextOf(parent));
     if (span.isRecording()) span.setAttributes(attributesOf(call));
     return new RecordedTrace(this.#api, span, this.#current());
+  }
+
+  #contextOf(parent: readonly RecordHeader[]): Context {
+    const active = this.#api.context.active();
+    if (parent.length === 0) return active;
+    const carrier = Object.fromEntries(parent.map(({ name, value }) => [name, value]));
+    return this.#api.propagation.extract(active, carrier);
   }
 
   #current(): Instruments {

@@ -127,6 +127,8 @@ export type RefusedDecision = DecisionOf<"refused"> & {
   readonly policyRevision?: string;
   /** The parsed arguments; null if they could not be parsed. */
   readonly arguments: JsonObject | null;
+  /** True: `refusal.previousResult` is the answer to the call, a read that is repeated. */
+  readonly answered: boolean;
   /** What to tell the model. */
   readonly refusal: CallRefusal;
   readonly idempotencyKey?: never;

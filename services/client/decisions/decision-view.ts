@@ -42,6 +42,7 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
         isRead,
         repeated,
         warnings,
+        answered: event.answered !== null,
         refusal: showRefusal(event),
       };
     case "held":
@@ -192,7 +193,15 @@ export function unavailable(call: Unavailable): Decision & { readonly refusal: C
     ...(problem === undefined ? {} : { problem }),
     resolution: { type: "retry_after", retryAfterMs: ASK_AGAIN_MS, approvalId: null },
   };
-  const decided = { callId, tool, arguments: null, isRead: false, repeated: false, warnings: [] };
+  const decided = {
+    callId,
+    tool,
+    arguments: null,
+    isRead: false,
+    repeated: false,
+    warnings: [],
+    answered: false,
+  };
   return { outcome: "refused", ...decided, refusal };
 }
 

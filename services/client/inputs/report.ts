@@ -47,7 +47,7 @@ export function resultInput(
     status: report.status,
     ...(report.effect === undefined ? {} : { effect: report.effect }),
     ...(report.basis === undefined ? {} : { basis: report.basis }),
-    ...outputOf(call, report.output, outputBytes),
+    ...outputOf(call, report, outputBytes),
     error: errorOf(report),
     durationMs: report.durationMs === undefined ? null : Math.max(0, Math.round(report.durationMs)),
     cost: report.cost ?? null,
@@ -60,7 +60,11 @@ type SentOutput = Pick<ResultInput, "output" | "outputDigest" | "outputBytes">;
  * Sends no more of a read's output than the gate stores; a larger read runs again. A write cannot
  * run again just to be looked at, so more of it is sent, and a refusal refers to it.
  */
-function outputOf(call: ReportedCall, output: unknown, outputBytes: number): SentOutput {
+function outputOf(
+  call: ReportedCall,
+  { output, whole = true }: JudgedReport,
+  outputBytes: number,
+): SentOutput {
   // An output that nobody could store is neither read nor hashed: outputs of one length count as
   // equal.
   if (findJsonExcess(output, OUTPUT_BOUND) !== null) return tooLargeOutput(output);
@@ -74,7 +78,7 @@ function outputOf(call: ReportedCall, output: unknown, outputBytes: number): Sen
   if (bytes > bytesMax) {
     return { output: cutToBytes(text, bytesMax), outputDigest: digest(), outputBytes: bytes };
   }
-  if (kind === "exact" || (isNearText(text) && !call.isRead)) {
+  if ((kind === "exact" && whole) || (isNearText(text) && !call.isRead)) {
     return { output: text, outputDigest: null, outputBytes: bytes };
   }
   // One byte more than there is, because the gate never answers with an incomplete output. A write
@@ -175,7 +179,11 @@ export type CallReport = {
  * A report that this program makes. Nobody has said that a value that a handler returned is a
  * success.
  */
-export type JudgedReport = CallReport & { readonly basis?: StatusBasis };
+export type JudgedReport = CallReport & {
+  readonly basis?: StatusBasis | undefined;
+  /** False: the output is only what JSON can represent of what was returned. Default true. */
+  readonly whole?: boolean | undefined;
+};
 
 /** Converts the executor's finding on a call into a report. */
 export function reportOfExecution(report: ExecutionReport): JudgedReport {

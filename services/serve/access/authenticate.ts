@@ -1,17 +1,15 @@
 /** Finds out who sent a request. */
-import type { AccessTokens } from "../../adapters/tokens/access-tokens.ts";
+import type { AccessTokens, TokenGrant } from "../../adapters/tokens/access-tokens.ts";
+import type { IssuerTokens } from "../../adapters/tokens/issuer-tokens.ts";
 import type { Clock } from "../../runtime/ports.ts";
 import { Problem } from "../http/problem.ts";
 import { ANONYMOUS, type Principal, rolesOf } from "./principal.ts";
-
-/** Verifies the JWT of an issuer; null: it is none of the issuer's, or not valid. */
-export type VerifyJwt = (token: string) => Promise<Principal | null>;
 
 export type AuthenticatorParts = {
   readonly tokens: AccessTokens;
   readonly clock: Clock;
   /** Null: no issuer is configured. */
-  readonly verifyJwt: VerifyJwt | null;
+  readonly issuer: Pick<IssuerTokens, "verify"> | null;
   /** Whether requests without a token are served: only on a loopback address. */
   readonly isOpen: boolean;
   /** Names under which a browser reaches this server honestly, with the port. */
@@ -46,12 +44,10 @@ export async function authenticate(
     });
   }
   const stored = parts.tokens.find(token, parts.clock.nowMs());
-  if (stored !== null) {
-    const { id: tokenId, name, roles, tenantId, agentId, conversationId, platform } = stored;
-    return { tokenId, name, roles: rolesOf(roles), tenantId, agentId, conversationId, platform };
+  if (stored !== null) return principalOf(stored.id, stored);
+  if (parts.issuer !== null && token.split(".").length === 3) {
+    return await principalOfIssuer(parts.issuer, token);
   }
-  const issued = await parts.verifyJwt?.(token);
-  if (issued !== null && issued !== undefined) return issued;
   const detail = "the token is unknown, withdrawn or expired";
   throw new Problem({
     status: 401,
@@ -59,6 +55,39 @@ export async function authenticate(
     detail,
     at: "Authorization",
     remedy: REMEDY,
+  });
+}
+
+function principalOf(tokenId: string, grant: TokenGrant): Principal {
+  const { name, roles, tenantId, agentId, conversationId, platform } = grant;
+  return { tokenId, name, roles: rolesOf(roles), tenantId, agentId, conversationId, platform };
+}
+
+async function principalOfIssuer(
+  issuer: Pick<IssuerTokens, "verify">,
+  token: string,
+): Promise<Principal> {
+  const issued = await issuer.verify(token);
+  if (issued.ok) return principalOf(`sub:${issued.grant.name}`, issued.grant);
+  const detail = `the token ${issued.message}`;
+  const at = "Authorization";
+  if (issued.isUnavailable) {
+    const remedy = "Nothing was decided: try again soon";
+    throw new Problem({
+      status: 503,
+      code: "issuer_unavailable",
+      detail,
+      at,
+      remedy,
+      retryAfter: 5,
+    });
+  }
+  throw new Problem({
+    status: 401,
+    code: "token_invalid",
+    detail,
+    at,
+    remedy: "Get a new token from the issuer",
   });
 }
 

@@ -1,6 +1,6 @@
 /** What a worker does with a call that it has claimed: renew, give back, report. */
 import type { ReportOutcome } from "../../client/api/gate-types.ts";
-import type { CallReport } from "../../client/inputs/report.ts";
+import type { JudgedReport } from "../../client/inputs/report.ts";
 import type { Principal } from "../access/principal.ts";
 import { Problem } from "../http/problem.ts";
 import { findCall, type ServedGate } from "../served-gate.ts";
@@ -54,19 +54,21 @@ export async function releaseExecution(request: WorkerRequest): Promise<void> {
 /** @throws Problem 404; 409 after the lease was lost, with whether the report counts */
 export async function reportExecution(
   request: WorkerRequest,
-  report: CallReport,
+  report: JudgedReport,
 ): Promise<ReportOutcome> {
   const { served } = request;
   const name = await nameOf(request);
   const held = heldBy(request, name);
   if (held !== null) {
-    const outcome = await served.client.reportAs(claimText(held.claim), name.decisionId, report);
+    const claim = claimText(held.claim);
+    const outcome = await served.client.reportJudged(name.decisionId, report, claim);
     if (outcome.recorded) return outcome;
   }
   const history = await historyOf(request, name);
   if (history.type === "reported") return { recorded: true, status: history.status };
   if (history.type !== "lost") throw problemOf(history, name);
-  const late = await served.client.reportAs(lateClaim(name, history), name.decisionId, report);
+  const claim = lateClaim(name, history);
+  const late = await served.client.reportJudged(name.decisionId, report, claim);
   throw lateReport(late, name);
 }
 

@@ -18,7 +18,7 @@ import {
   approvalIdParam,
   DECIDED,
   jsonAnswer,
-  NOT_FOUND,
+  MISSING,
   optionalBody,
   PROBLEMS,
 } from "../schemas/common.ts";
@@ -59,14 +59,14 @@ const showRoute = createRoute({
   request: { params: approvalIdParam },
   responses: {
     200: jsonAnswer(shownApprovalSchema, "the held call"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });
 
 const verdictAnswers = {
   200: jsonAnswer(decisionSchema, "the decision; `held` if others must approve as well"),
-  ...NOT_FOUND,
+  ...MISSING,
   ...DECIDED,
   ...PROBLEMS,
 };

@@ -8,7 +8,7 @@ import { readTimeline } from "../conversations/timeline.ts";
 import { Problem } from "../http/problem.ts";
 import type { JournalTail } from "../journal/journal-tail.ts";
 import { verdictSchema } from "../schemas/approval.ts";
-import { jsonAnswer, NOT_FOUND, optionalBody, PROBLEMS } from "../schemas/common.ts";
+import { jsonAnswer, MISSING, optionalBody, PROBLEMS } from "../schemas/common.ts";
 import {
   conversationPageSchema,
   conversationParam,
@@ -39,7 +39,7 @@ const order = (kind: "end" | "resume", summary: string) =>
     request: { params: conversationParam, query: tenantQuery, body: optionalBody(verdictSchema) },
     responses: {
       200: jsonAnswer(rulingSchema, "whether it changed anything"),
-      ...NOT_FOUND,
+      ...MISSING,
       ...PROBLEMS,
     },
   });
@@ -65,7 +65,7 @@ const timelineRoute = createRoute({
   request: { params: conversationParam, query: timelineQuery },
   responses: {
     200: jsonAnswer(timelineSchema, "the conversation, its oldest call first"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });

@@ -1,4 +1,7 @@
-import { createRoute } from "@hono/zod-openapi";
+import { createRoute, type z } from "@hono/zod-openapi";
+import type { ReportOutcome } from "../../client/api/gate-types.ts";
+import type { JudgedReport } from "../../client/inputs/report.ts";
+import { claimName } from "../../client/journal/recent-calls.ts";
 import type { DecisionEvent } from "../../core/events.ts";
 import { requireRole } from "../access/require-role.ts";
 import { Problem } from "../http/problem.ts";
@@ -6,7 +9,7 @@ import {
   decisionIdParam,
   jsonAnswer,
   jsonBody,
-  NOT_FOUND,
+  MISSING,
   PROBLEMS,
   waitQuery,
 } from "../schemas/common.ts";
@@ -28,7 +31,7 @@ const readRoute = createRoute({
   request: { params: decisionIdParam, query: waitQuery },
   responses: {
     200: jsonAnswer(decisionSchema, "the decision; `held` while nobody has answered"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });
@@ -43,7 +46,7 @@ const reportRoute = createRoute({
   request: { params: decisionIdParam, body: jsonBody(reportSchema) },
   responses: {
     200: jsonAnswer(reportOutcomeSchema, "whether the report changed anything"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });
@@ -58,7 +61,7 @@ const resultRoute = createRoute({
   request: { params: decisionIdParam, query: waitQuery },
   responses: {
     200: jsonAnswer(storedResultSchema, "the result"),
-    ...NOT_FOUND,
+    ...MISSING,
     ...PROBLEMS,
   },
 });
@@ -90,7 +93,7 @@ export function addDecisions(app: ServeApp, { served, ending }: ServeAppParts): 
     const principal = c.get("principal");
     const { decisionId } = c.req.valid("param");
     await findCall(served, decisionId, principal);
-    return c.json(await served.gate.report(decisionId, c.req.valid("json") as never), 200);
+    return c.json(await report(served, decisionId, c.req.valid("json")), 200);
   });
   app.openapi(resultRoute, async (c) => {
     const principal = c.get("principal");
@@ -116,6 +119,26 @@ async function decisionEvent({ client }: ServedGate, decisionId: string): Promis
     detail: `the journal no longer has the decision \`${decisionId}\``,
     remedy: "Keep what you still need, or raise how long the journal is kept",
   });
+}
+
+type ReportBody = z.output<typeof reportSchema>;
+
+async function report(
+  { client }: ServedGate,
+  decisionId: string,
+  { by, ...body }: ReportBody,
+): Promise<ReportOutcome> {
+  if (body.status !== "started" || by === undefined) {
+    return client.reportJudged(decisionId, body as JudgedReport);
+  }
+  const name = claimName(by);
+  const time = client.timeFor(decisionId);
+  const outcome = await client.claim(decisionId, name, time);
+  if (outcome.recorded || outcome.why !== "already_reported") return outcome;
+  // The answer to an earlier claim under this name may have been lost.
+  const start = await client.reader.startOf(decisionId, time);
+  const isOver = (await client.reader.endOf(decisionId, time)) !== undefined;
+  return start?.by === name && !isOver ? { recorded: true, status: "started" } : outcome;
 }
 
 function noResult(decisionId: string): Problem {

@@ -1,5 +1,5 @@
 import { createRoute } from "@hono/zod-openapi";
-import type { CallReport } from "../../client/inputs/report.ts";
+import type { JudgedReport } from "../../client/inputs/report.ts";
 import { requireRole } from "../access/require-role.ts";
 import { Executions } from "../executions/executions.ts";
 import {
@@ -12,7 +12,7 @@ import type { JournalTail } from "../journal/journal-tail.ts";
 import {
   jsonAnswer,
   jsonBody,
-  NOT_FOUND,
+  MISSING,
   optionalBody,
   PROBLEMS,
   TOO_LATE,
@@ -30,7 +30,7 @@ import {
 import { reportOutcomeSchema } from "../schemas/result.ts";
 import type { ServeApp, ServeAppParts, ServeContext } from "../serve-env.ts";
 
-const ANSWERS = { ...NOT_FOUND, ...TOO_LATE, ...PROBLEMS };
+const ANSWERS = { ...MISSING, ...TOO_LATE, ...PROBLEMS };
 const middleware = requireRole("execute");
 const tags = ["executions"];
 
@@ -108,7 +108,7 @@ export function addExecutions(
   });
   app.openapi(resultRoute, async (c) => {
     const { executionId } = c.req.valid("param");
-    const report = c.req.valid("json") as CallReport;
+    const report = c.req.valid("json") as JudgedReport;
     return c.json(await reportExecution(requestOf(c, executionId), report), 200);
   });
 }

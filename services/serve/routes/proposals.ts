@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Decision, ProposedCall, RefusedDecision } from "../../client/api/gate-types.ts";
+import type { RecordHeader } from "../../runtime/ports.ts";
 import { DEFAULT_TENANT, type Principal } from "../access/principal.ts";
 import { requireRole } from "../access/require-role.ts";
 import { Problem } from "../http/problem.ts";
@@ -41,7 +42,10 @@ export function addProposals(app: ServeApp, { served, ending }: ServeAppParts): 
     const { "idempotency-key": key, prefer } = c.req.valid("header");
     const call = proposedCall(c.req.valid("json"), key, principal);
     const waitMs = waitOf(prefer);
-    const decision = await served.gate.propose(call);
+    const { decision } = await served.client.propose(
+      call,
+      traceHeaders((name) => c.req.header(name)),
+    );
     if (isUnavailable(decision)) throw unavailable(decision);
     if (decision.outcome !== "held" || waitMs === 0) return c.json(decision, 200);
     return c.json(
@@ -108,6 +112,19 @@ function boundName(
     remedy: "Use a token for it, or leave the member out",
   });
 }
+
+/** The headers of W3C Trace Context, which go with the proposal. */
+function traceHeaders(read: (name: string) => string | undefined): readonly RecordHeader[] {
+  const traceparent = read("traceparent");
+  if (traceparent === undefined || !TRACEPARENT.test(traceparent)) return [];
+  const tracestate = read("tracestate");
+  const parent = { name: "traceparent", value: traceparent };
+  if (tracestate === undefined || tracestate.length > TRACESTATE_MAX) return [parent];
+  return [parent, { name: "tracestate", value: tracestate }];
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const TRACESTATE_MAX = 512;
 
 /** Milliseconds of `Prefer: wait=<seconds>` (RFC 7240). */
 function waitOf(prefer: string | undefined): number {

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { argumentsAnswer, timeMs } from "./common.ts";
+import { argumentsAnswer, orNull, timeMs } from "./common.ts";
 import { decisionSchema } from "./decision.ts";
 
 /** A call that waits for a person: the library's `PendingCall`. */
@@ -20,7 +20,9 @@ export const pendingSchema = z
     requireReason: z.boolean(),
     approvals: z.number().openapi({ description: "how many people must approve" }),
     approvedBy: z.array(z.string()).readonly(),
-    further: z.object({ of: z.string(), notOf: z.array(z.string()).readonly() }),
+    further: z
+      .object({ of: z.string(), notOf: z.array(z.string()).readonly() })
+      .openapi("FurtherCalls"),
   })
   .openapi("PendingCall");
 
@@ -50,7 +52,7 @@ export const earlierCallSchema = z
     tool: z.string(),
     outcome: z.enum(["allowed", "refused", "held"]),
     reason: z.string().nullable(),
-    arguments: argumentsAnswer().nullable(),
+    arguments: orNull(argumentsAnswer()),
     at: timeMs(),
   })
   .openapi("EarlierCall");
@@ -59,9 +61,7 @@ export const earlierCallSchema = z
 export const shownApprovalSchema = pendingSchema
   .extend({
     state: z.enum(["waiting", "allowed", "refused", "held_anew"]),
-    decision: decisionSchema
-      .nullable()
-      .openapi({ description: "the decision that ended the hold" }),
+    decision: orNull(decisionSchema).openapi({ description: "the decision that ended the hold" }),
     conversation: z
       .array(earlierCallSchema)
       .readonly()

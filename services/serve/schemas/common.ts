@@ -67,12 +67,14 @@ export const PROBLEMS = {
   500: problemAnswer("the server has an error"),
   503: problemAnswer("the gate is not available: try again, with the same call id"),
 } as const;
-export const NOT_FOUND = { 404: problemAnswer("there is no such thing") } as const;
+export const MISSING = { 404: problemAnswer("there is no such thing") } as const;
 export const DECIDED = { 409: problemAnswer("the held call has been decided already") } as const;
 
 export const TOO_LATE = {
   409: problemAnswer("the call is somebody else's by now, or over"),
 } as const;
+/** `nullable` is lost in the document where a schema has a name or a type of its own. */
+export const orNull = <T extends z.ZodType>(schema: T) => z.union([schema, z.null()]);
 
 /** Arguments in an answer. */
 export const argumentsAnswer = () =>

@@ -83,7 +83,7 @@ export const timelineSchema = z
           tool: z.string(),
           outcome: z.enum(["allowed", "refused", "held"]),
           decisions: z.array(shownDecisionSchema).readonly(),
-          result: z.union([shownResultSchema, shownReconciledSchema]).nullable(),
+          result: z.union([shownResultSchema, shownReconciledSchema, z.null()]),
         }),
       )
       .readonly(),

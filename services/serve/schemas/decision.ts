@@ -1,38 +1,54 @@
 import { z } from "@hono/zod-openapi";
 import { REASON_CODES } from "../../core/reasons/reasons.ts";
-import { argumentsAnswer, timeMs } from "./common.ts";
+import { argumentsAnswer, orNull, timeMs } from "./common.ts";
 
 const reason = () => z.enum(REASON_CODES);
 
-export const warningSchema = z.object({ reason: reason(), message: z.string() });
+export const warningSchema = z.object({ reason: reason(), message: z.string() }).openapi("Warning");
 
-const previousCallSchema = z.object({
-  callId: z.string(),
-  decisionId: z.string(),
-  tool: z.string(),
-  atMs: timeMs(),
-  status: z.enum(["in_flight", "held", "succeeded", "failed", "not_executed", "unknown"]),
-});
+const previousCallSchema = z
+  .object({
+    callId: z.string(),
+    decisionId: z.string(),
+    tool: z.string(),
+    atMs: timeMs(),
+    status: z.enum(["in_flight", "held", "succeeded", "failed", "not_executed", "unknown"]),
+  })
+  .openapi("PreviousCall");
 
-const previousResultSchema = z.object({
-  inline: z.string().nullable().openapi({ description: "the output, where all of it is stored" }),
-  ref: z.string().openapi({ description: "GET /v1/results/{ref} has the result" }),
-  digest: z.string().nullable(),
-  bytes: z.number(),
-});
+const previousResultSchema = z
+  .object({
+    inline: z.string().nullable().openapi({ description: "the output, where all of it is stored" }),
+    ref: z.string().openapi({ description: "GET /v1/results/{ref} has the result" }),
+    digest: z.string().nullable(),
+    bytes: z.number(),
+  })
+  .openapi("PreviousResult");
 
-const resolutionSchema = z.object({
-  type: z.enum(["retry_after", "approval", "confirmation", "new_turn", "none"]),
-  retryAfterMs: z.number().nullable(),
-  approvalId: z.string().nullable(),
-});
+const resolutionSchema = z
+  .object({
+    type: z.enum(["retry_after", "approval", "confirmation", "new_turn", "none"]),
+    retryAfterMs: z.number().nullable(),
+    approvalId: z.string().nullable(),
+  })
+  .openapi("Resolution");
 
-const earlierResultSchema = z.object({
-  ref: z.string(),
-  tool: z.string(),
-  atMs: timeMs(),
-  digest: z.string().nullable(),
-});
+const earlierResultSchema = z
+  .object({
+    ref: z.string(),
+    tool: z.string(),
+    atMs: timeMs(),
+    digest: z.string().nullable(),
+  })
+  .openapi("EarlierResult");
+
+const argumentProblemSchema = z
+  .object({ path: z.string(), message: z.string() })
+  .openapi("ArgumentProblem");
+
+const conflictSchema = z
+  .object({ resource: z.string(), path: z.array(z.string()).readonly() })
+  .openapi("Conflict");
 
 /** What to tell the model about a call that does not run (yet): the library's `CallRefusal`. */
 export const refusalSchema = z
@@ -53,13 +69,13 @@ export const refusalSchema = z
     count: z.number(),
     retryable: z.boolean(),
     disposition: z.enum(["use_previous_result", "change_approach", "wait", "ask_user", "stop"]),
-    previousCall: previousCallSchema.nullable(),
-    previousResult: previousResultSchema.nullable(),
-    conflict: z.object({ resource: z.string(), path: z.array(z.string()).readonly() }).nullable(),
+    previousCall: orNull(previousCallSchema),
+    previousResult: orNull(previousResultSchema),
+    conflict: orNull(conflictSchema),
     resolution: resolutionSchema,
     suggestedNext: z.array(z.string()).readonly(),
-    problems: z.array(z.object({ path: z.string(), message: z.string() })).readonly(),
-    earlierResults: z.array(earlierResultSchema).readonly().nullable(),
+    problems: z.array(argumentProblemSchema).readonly(),
+    earlierResults: orNull(z.array(earlierResultSchema).readonly()),
     detail: z.enum(["restoring", "not_owner", "no_policy", "timeout", "closed"]).optional(),
     problem: z.string().optional(),
   })
@@ -96,7 +112,10 @@ export const refusedSchema = z
     decisionId: z.string().optional(),
     policyRevision: z.string().optional(),
     ...common,
-    arguments: argumentsAnswer().nullable(),
+    arguments: orNull(argumentsAnswer()),
+    answered: z
+      .boolean()
+      .openapi({ description: "`refusal.previousResult` is the answer to a repeated read" }),
     refusal: refusalSchema,
   })
   .openapi("RefusedDecision");
@@ -107,7 +126,7 @@ export const heldSchema = z
     decisionId: z.string(),
     policyRevision: z.string(),
     ...common,
-    arguments: argumentsAnswer().nullable(),
+    arguments: orNull(argumentsAnswer()),
     refusal: refusalSchema,
     approvalId: z.string(),
     expiresAt: timeMs(),

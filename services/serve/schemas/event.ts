@@ -2,8 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { FAILURE_EFFECTS, RESULT_STATUSES } from "../../core/inputs.ts";
 import { REASON_CODES } from "../../core/reasons/reasons.ts";
 import { EVENT_TYPES } from "../events/shown-event.ts";
-import { argumentsAnswer, idText, timeMs } from "./common.ts";
+import { argumentsAnswer, idText, orNull, timeMs } from "./common.ts";
 import { warningSchema } from "./decision.ts";
+import { callErrorSchema } from "./result.ts";
 
 const query = (name: string, description: string) => ({
   param: { name, in: "query" as const },
@@ -53,7 +54,7 @@ export const shownDecisionSchema = z
     turn: z.string().nullable(),
     step: z.string().nullable(),
     isRead: z.boolean(),
-    arguments: argumentsAnswer().nullable(),
+    arguments: orNull(argumentsAnswer()),
     policyRevision: z.string(),
     warnings: z.array(warningSchema).readonly(),
     endedApprovalId: z
@@ -79,14 +80,8 @@ export const shownResultSchema = z
     ...common,
     ...call,
     status: z.enum(RESULT_STATUSES),
-    effect: z.enum(FAILURE_EFFECTS).nullable(),
-    error: z
-      .object({
-        code: z.string().nullable(),
-        message: z.string(),
-        retryable: z.boolean().nullable(),
-      })
-      .nullable(),
+    effect: orNull(z.enum(FAILURE_EFFECTS)),
+    error: orNull(callErrorSchema),
     durationMs: z.number().nullable(),
     outputBytes: z.number(),
     outputDigest: z.string().nullable(),

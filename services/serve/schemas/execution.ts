@@ -81,6 +81,7 @@ export const releasedSchema = z
   .openapi("ReleasedExecution");
 
 export const executionReportSchema = reportSchema
+  .omit({ by: true })
   .extend({ status: z.enum(END_STATUSES) })
   .openapi("ExecutionReport");
 

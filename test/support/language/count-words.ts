@@ -12,7 +12,7 @@ export interface WordUse {
 const NOT_OUR_WORDS =
   /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|infra\/recordings\/|schemas\/released\/)/;
 /** Names of libraries: an option of Node's key pairs, a member of the coverage report. */
-const NAMES_OF_LIBRARIES: ReadonlySet<string> = new Set(["namedCurve", "covered"]);
+const NAMES_OF_LIBRARIES: ReadonlySet<string> = new Set(["namedCurve", "covered", "notFound"]);
 const CODE = /\.(ts|mts|js|mjs|cjs)$/;
 
 /** ` find twin ` for `findTwin`, `FIND_TWIN`, `find-twin` and `Find twin`; lines stay lines. */

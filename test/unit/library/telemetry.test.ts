@@ -65,7 +65,12 @@ const propagator: TextMapPropagator = {
     setter.set(carrier, "traceparent", `00-${span.traceId}-${span.spanId}-01`);
     setter.set(carrier, "baggage", "user=secret");
   },
-  extract: (active) => active,
+  extract: (active, carrier, getter) => {
+    const value = getter.get(carrier, "traceparent");
+    const [, traceId = "", spanId = ""] = String(value).split("-");
+    if (value === undefined) return active;
+    return trace.setSpanContext(active, { traceId, spanId, traceFlags: 1, isRemote: true });
+  },
   fields: () => ["traceparent", "baggage"],
 };
 
@@ -100,7 +105,7 @@ afterEach(() => {
 test("nothing is traced, and the API stays unloaded, where nothing is registered", async () => {
   const gate = await openGate();
   expect((await gate.propose(CALL)).outcome).toBe("allowed");
-  expect(createTelemetry().begin({ ...CALL })).toBeNull();
+  expect(createTelemetry().begin({ ...CALL }, [])).toBeNull();
 });
 
 test("a provider that is registered after the gate was opened is used", async () => {
@@ -115,6 +120,16 @@ test("a provider that is registered after the gate was opened is used", async ()
 
 describe("a proposed call", () => {
   beforeEach(register);
+
+  test("is a child of the request that it came with", () => {
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const parent = [{ name: "traceparent", value: `00-${traceId}-00f067aa0ba902b7-01` }];
+    const begun = createTelemetry().begin({ ...CALL }, parent);
+    begun?.decided(null);
+    const [span] = spanExporter.getFinishedSpans();
+    expect(span?.spanContext().traceId).toBe(traceId);
+    expect(begun?.headers[0]?.value).toContain(traceId);
+  });
 
   test("is a span with the names of the call and its decision, never its arguments", async () => {
     const gate = await openGate();

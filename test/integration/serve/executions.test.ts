@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type OpenServeApp, openServeApp } from "../../support/open-serve-app.ts";
+import { type OpenServeApp, openServeApp } from "../../support/serve/open-serve-app.ts";
 
 const POLICY = {
   tool_schemas: {
@@ -37,8 +37,8 @@ test("a worker gets an allowed call with its arguments and key, and reports it",
   const path = `/v1/executions/${execution.executionId}/result`;
   const report = { status: "succeeded", output: { sent: true } };
   const recorded = { status: 200, body: { recorded: true, status: "succeeded" } };
-  expect(await serve.post(path, report)).toEqual(recorded);
-  expect(await serve.post(path, report)).toEqual(recorded);
+  expect(await serve.post(path, report)).toMatchObject(recorded);
+  expect(await serve.post(path, report)).toMatchObject(recorded);
   expect((await serve.get(`/v1/results/${decisionId}`)).body).toMatchObject({
     status: "succeeded",
     output: { sent: true },
@@ -50,7 +50,7 @@ test("the start of a claimed call is in the journal under the worker's name", as
   const serve = await openServeApp(POLICY);
   const decisionId = await propose(serve, "a");
   await claim(serve);
-  const { client } = serve.served;
+  const { client } = serve.kit.served;
   const start = await client.reader.startOf(decisionId, client.timeFor(decisionId));
   expect(start?.by).toMatch(/^worker:[0-9a-f]{24}::60:w-1$/);
 });
@@ -78,7 +78,7 @@ test("the end of the server answers a worker that waits", async () => {
   const serve = await openServeApp(POLICY);
   const waiting = claim(serve, { wait: 60 });
   await claim(serve);
-  serve.end();
+  serve.kit.end();
   expect(await waiting).toEqual([]);
 });
 
@@ -133,8 +133,8 @@ test("a call that is given back goes to another worker, and the first one can no
   const [first] = await claim(serve);
   const released = { status: 200, body: { executionId: first.executionId, released: true } };
   const path = `/v1/executions/${first.executionId}`;
-  expect(await serve.post(`${path}/release`, {})).toEqual(released);
-  expect(await serve.post(`${path}/release`, {})).toEqual(released);
+  expect(await serve.post(`${path}/release`, {})).toMatchObject(released);
+  expect(await serve.post(`${path}/release`, {})).toMatchObject(released);
   const [second] = await claim(serve.again(), { worker: "w-2" });
   expect(second).toMatchObject({ decisionId: first.decisionId, callId: "a" });
   expect(second.executionId).not.toBe(first.executionId);
@@ -157,7 +157,7 @@ test("a server that is started again knows open calls and leases", async () => {
   await propose(serve, "a");
   await propose(serve, "b", { conversationId: "c-2" });
   const [held] = await claim(serve);
-  serve.end();
+  serve.kit.end();
   const next = serve.again();
   const [other] = await claim(next, { max: 5 });
   expect([held.callId, other.callId].sort()).toEqual(["a", "b"]);
@@ -165,7 +165,7 @@ test("a server that is started again knows open calls and leases", async () => {
     status: 200,
   });
   const report = { status: "failed", effect: "none", error: { message: "no such mailbox" } };
-  expect(await next.post(`/v1/executions/${held.executionId}/result`, report)).toEqual({
+  expect(await next.post(`/v1/executions/${held.executionId}/result`, report)).toMatchObject({
     status: 200,
     body: { recorded: true, status: "failed" },
   });
@@ -175,7 +175,7 @@ test("a server that is started again ends calls whose lease is over", async () =
   const serve = await openServeApp(POLICY);
   const decisionId = await propose(serve, "a");
   await claim(serve, { leaseSeconds: 1 });
-  serve.end();
+  serve.kit.end();
   const next = serve.again();
   expect(await claim(next)).toEqual([]);
   const wait = await next.get(`/v1/results/${decisionId}?wait=30`);

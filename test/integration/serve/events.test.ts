@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { parsePosition, positionText } from "../../../services/serve/events/event-position.ts";
 import { eventStream } from "../../../services/serve/events/event-stream.ts";
 import { JournalTail } from "../../../services/serve/journal/journal-tail.ts";
-import { type OpenServeApp, openServeApp } from "../../support/open-serve-app.ts";
+import { type OpenServeApp, openServeApp } from "../../support/serve/open-serve-app.ts";
 
 const POLICY = {
   authorization: {
@@ -26,7 +26,7 @@ async function follow(
 ): Promise<readonly Sent[]> {
   const headers: Record<string, string> = { Authorization: `Bearer ${token}` };
   if (lastId !== "") headers["Last-Event-ID"] = lastId;
-  const answer = await serve.app.request(path, { headers });
+  const answer = await serve.kit.app.request(path, { headers });
   expect(answer.headers.get("content-type")).toBe("text/event-stream");
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   onTestFinished(() => reader.cancel());
@@ -114,7 +114,7 @@ test("positions and types that do not exist are refused", async () => {
   const authorization = { Authorization: `Bearer ${serve.token()}` };
   for (const lastId of ["x", "1,2", "999999", "-2", "1.x"]) {
     const headers = { ...authorization, "Last-Event-ID": lastId };
-    const answer = await serve.app.request("/v1/events", { headers });
+    const answer = await serve.kit.app.request("/v1/events", { headers });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: "unknown_position" });
   }
@@ -136,7 +136,7 @@ test("the journal is not read for a client that does not read, and it is cut off
   const serve = await openServeApp(POLICY);
   for (const callId of ["a", "b", "c"]) await propose(serve, callId);
   let reads = 0;
-  const tail = new JournalTail(serve.served.link);
+  const tail = new JournalTail(serve.kit.served.link);
   const read = tail.read.bind(tail);
   tail.read = (partition, offset) => {
     reads += 1;
@@ -149,7 +149,7 @@ test("the journal is not read for a client that does not read, and it is cut off
 });
 
 async function stream(serve: OpenServeApp, parts: Partial<Parameters<typeof eventStream>[0]>) {
-  const tail = parts.tail ?? new JournalTail(serve.served.link);
+  const tail = parts.tail ?? new JournalTail(serve.kit.served.link);
   await tail.follow();
   const ending = new AbortController();
   const from = [{ offset: await tail.endOffset(0), event: 0 }];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type OpenServeApp, openServeApp } from "../../support/open-serve-app.ts";
+import { type OpenServeApp, openServeApp } from "../../support/serve/open-serve-app.ts";
 
 const POLICY = {
   authorization: {
