@@ -15,6 +15,7 @@ import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
 import { addEvents } from "./routes/events.ts";
 import { addExecutions } from "./routes/executions.ts";
+import { addExplain } from "./routes/explain.ts";
 import { addHealth } from "./routes/health.ts";
 import { addProposals } from "./routes/proposals.ts";
 import type { ServeApp, ServeAppParts, ServeEnv } from "./serve-env.ts";
@@ -42,6 +43,7 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addConversations(app, parts, tail);
   addExecutions(app, parts, tail);
   addEvents(app, parts, tail);
+  addExplain(app, parts);
   return app;
 }
 
