@@ -80,6 +80,7 @@ export async function runServe(
     const access = accessOf(address, config, new AccessTokens(tokens));
     const app = createServeApp({
       ...{ served, access, metrics, ending: stop.signal },
+      publicUrl: config.serve.publicUrl ?? null,
       rateLimit: new RateLimit(config.serve.requestsPerSecond, systemClock),
       corsOrigins: config.serve.corsOrigins,
     });

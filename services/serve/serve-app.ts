@@ -9,7 +9,9 @@ import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";
 import { JournalTail } from "./journal/journal-tail.ts";
+import { addAccessRequests } from "./routes/access-requests.ts";
 import { addApprovals } from "./routes/approvals.ts";
+import { addAuthzen, addAuthzenMetadata } from "./routes/authzen.ts";
 import { addConversations } from "./routes/conversations.ts";
 import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
@@ -34,6 +36,7 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   if (parts.corsOrigins.length > 0) app.use(allowPages(parts.corsOrigins));
   addHealth(app, parts);
   addDocuments(app);
+  addAuthzenMetadata(app, parts);
   app.use(authenticateRequest(access));
   app.use(limitRate(parts.rateLimit));
   app.use(readBody);
@@ -44,6 +47,8 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addExecutions(app, parts, tail);
   addEvents(app, parts, tail);
   addExplain(app, parts);
+  addAuthzen(app, parts);
+  addAccessRequests(app, parts);
   return app;
 }
 

@@ -242,6 +242,11 @@ const serve = z.strictObject({
     .array(hostName())
     .default([])
     .describe("further host names under which a server on a loopback address is reached"),
+  publicUrl: httpUrl()
+    .optional()
+    .describe(
+      "URL under which clients reach the server, for the links in its answers; by default as a request names it",
+    ),
   corsOrigins: z
     .array(httpUrl())
     .default([])

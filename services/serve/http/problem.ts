@@ -18,7 +18,7 @@ export type ProblemStatus =
   | 503;
 
 export type ProblemBody = {
-  /** `urn:callgate:problem:<code>`. */
+  /** `urn:callgate:problem:<code>`, or what a standard demands. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -35,6 +35,8 @@ export type ProblemBody = {
 export type ProblemParts = {
   readonly status: ProblemStatus;
   readonly code: string;
+  /** Default: that of the code. */
+  readonly type?: string | undefined;
   readonly detail: string;
   readonly at?: string | undefined;
   readonly remedy: string;
@@ -56,7 +58,7 @@ export class Problem extends Error {
 export function problemBody(parts: ProblemParts, requestId: string): ProblemBody {
   const { status, code, detail, at, remedy } = parts;
   const title = TITLES[status];
-  const type = `urn:callgate:problem:${code}`;
+  const { type = `urn:callgate:problem:${code}` } = parts;
   return {
     type,
     title,

@@ -68,6 +68,7 @@ export const PROBLEMS = {
   503: problemAnswer("the gate is not available: try again, with the same call id"),
 } as const;
 export const MISSING = { 404: problemAnswer("there is no such thing") } as const;
+export const OVER = { 410: problemAnswer("its time is over") } as const;
 export const DECIDED = { 409: problemAnswer("the held call has been decided already") } as const;
 
 export const TOO_LATE = {

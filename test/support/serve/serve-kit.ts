@@ -81,6 +81,7 @@ function serveOn(served: ServedGate, directory: string, options: KitOptions): Se
       ...{ tokens: new AccessTokens(tokens), clock: systemClock, isOpen, issuer },
       isOwnHost: ownHosts([]),
     },
+    publicUrl: null,
     rateLimit: new RateLimit(perSecond, systemClock),
   });
   const send = async (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
