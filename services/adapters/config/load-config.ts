@@ -20,6 +20,8 @@ export type ConfigSource = {
   /** Path of the file; undefined: no file. */
   readonly file: string | undefined;
   readonly variables: ReadonlyMap<string, string>;
+  /** Variables that count for keys that neither the file nor the environment sets. */
+  readonly presets?: ReadonlyMap<string, string>;
   /** Keys that this process requires, such as `policy.files`. */
   readonly needs: readonly string[];
 };
@@ -53,6 +55,7 @@ export function loadConfig(source: ConfigSource): ConfigResult {
     whole: source.file ?? "the environment",
   };
   if (source.file !== undefined) resolvePaths(draft, dirname(source.file));
+  preset(draft, source.presets ?? new Map());
   overlay(draft, source.variables);
   return checked(draft, source.needs);
 }
@@ -114,6 +117,12 @@ function resolvePaths(draft: Draft, directory: string): void {
       );
       put(draft.values, path, resolved);
     }
+  }
+}
+
+function preset(draft: Draft, presets: ReadonlyMap<string, string>): void {
+  for (const { key, value } of readVariables(presets).values) {
+    if (valueAt(draft.values, key.path) === undefined) put(draft.values, key.path, value);
   }
 }
 

@@ -102,7 +102,7 @@ export async function explainDecision(
   });
   if (trail.decisions.length === 0) return null;
   const decisions: ExplainedDecision[] = [];
-  for (const found of trail.decisions) decisions.push(await explained(served, found, trail.said));
+  for (const one of trail.decisions) decisions.push(await explained(served, one, trail.said));
   return { decisionId, decisions, grantedBy: trail.grant, result: trail.result };
 }
 
