@@ -4,7 +4,13 @@
  * position: a log that was restored from a backup uses positions again.
  */
 import type { JsonObject } from "../core/canonical/json-value.ts";
-import type { CallAllowed, CallHeld, CallRefused, DecisionEvent, GateEvent } from "../core/events.ts";
+import type {
+  CallAllowed,
+  CallHeld,
+  CallRefused,
+  DecisionEvent,
+  GateEvent,
+} from "../core/events.ts";
 import { jsonDigest } from "../core/hash.ts";
 import { shownArguments } from "../core/shown-arguments.ts";
 import type { Alert } from "../wire/output-records.ts";
@@ -22,24 +28,26 @@ const ID_DIGITS = 32;
 
 /** What the events of one journal record say. */
 export function deriveEvents(events: readonly GateEvent[]): readonly NotifyEvent[] {
-  return events.flatMap((event): readonly NotifyEvent[] => {
-    switch (event.type) {
-      case "held":
-        return [heldCall(event)];
-      case "allowed":
-        return approvedCall(event);
-      case "refused":
-        return [...refusedHold(event), ...endByEscalation(event)];
-      case "ruled":
-        return event.kind === "end" ? [endByPerson(event)] : [];
-      case "repeated":
-      case "result_recorded":
-      case "outcome_unknown":
-      case "reconciled":
-      case "ignored":
-        return [];
-    }
-  });
+  return events.flatMap(eventsOf);
+}
+
+function eventsOf(event: GateEvent): readonly NotifyEvent[] {
+  switch (event.type) {
+    case "held":
+      return [heldCall(event)];
+    case "allowed":
+      return approvedCall(event);
+    case "refused":
+      return [...refusedHold(event), ...endByEscalation(event)];
+    case "ruled":
+      return event.kind === "end" ? [endByPerson(event)] : [];
+    case "repeated":
+    case "result_recorded":
+    case "outcome_unknown":
+    case "reconciled":
+    case "ignored":
+      return [];
+  }
 }
 
 function heldCall(event: CallHeld): CallEvent {

@@ -42,9 +42,7 @@ export const notifyTarget = z.strictObject({
     .array(z.enum(NOTIFY_EVENTS))
     .min(1)
     .default([...NOTIFY_EVENTS]),
-  secret: z
-    .union([webhookSecret(), z.array(webhookSecret()).min(1).max(SECRETS_MAX)])
-    .optional(),
+  secret: z.union([webhookSecret(), z.array(webhookSecret()).min(1).max(SECRETS_MAX)]).optional(),
   secretFile: z.string().min(1).optional(),
   headers: z
     .record(

@@ -127,9 +127,7 @@ function repeated(entries: readonly Entry[], at: number): readonly Unplaced[] {
   const first = entries.findIndex((other) => other["id"] === id);
   if (id === undefined || first === at) return [];
   const message = `has the same \`id\` as target ${first + 1} of the list`;
-  return [
-    { key: `notify.targets.${at}`, message, remedy: "give each target an id of its own" },
-  ];
+  return [{ key: `notify.targets.${at}`, message, remedy: "give each target an id of its own" }];
 }
 
 function listOf({ notify }: Values): unknown {

@@ -110,13 +110,13 @@ export class DeliveryStore<E> {
 
   /**
    * Stores deliveries and the positions up to which they were derived, or nothing. (DELIVERY-1)
-   * Returns how many dead deliveries were dropped, since more than there may be were waiting.
+   * Returns how many dead deliveries of which targets were dropped for those that may not wait.
    */
   commit(
     positions: readonly StoredPosition[],
     deliveries: readonly NewDelivery<E>[],
     nowMs: number,
-  ): number {
+  ): ReadonlyMap<string, number> {
     return this.#transact(() => {
       for (const { topic, partition, offset } of positions) {
         this.#tables.positions.putSync([topic, partition], offset);
@@ -124,16 +124,16 @@ export class DeliveryStore<E> {
       const targets = [...new Set(deliveries.map(({ target }) => target))];
       const dropped = targets.map((target) => {
         const events = deliveries.filter((one) => one.target === target);
-        return this.#add(target, events, nowMs);
+        return [target, this.#add(target, events, nowMs)] as const;
       });
-      return dropped.reduce((sum, one) => sum + one, 0);
+      return new Map(dropped.filter(([, count]) => count > 0));
     });
   }
 
   /** What is to be sent now, the longest due first. */
   due(target: string, nowMs: number, most: number): readonly Delivery<E>[] {
     const range = { start: [target], end: [target, nowMs + 1], limit: most };
-    return this.#view(() => [...this.#tables.pending.getRange(range as never)].map(valueOf<E>));
+    return this.#view(() => [...this.#tables.pending.getRange(range as never)].map(deliveryIn<E>));
   }
 
   /** It was delivered. */
@@ -164,7 +164,7 @@ export class DeliveryStore<E> {
   buryOthers(targets: readonly string[], nowMs: number, problem: string): number {
     return this.#transact(() => {
       const others = [...this.#tables.pending.getRange()]
-        .map(valueOf<E>)
+        .map(deliveryIn<E>)
         .filter(({ target }) => !targets.includes(target));
       for (const one of others) {
         this.#tables.pending.removeSync([one.target, one.dueAtMs, one.number]);
@@ -176,7 +176,7 @@ export class DeliveryStore<E> {
 
   /** The oldest first. */
   listDead(): readonly Delivery<E>[] {
-    const dead = this.#view(() => [...this.#tables.dead.getRange()].map(valueOf<E>));
+    const dead = this.#view(() => [...this.#tables.dead.getRange()].map(deliveryIn<E>));
     return dead.sort((a, b) => a.number - b.number);
   }
 
@@ -192,15 +192,6 @@ export class DeliveryStore<E> {
       }
       return present.length;
     });
-  }
-
-  /** Forgets dead deliveries. Returns their number. */
-  drop(deliveries: readonly Delivery<E>[]): number {
-    return this.#transact(
-      () =>
-        deliveries.filter(({ target, number }) => this.#tables.dead.removeSync([target, number]))
-          .length,
-    );
   }
 
   counts(target: string): DeliveryCounts {
@@ -270,7 +261,7 @@ function allOf(target: string) {
   return { start: [target], end: [target, "~"] } as never as { start: [string, number] };
 }
 
-function valueOf<E>({ value }: { readonly value: unknown }): Delivery<E> {
+function deliveryIn<E>({ value }: { readonly value: unknown }): Delivery<E> {
   return value as Delivery<E>;
 }
 
