@@ -96,5 +96,5 @@ function pick(dead: readonly DeadDelivery[], number: string): DeadDelivery {
 }
 
 function plain({ number, target, event, tries, dueAtMs, problem }: DeadDelivery): object {
-  return { number, target, event, tries, givenUpAtMs: dueAtMs, problem };
+  return { number, target, event, tries, deadAtMs: dueAtMs, problem };
 }
