@@ -16,6 +16,8 @@ const HOMES = {
   "@hono/node-server": "services/serve",
   "@hono/zod-openapi": "services/serve",
   ioredis: "services/adapters/redis",
+  // Which addresses a webhook may go to.
+  "ipaddr.js": "services/adapters/webhooks",
   // Signed proposals: verifying and making compact JWS.
   jose: "services/adapters/tokens",
   kafkajs: "services/adapters/kafka",
@@ -66,8 +68,9 @@ const LAYERS = {
   gate: ["core", "runtime", "wire", "adapters", "client", "process"],
   executor: ["core", "runtime", "wire", "adapters", "client", "process"],
   analytics: ["core", "runtime", "wire", "adapters", "client", "process"],
-  // The embedded gate that it serves.
-  serve: ["core", "runtime", "wire", "adapters", "client", "process", "library", "gate"],
+  // The embedded gate that it serves, and the notifier beside it.
+  serve: ["core", "runtime", "wire", "adapters", "client", "process", "library", "gate", "notify"],
+  notify: ["core", "runtime", "wire", "adapters", "client", "process"],
 };
 
 /** Folders that must give the same answer anywhere: no module of Node, no package without a row. */
@@ -123,9 +126,9 @@ const forbidden = [
   {
     name: "services-reach-node-through-adapters",
     comment:
-      "Gate, executor and analytics get Node's own modules through `adapters` and `process`.",
+      "Gate, executor, analytics and notify get Node's own modules through `adapters` and `process`.",
     severity: "error",
-    from: { path: "^services/(gate|executor|analytics)/" },
+    from: { path: "^services/(gate|executor|analytics|notify)/" },
     to: { dependencyTypes: ["core"] },
   },
   {

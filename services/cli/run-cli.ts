@@ -10,6 +10,7 @@ import { addCluster } from "./commands/cluster.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConformance } from "./commands/conformance.ts";
 import { addDemo, addDev } from "./commands/embedded.ts";
+import { addNotify } from "./commands/notify.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addConfig, addExecutor, addGate } from "./commands/processes.ts";
 import { addBackup, addRecover } from "./commands/recover.ts";
@@ -91,6 +92,7 @@ function createProgram(cli: Cli, json: boolean): Command {
   addConformance(program, cli);
   addConfig(program, cli);
   addAnalytics(program, cli);
+  addNotify(program, cli);
   addCluster(program, cli);
   addToken(program, cli);
   addRecover(program, cli);

@@ -34,8 +34,11 @@ export function openConfig(
   needs: readonly string[],
   presets: Readonly<Record<string, string>> = {},
 ): Config {
-  const variables = new Map([...Object.entries(presets), ...readConfigVariables()]);
-  const result = loadConfig({ file: file ?? variables.get(FILE_VARIABLE), variables, needs });
+  const variables = readConfigVariables();
+  const result = loadConfig({
+    ...{ file: file ?? variables.get(FILE_VARIABLE), variables, needs },
+    presets: new Map(Object.entries(presets)),
+  });
   if (result.ok) return result.config;
   const count = result.problems.length === 1 ? "a problem" : `${result.problems.length} problems`;
   const lines = result.problems.map(formatConfigProblem);

@@ -7,6 +7,7 @@ import { systemClock } from "../adapters/system/clock.ts";
 import { AccessTokens } from "../adapters/tokens/access-tokens.ts";
 import { makeFirstToken } from "../adapters/tokens/first-token.ts";
 import { IssuerTokens } from "../adapters/tokens/issuer-tokens.ts";
+import type { Notifier } from "../notify/notifier.ts";
 import {
   EXIT_ENVIRONMENT,
   EXIT_OK,
@@ -31,6 +32,7 @@ import {
 } from "./http/listen.ts";
 import { type GateSource, openServedGate } from "./open-served-gate.ts";
 import { createServeApp } from "./serve-app.ts";
+import { startWebhooks } from "./start-webhooks.ts";
 
 export type ServeOptions = {
   readonly policy: readonly string[];
@@ -70,12 +72,15 @@ export async function runServe(
   const endStray = onStrayError(fail);
   const served = await openServedGate(source, { logger, metrics, onLost: fail });
   let server: HttpServer | undefined;
+  let webhooks: Notifier | null = null;
   try {
+    webhooks = await startWebhooks(served, source, config, { metrics, fail });
     const tokens = join(directory, TOKENS_DIRECTORY);
     const firstToken = firstTokenFile(directory, tokens);
     const access = accessOf(address, config, new AccessTokens(tokens));
     const app = createServeApp({
       ...{ served, access, metrics, ending: stop.signal },
+      publicUrl: config.serve.publicUrl ?? null,
       rateLimit: new RateLimit(config.serve.requestsPerSecond, systemClock),
       corsOrigins: config.serve.corsOrigins,
     });
@@ -85,6 +90,7 @@ export async function runServe(
     return failures.length === 0 ? EXIT_OK : EXIT_ENVIRONMENT;
   } finally {
     await end(server, config.shutdownMs, logger);
+    await webhooks?.close();
     await served.gate.close({ timeoutMs: config.shutdownMs });
     stop.end();
     endStray();

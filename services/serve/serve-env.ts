@@ -24,6 +24,8 @@ export type ServeAppParts = {
   /** Origins of web pages that may use the server with a token. */
   readonly corsOrigins: readonly string[];
   readonly metrics: ProcessMetrics;
+  /** URL under which clients reach the server; null: as each request names it. */
+  readonly publicUrl: string | null;
   /** Aborts when the server ends: waits end, and answers in progress are sent. */
   readonly ending: AbortSignal;
 };

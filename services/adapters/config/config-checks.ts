@@ -5,6 +5,7 @@ import { nameUnder, TOPICS, type Topic } from "../../runtime/topics.ts";
 import { findFileProblems } from "./config-file-problems.ts";
 import { CONFIG_KEYS } from "./config-keys.ts";
 import { isSet, type ReadKey as Read, type UnplacedProblem as Unplaced } from "./config-problem.ts";
+import { checkTargets } from "./notify-targets.ts";
 import { checkSecrets } from "./secret-list.ts";
 
 /** @param needs keys that must be set, such as `policy.files`; a secret may be set by its file. */
@@ -20,6 +21,7 @@ export function crossProblems(read: Read, needs: readonly string[]): readonly Un
     ...checkTimes(read),
     ...checkSigning(read),
     ...checkSecrets(read("secrets"), read("secret.value")),
+    ...checkTargets(read("notify.targets")),
   ];
 }
 

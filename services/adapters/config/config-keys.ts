@@ -45,7 +45,7 @@ export const CONFIG_KEYS: readonly ConfigKey[] = leavesOf(root, []);
 /** Names of the keys of the map at a path; empty where no map is there. */
 export function namesAt(path: readonly (string | number)[]): readonly string[] {
   let node: Node | undefined = root;
-  for (const segment of path) node = node?.properties?.[segment];
+  for (const segment of path) node = node?.properties?.[segment] ?? node?.items;
   return Object.keys(node?.properties ?? {});
 }
 

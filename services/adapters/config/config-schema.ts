@@ -15,6 +15,7 @@ import {
   topicPrefix,
   uriReference,
 } from "./config-texts.ts";
+import { notifyTarget } from "./notify-target.ts";
 
 /** A secret value is never printed; of a `url` only the part before `@` is secret. */
 type Secrecy = "whole" | "url";
@@ -166,7 +167,7 @@ const http = z.strictObject({
     .min(0)
     .max(PORT_MAX)
     .optional()
-    .describe("0: any free port. Default: gate 8080, executor 8081, analytics 8082"),
+    .describe("0: any free port. Default: gate 8080, executor 8081, analytics 8082, notify 8083"),
 });
 
 const log = z.strictObject({
@@ -241,6 +242,11 @@ const serve = z.strictObject({
     .array(hostName())
     .default([])
     .describe("further host names under which a server on a loopback address is reached"),
+  publicUrl: httpUrl()
+    .optional()
+    .describe(
+      "URL under which clients reach the server, for the links in its answers; by default as a request names it",
+    ),
   corsOrigins: z
     .array(httpUrl())
     .default([])
@@ -267,6 +273,23 @@ const serve = z.strictObject({
     .describe("requests of one token; a burst may have as many at once"),
 });
 
+const notify = z.strictObject({
+  directory: path()
+    .optional()
+    .describe(
+      "directory of what is not delivered yet; one process at a time may use it. Default: `callgate-notify`, with a data directory its `notify`",
+    ),
+  source: uriReference()
+    .default("/callgate")
+    .describe("source that the events name, such as `/callgate/eu`"),
+  timeoutMs: timeMs(100, MINUTE_MS).default(10_000).describe("longest wait for a receiver"),
+  targets: z
+    .array(notifyTarget)
+    .default([])
+    .meta({ secret: "whole" } satisfies LeafMeta)
+    .describe("who hears of what: maps, see [notify.md](notify.md#targets)"),
+});
+
 export const configSchema = z.strictObject({
   kafka: kafka.prefault({} as never),
   registry: registry.optional(),
@@ -280,6 +303,7 @@ export const configSchema = z.strictObject({
   executor: executor.prefault({}),
   analytics: analytics.prefault({}),
   serve: serve.prefault({}),
+  notify: notify.prefault({}),
   shutdownMs: timeMs()
     .default(10_000)
     .describe("longest time from SIGTERM to the end of a process"),

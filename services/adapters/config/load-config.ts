@@ -12,6 +12,7 @@ import { type Config, configSchema } from "./config-schema.ts";
 import { readVariables } from "./config-variables.ts";
 import { fillNames } from "./derived-names.ts";
 import { describeConfigIssue } from "./describe-config-issue.ts";
+import { fillTargets, resolveTargetFiles } from "./notify-targets.ts";
 import { readSecretText, SECRET_FILE_KEYS } from "./secret-files.ts";
 import { fillSecretList, resolveSecretFiles } from "./secret-list.ts";
 
@@ -19,6 +20,8 @@ export type ConfigSource = {
   /** Path of the file; undefined: no file. */
   readonly file: string | undefined;
   readonly variables: ReadonlyMap<string, string>;
+  /** Variables that count for keys that neither the file nor the environment sets. */
+  readonly presets?: ReadonlyMap<string, string>;
   /** Keys that this process requires, such as `policy.files`. */
   readonly needs: readonly string[];
 };
@@ -52,6 +55,7 @@ export function loadConfig(source: ConfigSource): ConfigResult {
     whole: source.file ?? "the environment",
   };
   if (source.file !== undefined) resolvePaths(draft, dirname(source.file));
+  preset(draft, source.presets ?? new Map());
   overlay(draft, source.variables);
   return checked(draft, source.needs);
 }
@@ -102,6 +106,7 @@ function problemsOf(
 /** Resolves paths against the directory of the configuration file. */
 function resolvePaths(draft: Draft, directory: string): void {
   resolveSecretFiles(draft.values, directory);
+  resolveTargetFiles(draft.values, directory);
   for (const { path, isPath } of CONFIG_KEYS) {
     if (!isPath) continue;
     const value = valueAt(draft.values, path);
@@ -112,6 +117,12 @@ function resolvePaths(draft: Draft, directory: string): void {
       );
       put(draft.values, path, resolved);
     }
+  }
+}
+
+function preset(draft: Draft, presets: ReadonlyMap<string, string>): void {
+  for (const { key, value } of readVariables(presets).values) {
+    if (valueAt(draft.values, key.path) === undefined) put(draft.values, key.path, value);
   }
 }
 
@@ -132,7 +143,7 @@ function overlay(draft: Draft, variables: ReadonlyMap<string, string>): void {
 }
 
 function fillSecrets(draft: Draft): void {
-  for (const problem of fillSecretList(draft.values)) {
+  for (const problem of [...fillSecretList(draft.values), ...fillTargets(draft.values)]) {
     draft.problems.push({ where: locate(draft, problem.key), ...problem });
   }
   for (const { key, of } of SECRET_FILE_KEYS) {

@@ -22,10 +22,27 @@ function masked(value: unknown, path: readonly string[]): unknown {
 
 function maskedLeaf({ secret, type }: ConfigKey, value: unknown): unknown {
   if (type === "maps" && secret !== null && Array.isArray(value)) {
-    return value.map((one: object) => ("value" in one ? { ...one, value: MASK } : one));
+    return value.map((one: object) => maskedEntry(one));
   }
   if (secret === null || typeof value !== "string") return value;
   return secret === "whole" ? MASK : maskedUrl(value);
+}
+
+/** An address may be a secret itself: whoever has that of a Slack channel can write into it. */
+const MASKED_MEMBERS: Readonly<Record<string, (value: unknown) => unknown>> = {
+  value: () => MASK,
+  secret: () => MASK,
+  headers: (headers) =>
+    Object.fromEntries(Object.keys(headers as object).map((name) => [name, MASK])),
+  url: (url) => `${new URL(String(url)).origin}/${MASK}`,
+};
+
+function maskedEntry(entry: object): object {
+  const members = Object.entries(entry).map(([name, value]) => [
+    name,
+    MASKED_MEMBERS[name]?.(value) ?? value,
+  ]);
+  return Object.fromEntries(members) as object;
 }
 
 /** Masks the credentials in URLs. */

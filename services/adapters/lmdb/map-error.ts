@@ -31,7 +31,7 @@ export function mapStoreError(error: unknown, dataDir: string): PipelineError {
   if (code === ENOSPC || code === EDQUOT || code === MDB_MAP_FULL || isFull(code, dataDir)) {
     return new RetryableError(
       "log_full",
-      `no space left for \`${dataDir}\`: nothing was written; free some space, the gate goes on by itself`,
+      `no space left for \`${dataDir}\`: nothing was written; free some space, it goes on by itself`,
       options,
     );
   }

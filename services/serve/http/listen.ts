@@ -5,10 +5,21 @@ import { isIP } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { ServeApp } from "../serve-env.ts";
 
-const HEADERS_MS_MAX = 10_000;
-/** For the whole request, its body too: a slow sender does not hold a connection for longer. */
-const REQUEST_MS_MAX = 30_000;
-const KEEP_ALIVE_MS = 65_000;
+export type ConnectionLimits = {
+  readonly headersMs: number;
+  /** For the whole request, its body too: a slow sender does not hold a connection for longer. */
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  /** How often the server looks for connections that are over these times. */
+  readonly checkEveryMs: number;
+};
+
+const LIMITS: ConnectionLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 65_000,
+  checkEveryMs: 1_000,
+};
 const HEADER_BYTES_MAX = 16 * 1024;
 const CONNECTIONS_MAX = 10_000;
 
@@ -22,14 +33,22 @@ export interface HttpServer {
 }
 
 /** @throws the system's error where the server cannot listen on the address. */
-export async function listen(app: ServeApp, { host, port }: ListenAddress): Promise<HttpServer> {
+export async function listen(
+  app: Pick<ServeApp, "fetch">,
+  { host, port }: ListenAddress,
+  { headersMs, requestMs, keepAliveMs, checkEveryMs }: ConnectionLimits = LIMITS,
+): Promise<HttpServer> {
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer(
-    { maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      keepAliveTimeout: keepAliveMs,
+      connectionsCheckingInterval: checkEveryMs,
+    },
     (request, response) => void answer(request, response),
   );
-  server.headersTimeout = HEADERS_MS_MAX;
-  server.requestTimeout = REQUEST_MS_MAX;
+  server.headersTimeout = headersMs;
+  server.requestTimeout = requestMs;
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -18,7 +18,7 @@ export type ProblemStatus =
   | 503;
 
 export type ProblemBody = {
-  /** `urn:callgate:problem:<code>`. */
+  /** `urn:callgate:problem:<code>`, or what a standard demands. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -35,6 +35,8 @@ export type ProblemBody = {
 export type ProblemParts = {
   readonly status: ProblemStatus;
   readonly code: string;
+  /** Default: that of the code. */
+  readonly type?: string | undefined;
   readonly detail: string;
   readonly at?: string | undefined;
   readonly remedy: string;
@@ -56,7 +58,7 @@ export class Problem extends Error {
 export function problemBody(parts: ProblemParts, requestId: string): ProblemBody {
   const { status, code, detail, at, remedy } = parts;
   const title = TITLES[status];
-  const type = `urn:callgate:problem:${code}`;
+  const { type = `urn:callgate:problem:${code}` } = parts;
   return {
     type,
     title,
@@ -75,7 +77,7 @@ const TITLES: { readonly [status in ProblemStatus]: string } = {
   403: "The token does not allow this",
   404: "There is no such thing",
   408: "The request took too long",
-  409: "It has been decided already",
+  409: "It is too late for this",
   410: "It is over",
   413: "The request is too large",
   415: "The body is not JSON",

@@ -14,9 +14,11 @@ const LIMITS = { maxBytes: BODY_BYTES_MAX, maxDepth: 128, maxKeys: 200_000 };
 /** Reads and checks the body of a request that changes something, before its schema does. */
 export const readBody = createMiddleware<ServeEnv>(async (c, next) => {
   if (c.req.method === "POST") {
-    const bytes = await readBytes(c.req.raw, Number(c.req.header("content-length") ?? Number.NaN));
+    const length = Number(c.req.header("content-length") ?? Number.NaN);
+    const bytes = await readBytes(c.req.raw, length).catch(rethrow);
     // A request without a body is the same as one with an empty object.
-    const text = bytes.length === 0 ? "{}" : canonicalBody(c.req.header("content-type"), bytes);
+    const text =
+      bytes.length === 0 ? "{}" : canonicalBody(c.req.path, c.req.header("content-type"), bytes);
     // Validators of routes take the body from this cache, which holds promises.
     Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
   }
@@ -37,6 +39,18 @@ async function readBytes(request: Request, length: number): Promise<Uint8Array> 
   return Buffer.concat(chunks);
 }
 
+/** Reading fails where the sender goes away, or is too slow; nobody reads this answer. */
+function rethrow(error: unknown): never {
+  if (error instanceof Problem) throw error;
+  throw new Problem({
+    status: 408,
+    code: "body_incomplete",
+    detail: "the connection ended before the body did",
+    at: "body",
+    remedy: "Send the request again",
+  });
+}
+
 function tooLarge(): Problem {
   return new Problem({
     status: 413,
@@ -47,10 +61,13 @@ function tooLarge(): Problem {
   });
 }
 
-function canonicalBody(type: string | undefined, bytes: Uint8Array): string {
+/** AuthZEN answers 400 to every body that it does not take. */
+const AUTHZEN = "/access/";
+
+function canonicalBody(path: string, type: string | undefined, bytes: Uint8Array): string {
   if (type === undefined || !/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
     throw new Problem({
-      status: 415,
+      status: path.startsWith(AUTHZEN) ? 400 : 415,
       code: "not_json",
       detail: `the body is \`${type ?? "of no stated type"}\``,
       at: "Content-Type",

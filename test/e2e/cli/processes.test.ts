@@ -110,10 +110,12 @@ describe("without brokers", () => {
   test.each([
     [["executor"], "executor"],
     [["analytics", "run"], "analytics"],
+    [["notify", "run"], "notify"],
   ])(
     "%s waits, reports in its metrics that it is not ready, and stops cleanly",
     async (command, name) => {
-      const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
+      const targets = [{ id: "chat", form: "slack", url: "https://hooks.example.com/" }];
+      const config = { ...CONFIG, executor: { handlers: "handlers.mjs" }, notify: { targets } };
       const running = startProcess(command, config, {
         "handlers.mjs": "export const pay = () => 1;",
       });

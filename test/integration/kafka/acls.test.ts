@@ -23,6 +23,7 @@ import { connectKafka, createTopics, openTestLog } from "../../support/kafka/tes
 import { JOURNAL_RETENTION, testCodec } from "../../support/kafka/test-gate.ts";
 import { type RunningProcess, startProcess } from "../../support/processes/running-process.ts";
 import { runCallgate } from "../../support/run-callgate.ts";
+import { WEBHOOK_SECRET, WebhookReceiver } from "../../support/webhook-receiver.ts";
 
 const parts = localParts(["kafka"]);
 const START_MS = 110_000;
@@ -50,6 +51,7 @@ const COMMANDS = {
   gate: ["gate"],
   executor: ["executor", "--handlers", "handlers.mjs"],
   analytics: ["analytics", "run"],
+  notify: ["notify", "run"],
 } as const;
 
 const TOPIC = /no right to use the topic: grant READ, WRITE and DESCRIBE/;
@@ -88,6 +90,11 @@ describe.skipIf(!parts.available)(`a broker with the rights of the page ${parts.
     await kafka.stop();
   });
 
+  let receiver: WebhookReceiver | undefined;
+  const targets = () => {
+    const url = receiver?.url ?? "http://127.0.0.1:9/";
+    return [{ id: "ops", url, allowPrivate: true, secret: WEBHOOK_SECRET }];
+  };
   const clientOf = (who: Principal) => ({
     ...{ brokers: kafka.bootstrap, sasl: loginOf(who), sessionTimeoutMs: 2_000 },
   });
@@ -98,6 +105,7 @@ describe.skipIf(!parts.available)(`a broker with the rights of the page ${parts.
         ...{ kafka: clientOf(who), http: { port: 0 } },
         secret: { value: "a secret that is long enough" },
         analytics: { directory: "numbers" },
+        notify: { directory: "webhooks", targets: targets() },
         ...(who === "gate" ? { policy: { files: ["policy.yaml"] } } : {}),
       },
       FILES,
@@ -133,9 +141,10 @@ describe.skipIf(!parts.available)(`a broker with the rights of the page ${parts.
   };
 
   it(
-    "lets gate, executor, agent, approver and analytics work",
+    "lets gate, executor, agent, approver, analytics and notify work",
     async () => {
-      const services = (["gate", "executor", "analytics"] as const).map(start);
+      receiver = await WebhookReceiver.start();
+      const services = (["gate", "executor", "analytics", "notify"] as const).map(start);
       const [gate, , analytics] = services;
       await Promise.all(services.map((service) => service.ready()));
       const agent = await connect();
@@ -163,6 +172,10 @@ describe.skipIf(!parts.available)(`a broker with the rights of the page ${parts.
       await expect.poll(async () => (await letters())[0]?.high, { timeout: 20_000 }).not.toBe("0");
       const counted = async () => (await analytics?.get("/metrics"))?.text();
       await expect.poll(counted, { timeout: 20_000 }).toContain('outcome="held"');
+      const ids = [`held-${held.approvalId}`, `approved-${held.approvalId}`];
+      await expect
+        .poll(() => receiver?.ids.toSorted(), { timeout: 20_000 })
+        .toEqual(ids.toSorted());
 
       for (const { child } of services) child.kill("SIGTERM");
       for (const { ended, lines } of services) {
@@ -208,6 +221,8 @@ describe.skipIf(!parts.available)(`a broker with the rights of the page ${parts.
     ["executor", "User:executor --operation Write --operation Describe", TRANSACTIONS],
     ["executor", "User:executor --operation Read --operation Describe --group", GROUP],
     ["analytics", "User:analytics --operation Read --topic toolcalls.decisions.v1", TOPIC],
+    ["notify", "User:notify --operation Read --topic toolcalls.decisions.v1", TOPIC],
+    ["notify", "User:notify --operation Read --topic toolcalls.alerts.v1", TOPIC],
   ];
 
   /** Waits until the process has reported why it does not work. */

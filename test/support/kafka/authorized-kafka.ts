@@ -10,7 +10,7 @@ const PAGE = join(import.meta.dirname, "../../../docs/access-control.md");
 const PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required";
 const PASSWORD = "correct horse battery staple";
 const HEAP_MB = 384;
-const PRINCIPALS = ["gate", "executor", "agent", "approver", "analytics"] as const;
+const PRINCIPALS = ["gate", "executor", "agent", "approver", "analytics", "notify"] as const;
 
 export type Principal = (typeof PRINCIPALS)[number];
 

@@ -65,6 +65,19 @@ describe("the configuration of a process", () => {
     expect(log.level).toBe("warn");
   });
 
+  test("takes a preset only for what nobody set", () => {
+    const presets = new Map([["CALLGATE_KAFKA_BROKERS", "preset:1"]]);
+    const file = write("kafka: {brokers: [one:1]}\n");
+    const brokersOf = (file: string | undefined, variables: ReadonlyMap<string, string>) => {
+      const result = loadConfig({ file, variables, needs: [], presets });
+      return result.ok ? result.config.kafka.brokers : result.problems;
+    };
+    expect(brokersOf(file, new Map())).toEqual(["one:1"]);
+    const variables = new Map([["CALLGATE_KAFKA_BROKERS", "environment:1"]]);
+    expect(brokersOf(file, variables)).toEqual(["environment:1"]);
+    expect(brokersOf(undefined, new Map())).toEqual(["preset:1"]);
+  });
+
   test("can be JSON", () => {
     const file = write('{"kafka": {"brokers": ["one:1"]}}', "callgate.json");
     expect(configOfFile(file).kafka.brokers).toEqual(["one:1"]);
