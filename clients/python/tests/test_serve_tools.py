@@ -32,6 +32,21 @@ PROGRAM = Path(__file__).parent / "worker_program.py"
 SOURCE = Path(__file__).parents[1] / "src"
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[GateServer]:
+    """A server of its own: workers would also run calls that other tests have left."""
+    server = GateServer().start()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="module")
+def platform_token(server: GateServer) -> str:
+    return server.token(
+        "platform", "--role", "propose", "--role", "execute", "--role", "read", "--platform"
+    )
+
+
 @contextmanager
 def worker(gate: Callgate, tools: dict[str, Any], **options: Any) -> Iterator[None]:
     """A worker in a thread, for the time of the block."""

@@ -10,6 +10,7 @@ SERVE-4 after a stop nothing begins; what was claimed and not begun is handed ba
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -29,13 +30,15 @@ from ..guard.run_coroutine import run_coroutine
 from ..guard.run_function import run_function
 from ..http_answer import says_nothing
 from ..http_request import HttpRequest
+from ..models import Execution, Executions
 from ..proposal import build_report
 from . import executions
-from .executions import Execution
 from .tools import Tool, read_tools
 
 Send = Callable[[HttpRequest[Any]], Any]
 RunAsync = Callable[[Coroutine[Any, Any, runs.Execution]], runs.Execution]
+
+logger = logging.getLogger("callgate")
 
 RENEWS_PER_LEASE = 3
 DELAY_MAX = 5.0
@@ -176,7 +179,7 @@ class _Worker:
         request = executions.claim(
             options.worker, list(self._tools), free, options.wait, options.lease_seconds
         )
-        answer: executions.Executions = self._send(request)
+        answer: Executions = self._send(request)
         return answer.executions
 
     def _wait_for_room(self) -> int:
@@ -237,6 +240,7 @@ class _Worker:
                 return
             except CallgateError as error:
                 if not says_nothing(error):
+                    _log_untaken(execution_id, error)
                     return
             self._ended.wait(DELAY_MAX)
 
@@ -275,6 +279,12 @@ class _Worker:
             self._send(request)
         except CallgateError:
             return
+
+
+def _log_untaken(execution_id: str, error: CallgateError) -> None:
+    """A late report counts; of any other the server says why it does not."""
+    if error.code != "late_result_recorded":
+        logger.error("the result of %s was not taken: %s", execution_id, error)
 
 
 def _handler_call(execution: Execution) -> HandlerCall:
