@@ -495,6 +495,38 @@ def test_a_generator_runs_while_it_is_read(gate: Callgate, shop: Shop) -> None:
     assert stored(gate, shop.decisions[-1].decision_id) == ("failed", "possible")
 
 
+def test_a_write_that_waits_too_long_for_its_turn_is_not_run(gate: Callgate) -> None:
+    ran: list[str] = []
+
+    @gate.guard
+    def save(name: str) -> Iterator[str]:
+        yield name
+        yield name
+
+    @gate.guard
+    def now(name: str) -> str:
+        ran.append(name)
+        return name
+
+    stream = save("a")
+    next(stream)
+    late = now("b")
+    assert isinstance(late, Refused) and late.reason == "gate_unavailable" and ran == []
+    assert list(stream) == ["a"]
+    assert now("c") == "c"
+
+
+def test_what_a_listener_raises_changes_nothing(gate: Callgate) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a defect of the listener")
+
+    @gate.guard(on_decision=fail)
+    def save(name: str) -> str:
+        return name
+
+    assert save("a") == "a"
+
+
 def test_what_cannot_be_guarded_is_an_error(gate: Callgate) -> None:
     with pytest.raises(CallgateError, match="cannot be guarded"):
         gate.guard(Shop)

@@ -20,7 +20,7 @@ CHECK_URL = "check that the URL is the one that `callgate serve` prints"
 
 UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 """The request has certainly not arrived."""
-NO_ANSWER_YET = frozenset({429, 500, 502, 503, 504})
+NO_ANSWER_YET = frozenset({408, 429, 500, 502, 503, 504})
 """Statuses that say nothing of the request itself."""
 
 

@@ -21,6 +21,8 @@ class Pause:
     """Waits until all of these have ended, however they end."""
 
     ends: Sequence[Future[Any]]
+    timeout: float | None = None
+    """Seconds after which it goes on all the same."""
 
 
 @dataclass(frozen=True)

@@ -27,15 +27,15 @@ def performer(send: SendAsync, is_plain: bool = False) -> Callable[[Step], Await
         if isinstance(step, HttpRequest):
             return await _send(send, step)
         if isinstance(step, Pause):
-            await asyncio.gather(*(_ended(one) for one in step.ends))
-            return None
+            return await _pause(step)
         return await run_coroutine(step.call, is_plain)
 
     return perform
 
 
-async def _ended(end: Any) -> None:
-    await asyncio.wait([asyncio.wrap_future(end)])
+async def _pause(step: Pause) -> None:
+    if step.ends:
+        await asyncio.wait([asyncio.wrap_future(one) for one in step.ends], timeout=step.timeout)
 
 
 async def _send(send: SendAsync, request: HttpRequest[Any]) -> Any:
@@ -70,7 +70,7 @@ async def run_coroutine(run: Run, is_plain: bool) -> Execution:
     task = asyncio.ensure_future(body)
     keep(task)
     try:
-        await asyncio.wait([task], timeout=max(0.0, clock.left_ms()) / 1_000)
+        await asyncio.wait([task], timeout=clock.left_seconds())
     except asyncio.CancelledError as error:
         run.call.cancelled.set()
         if is_plain:
@@ -186,8 +186,7 @@ class _Stream:
             step = self._source.athrow(self.raised)
         self.sent = self.raised = None
         with running(self._run.call):
-            left = max(0.0, self._clock.left_ms()) / 1_000
-            self._last = await asyncio.wait_for(step, left)
+            self._last = await asyncio.wait_for(step, self._clock.left_seconds())
         return self._last
 
     async def ended_with(self, error: BaseException) -> Execution:

@@ -21,13 +21,15 @@ from .execution import Execution, GivenUp, Raised, Returned, Run
 from .handler_call import running
 
 Send = Callable[[HttpRequest[Any]], Any]
+LONGEST_SECONDS = 1_000_000.0
+"""Longer times overflow in the system's timers."""
 
 
 def perform(send: Send, step: Step) -> Any:
     if isinstance(step, HttpRequest):
         return send(step)
     if isinstance(step, Pause):
-        wait(step.ends)
+        wait(step.ends, step.timeout)
         return None
     return run_function(step.call)
 
@@ -45,10 +47,13 @@ class Clock:
     def left_ms(self) -> float:
         return self._run.call.time_limit_ms - self.took_ms()
 
+    def left_seconds(self) -> float:
+        return min(max(0.0, self.left_ms()) / 1_000, LONGEST_SECONDS)
+
     @contextmanager
     def limited(self) -> Iterator[None]:
         """Reports at the time limit that the outcome is unknown, while the function goes on."""
-        timer = threading.Timer(max(0.0, self.left_ms()) / 1_000, self._over)
+        timer = threading.Timer(self.left_seconds(), self._over)
         timer.daemon = True
         timer.start()
         try:

@@ -8,6 +8,7 @@ GUARD-3 a guarded function answers when its result is journaled.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -37,6 +38,9 @@ from .handler_call import HandlerCall, current_call
 from .present import AnswerForm, EarlierOutput, earlier_output, mark_error, present
 from .unrun_calls import UnrunCalls
 from .write_order import GAVE_UP, End, SharedRuns, WriteOrder
+
+logger = logging.getLogger("callgate")
+LONGEST_SECONDS = 86_400.0
 
 NO_KEY = (
     "This call was not run: the credential of this program does not let it run calls. This is not "
@@ -87,7 +91,7 @@ class GuardTable:
         """
         decision = yield from self._decide(call)
         for listener in call.listeners:
-            listener(decision, call.proposal)
+            _notify(listener, decision, call.proposal)
         try:
             answer = yield from self._answer_decided(call, decision)
         except Exception as error:
@@ -149,7 +153,10 @@ class GuardTable:
         before, end = self._order.enter(conversation, _step_name(call.proposal))
         try:
             # A write that a running write makes cannot wait for it.
-            yield Pause([one for one in before if one not in ancestors])
+            left = min(max(0.0, decision.not_after / 1_000 - time.time()), LONGEST_SECONDS)
+            yield Pause([one for one in before if one not in ancestors], left)
+            if not all(one.done() for one in before if one not in ancestors):
+                return (yield from self._refuse_late(call, decision))
             return (yield from self._run(call, decision, (*ancestors, end)))
         finally:
             self._order.leave(conversation, end)
@@ -240,6 +247,14 @@ class GuardTable:
             yield from ask(endpoints.report(decision.decision_id, body))
         except CallgateError:
             return
+
+
+def _notify(listener: DecisionListener, decision: Decision, proposal: models.Proposal) -> None:
+    """What a listener raises changes nothing."""
+    try:
+        listener(decision, proposal)
+    except Exception:
+        logger.exception("a listener failed on the decision about `%s`", decision.tool)
 
 
 def _ancestors() -> tuple[End, ...]:
