@@ -102,7 +102,8 @@ export async function explainDecision(
   });
   if (trail.decisions.length === 0) return null;
   const decisions: ExplainedDecision[] = [];
-  for (const found of trail.decisions) decisions.push(await explained(served, found, trail.said));
+  for (const journaled of trail.decisions)
+    decisions.push(await explained(served, journaled, trail.said));
   return { decisionId, decisions, grantedBy: trail.grant, result: trail.result };
 }
 

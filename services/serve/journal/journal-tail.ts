@@ -132,7 +132,7 @@ export class JournalTail {
 
   async #follow(): Promise<void> {
     const all = Array.from({ length: this.partitions }, (_, partition) => partition);
-    await Promise.all(all.map((partition) => this.#link.follow(partition)));
+    await Promise.all(all.map(async (partition) => this.#link.follow(partition)));
     for (const partition of all) {
       const tail: Tail = { records: [], missedTo: 0, isFollowed: false };
       this.#tails.set(partition, tail);
