@@ -43,12 +43,12 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addProposals(app, parts);
   addDecisions(app, parts);
   addApprovals(app, parts);
+  addAuthzen(app, parts);
+  addAccessRequests(app, parts);
   addConversations(app, parts, tail);
   addExecutions(app, parts, tail);
   addEvents(app, parts, tail);
   addExplain(app, parts);
-  addAuthzen(app, parts);
-  addAccessRequests(app, parts);
   return app;
 }
 

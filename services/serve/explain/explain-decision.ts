@@ -102,8 +102,7 @@ export async function explainDecision(
   });
   if (trail.decisions.length === 0) return null;
   const decisions: ExplainedDecision[] = [];
-  for (const journaled of trail.decisions)
-    decisions.push(await explained(served, journaled, trail.said));
+  for (const one of trail.decisions) decisions.push(await explained(served, one, trail.said));
   return { decisionId, decisions, grantedBy: trail.grant, result: trail.result };
 }
 

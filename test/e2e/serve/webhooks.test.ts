@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { ensureBuilt } from "../../../tasks/ensure-built.js";
 import { POLICY } from "../../support/serve/serve-kit.ts";
@@ -16,11 +17,11 @@ type Received = { readonly type: string; readonly id: string };
 async function startReceiver() {
   const events: Received[] = [];
   const accepts = { status: 503 };
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += String(chunk);
-    if (accepts.status === 200) events.push(JSON.parse(body) as Received);
-    response.writeHead(accepts.status).end();
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      if (accepts.status === 200) events.push(JSON.parse(body) as Received);
+      response.writeHead(accepts.status).end();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
