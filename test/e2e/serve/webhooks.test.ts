@@ -33,7 +33,12 @@ test("a held call reaches a receiver that was away, after the server was killed"
   const directory = mkdtempSync(join(tmpdir(), "callgate-serve-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "policy.yaml"), POLICY);
-  const target = { id: "ops", url, allowPrivate: true, secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}` };
+  const target = {
+    id: "ops",
+    url,
+    allowPrivate: true,
+    secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
+  };
   writeFileSync(join(directory, "config.json"), JSON.stringify({ notify: { targets: [target] } }));
   const args = ["--policy", "policy.yaml", "--data-dir", "data", "--config", "config.json"];
   const first = await startServer(args, { cwd: directory });

@@ -65,7 +65,7 @@ export async function openServeKit(policy: string, options: KitOptions = {}): Pr
   const tokens = join(directory, "tokens");
   const { isOpen = true, issuer = null, perSecond = 1_000_000, corsOrigins = [] } = options;
   const app = createServeApp({
-    ...{ served, metrics, corsOrigins, ending: ending.signal },
+    ...{ served, metrics, corsOrigins, ending: ending.signal, publicUrl: null },
     access: {
       ...{ tokens: new AccessTokens(tokens), clock: systemClock, isOpen, issuer },
       isOwnHost: ownHosts([]),
