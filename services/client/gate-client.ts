@@ -145,11 +145,19 @@ export class GateClient {
     return this.#report(decisionId, report, this.timeFor(decisionId));
   }
 
-  /** As `report`, for a guard in another process that judged what a handler returned. */
-  async reportJudged(decisionId: string, report: JudgedReport): Promise<ReportOutcome> {
+  /**
+   * As `report`, for a guard or worker in another process that judged what a handler returned.
+   *
+   * @param name of the claim under which the call was begun.
+   */
+  async reportJudged(
+    decisionId: string,
+    report: JudgedReport,
+    name?: string,
+  ): Promise<ReportOutcome> {
     const { basis: _basis, whole: _whole, ...checked } = report;
     checkReport(checked);
-    return this.#report(decisionId, report, this.timeFor(decisionId));
+    return this.#report(decisionId, report, this.timeFor(decisionId), name);
   }
 
   /** As `report`, for a call that an executor of this program ran. */

@@ -20,6 +20,7 @@
 import { Executor, type Handler } from "../client/calls/run-call.ts";
 import { startTimer, withDeadline } from "../client/deadline.ts";
 import { reportOfExecution } from "../client/inputs/report.ts";
+import { findOffsetAt } from "../client/journal/find-offset.ts";
 import type { ResultInput, ResultStatus } from "../core/inputs.ts";
 import { asPipelineError, classify, type PipelineError } from "../runtime/errors.ts";
 import type { LogRecord } from "../runtime/ports.ts";
@@ -28,7 +29,6 @@ import type { AllowedCall } from "../wire/output-records.ts";
 import { mayBeWritten } from "./claims.ts";
 import {
   type ClaimStatus,
-  findOffsetAt,
   type ReportsByCall,
   readClaimStatus,
   readReports,

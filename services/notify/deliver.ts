@@ -86,6 +86,7 @@ export class TargetSender {
   /** Waits for answers that are under way, but not for long: what is cut off is sent again. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.wake();
     const timer = setTimeout(() => this.#cut.abort(), END_MS);
     await Promise.allSettled(this.#sending.values());
     clearTimeout(timer);
@@ -94,8 +95,7 @@ export class TargetSender {
   async #step(): Promise<void> {
     this.#wake = new AbortController();
     this.#begin();
-    const signal = AbortSignal.any([this.#wake.signal, this.#stop.signal]);
-    const pause = this.#parts.clock.sleep(LOOK_EVERY_MS, signal);
+    const pause = this.#parts.clock.sleep(LOOK_EVERY_MS, this.#wake.signal);
     await Promise.race([pause, ...this.#sending.values()]);
   }
 

@@ -81,21 +81,17 @@ export class LogFollower {
    * @param from of a partition that was never read: its first record, or its end.
    */
   async begin(from: "start" | "end"): Promise<void> {
-    const { log, store, clock, targets } = this.#parts;
+    const { log, store, clock, check, targets } = this.#parts;
     const needsAlerts = targets.some(({ events }) => events.has("alert"));
     const topics: readonly Topic[] = [JOURNAL_TOPIC, ...(needsAlerts ? ["alerts" as const] : [])];
     const tracks: Track[] = [];
     for (const topic of topics) {
       for (let partition = 0; partition < log.partitions; partition += 1) {
-        const stored = store.position(topic, partition);
-        const offset =
-          stored ??
-          (from === "end"
-            ? await log.endOffset(topic, partition)
-            : await log.startOffset(topic, partition));
+        const offset = await this.#firstOffset(topic, partition, from);
         tracks.push({ topic, partition, offset, end: offset, saved: offset });
       }
     }
+    check();
     store.commit(tracks.map(positionOf), [], clock.nowMs());
     this.#tracks = tracks;
   }
@@ -127,6 +123,20 @@ export class LogFollower {
     const moved = this.#tracks.filter(({ offset, saved }) => offset !== saved);
     if (moved.length === 0) return;
     this.#commit(moved, []);
+  }
+
+  async #firstOffset(topic: Topic, partition: number, from: "start" | "end"): Promise<number> {
+    const { log, store, logger } = this.#parts;
+    const stored = store.position(topic, partition);
+    const endOffset = await log.endOffset(topic, partition);
+    if (stored === undefined) {
+      return from === "end" ? endOffset : await log.startOffset(topic, partition);
+    }
+    if (stored <= endOffset) return stored;
+    // What follows its end gets offsets that were read once already.
+    const what = { topic, partition, readTo: stored, endOffset };
+    logger.error("the log was set back to before what was read: reading begins at its end", what);
+    return endOffset;
   }
 
   async #readOn(): Promise<void> {

@@ -6,8 +6,8 @@ import { systemClock } from "../adapters/system/clock.ts";
 import type { CallgateError } from "../client/api/callgate-error.ts";
 import { composeCallgate } from "../client/compose-callgate.ts";
 import { GateClient } from "../client/gate-client.ts";
-import type { GateLink } from "../client/gate-link.ts";
 import { linkToRemote } from "../client/remote-link.ts";
+import { type GatePolicy, openPolicy, withSecret } from "../gate/gate-policy.ts";
 import { linkToEmbedded } from "../library/embedded-link.ts";
 import { openEmbedded } from "../library/open-embedded.ts";
 import { TIMEOUT_MS } from "../library/time-limit.ts";
@@ -31,34 +31,44 @@ export async function openServedGate(
   source: GateSource,
   { logger, metrics, onLost }: OpenGateParts,
 ): Promise<ServedGate> {
-  const link =
+  const { link, policy } =
     source.kind === "embedded"
-      ? await embeddedLink(source, logger, metrics)
-      : await kafkaLink(source.config, logger);
+      ? await openHere(source, logger, metrics)
+      : await openOnKafka(source.config, logger);
   const telemetry = createTelemetry();
   const client = new GateClient(link, { timeoutMs: TIMEOUT_MS, onLost, telemetry });
   const gate = composeCallgate(link, client);
-  return { gate, client, link, clock: systemClock, logger };
+  return { gate, client, link, policy, clock: systemClock, logger };
 }
 
-async function embeddedLink(
+type OpenedGate = Pick<ServedGate, "link" | "policy">;
+
+async function openHere(
   { policy, dataDir }: Extract<GateSource, { kind: "embedded" }>,
   logger: Logger,
   metrics: ProcessMetrics,
-): Promise<GateLink> {
+): Promise<OpenedGate> {
   const options = { policy: { files: policy }, dataDir, logger, metrics, watchPolicy: true };
-  return linkToEmbedded(await openEmbedded(options));
+  const embedded = await openEmbedded(options);
+  return { link: linkToEmbedded(embedded), policy: async () => embedded.policy };
 }
 
-async function kafkaLink(config: Config, logger: Logger): Promise<GateLink> {
-  const secrets = hasSecrets(config)
-    ? openSecrets(config, systemClock.nowMs()).store.byKeyId
-    : new Map<string, Uint8Array>();
+async function openOnKafka(config: Config, logger: Logger): Promise<OpenedGate> {
+  const store = hasSecrets(config) ? openSecrets(config, systemClock.nowMs()).store : null;
+  const secrets = store?.byKeyId ?? new Map<string, Uint8Array>();
   const cluster = await openCluster(config, secrets, logger);
   const { log, codec } = cluster;
-  return linkToRemote({
+  const link = linkToRemote({
     ...{ log, codec, clock: systemClock, secrets, logger },
     close: () => cluster.close(),
     abandon: () => cluster.abandon(),
   });
+  const { files } = config.policy;
+  if (files.length === 0) return { link };
+  // Read at each request: the gate elsewhere loads it again when it changes.
+  const policy = async (): Promise<GatePolicy> => {
+    const opened = await openPolicy(files);
+    return store === null ? opened : withSecret(opened, store.currentKeyId, secrets);
+  };
+  return { link, policy };
 }

@@ -8,18 +8,23 @@ import { limitRate } from "./access/limit-rate.ts";
 import { answerError, invalidInput } from "./http/answer-problem.ts";
 import { Problem } from "./http/problem.ts";
 import { readBody } from "./http/read-body.ts";
+import { JournalTail } from "./journal/journal-tail.ts";
 import { addAccessRequests } from "./routes/access-requests.ts";
 import { addApprovals } from "./routes/approvals.ts";
 import { addAuthzen, addAuthzenMetadata } from "./routes/authzen.ts";
 import { addConversations } from "./routes/conversations.ts";
 import { addDecisions } from "./routes/decisions.ts";
 import { addDocuments } from "./routes/documents.ts";
+import { addEvents } from "./routes/events.ts";
+import { addExecutions } from "./routes/executions.ts";
+import { addExplain } from "./routes/explain.ts";
 import { addHealth } from "./routes/health.ts";
 import { addProposals } from "./routes/proposals.ts";
 import type { ServeApp, ServeAppParts, ServeEnv } from "./serve-env.ts";
 
 export function createServeApp(parts: ServeAppParts): ServeApp {
   const { served, access } = parts;
+  const tail = new JournalTail(served.link);
   const app: ServeApp = new OpenAPIHono<ServeEnv>({
     defaultHook: (result) => {
       if (!result.success) throw invalidInput(result.target, result.error.issues);
@@ -38,9 +43,12 @@ export function createServeApp(parts: ServeAppParts): ServeApp {
   addProposals(app, parts);
   addDecisions(app, parts);
   addApprovals(app, parts);
-  addConversations(app, parts);
   addAuthzen(app, parts);
   addAccessRequests(app, parts);
+  addConversations(app, parts, tail);
+  addExecutions(app, parts, tail);
+  addEvents(app, parts, tail);
+  addExplain(app, parts);
   return app;
 }
 

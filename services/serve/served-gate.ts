@@ -2,6 +2,7 @@ import type { Callgate } from "../client/api/callgate.ts";
 import type { GateClient } from "../client/gate-client.ts";
 import type { GateLink } from "../client/gate-link.ts";
 import type { JournaledCall } from "../client/journal/recent-calls.ts";
+import type { GatePolicy } from "../gate/gate-policy.ts";
 import type { Clock, Logger } from "../runtime/ports.ts";
 import { maySee, type Principal } from "./access/principal.ts";
 import { Problem } from "./http/problem.ts";
@@ -14,6 +15,11 @@ export type ServedGate = {
   readonly link: GateLink;
   readonly clock: Clock;
   readonly logger: Logger;
+  /**
+   * The policy in force; for a gate on Kafka the one that the server's configuration names. Absent:
+   * there is none. @throws ExitError if its files cannot be read or have problems
+   */
+  readonly policy?: (() => Promise<GatePolicy>) | undefined;
 };
 
 /** The call of a decision. @throws Problem 404 if the principal may not know of it */

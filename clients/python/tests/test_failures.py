@@ -187,6 +187,19 @@ def test_a_claim_without_an_answer_runs_nothing(
         assert call("a") == "saved" and runs == ["a"]
 
 
+def test_a_claim_whose_answer_is_lost_is_asked_for_again(gate: Callgate, proxy: FaultyProxy) -> None:
+    runs: list[str] = []
+
+    @gate.guard
+    def save(name: str) -> str:
+        runs.append(name)
+        return "saved"
+
+    proxy.fault = first(2, "/result", "lose")
+    assert save.with_options(call_id="k1")("a") == "saved"
+    assert runs == ["a"] and len(proxy.bodies("/result")) == 4
+
+
 def test_a_call_that_got_no_answer_is_reported_as_not_run(
     server: GateServer, proxy: FaultyProxy, platform_token: str, conversation: str
 ) -> None:

@@ -75,13 +75,13 @@ def test_the_lines_of_the_readme_run_in_a_new_environment(
 
 
 def test_the_code_of_the_guide_can_be_read_and_its_beginning_runs(
-    server: GateServer, capsys: pytest.CaptureFixture[str]
+    server: GateServer, capsys: pytest.CaptureFixture[str], conversation: str
 ) -> None:
     blocks = code_blocks(REPOSITORY / "docs" / "python.md", "python")
     assert len(blocks) > 8
     for block in blocks:
         ast.parse(block)
-    program = blocks[0].replace("http://127.0.0.1:8181", server.url)
+    program = blocks[0].replace("http://127.0.0.1:8181", server.url).replace("chat-42", conversation)
     exec(compile(program, "docs/python.md", "exec"), {})
     assert capsys.readouterr().out == "{'receipt': 'order 7: 100.00'}\n"
 

@@ -42,17 +42,22 @@ export async function sendWebhook(
   webhook: WebhookRequest,
   resolve: Resolve = systemResolve,
 ): Promise<WebhookOutcome> {
-  const timer = new AbortController();
-  const timeout = setTimeout(() => timer.abort(), webhook.timeoutMs);
-  const signal = AbortSignal.any([webhook.signal, timer.signal]);
+  const { signal, timeoutMs } = webhook;
+  const end = new AbortController();
+  // `AbortSignal.any` would hold on to each request for as long as the signal of them all lives.
+  const abort = (): void => end.abort();
+  const timeout = setTimeout(abort, timeoutMs);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
   try {
-    return outcomeOf(await post(webhook, signal, resolve));
+    return outcomeOf(await post(webhook, end.signal, resolve));
   } catch (error) {
-    const late = `no answer within ${webhook.timeoutMs} ms`;
-    const problem = timer.signal.aborted ? late : messageOf(error);
+    const isLate = end.signal.aborted && !signal.aborted;
+    const problem = isLate ? `no answer within ${timeoutMs} ms` : messageOf(error);
     return { ok: false, problem, status: null, retryAfterMs: null };
   } finally {
     clearTimeout(timeout);
+    signal.removeEventListener("abort", abort);
   }
 }
 

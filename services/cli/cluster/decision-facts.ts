@@ -2,28 +2,16 @@
  * What the journal says about a decision besides the decision itself: its verdicts, the grant that
  * it used, and the result of its call.
  */
-import type {
-  CallAllowed,
-  CallReconciled,
-  DecisionEvent,
-  GateEvent,
-  OutcomeUnknown,
-  ResultRecorded,
-  VerdictRuled,
-} from "../../core/events.ts";
-import { rulingKey } from "../../core/state/manual-grants.ts";
-import type { JournalRecord } from "../../runtime/journal.ts";
+import {
+  type CallResult,
+  isCallResult,
+  isGrantFor,
+  type SaidVerdict,
+} from "../../client/journal/decision-facts.ts";
+import type { CallAllowed, DecisionEvent, VerdictRuled } from "../../core/events.ts";
 import { printable } from "../output/text.ts";
 import { journalFrom } from "./journal-records.ts";
 import type { Source } from "./open-source.ts";
-
-/** One verdict; `atMs` is gate time. */
-export type SaidVerdict = {
-  readonly kind: string;
-  readonly by: string;
-  readonly reason: string | null;
-  readonly atMs: number;
-};
 
 const TEXT_CHARACTERS = 500;
 
@@ -32,28 +20,6 @@ const TITLES: { readonly [kind: string]: string } & { readonly approve: string }
   deny: "denied by",
   cancel: "cancelled by",
 };
-
-/** One of several required approvals: it does not decide yet. */
-export function earlierVerdict({ kind, by, reason, atMs }: VerdictRuled): SaidVerdict {
-  return { kind, by, reason, atMs };
-}
-
-/**
- * The verdicts that led to a decision, in order: approvals that counted, and the one that decided.
- *
- * @param earlier verdicts before it with the decision's id and its `approvalId`.
- */
-export function verdictsOn(
-  event: DecisionEvent,
-  { input }: Pick<JournalRecord, "input">,
-  earlier: readonly SaidVerdict[],
-): readonly SaidVerdict[] {
-  if (event.approval.approvalId === null) return [];
-  const said = earlier.filter(({ by }) => event.approval.approvedBy.includes(by));
-  if (input.type !== "decided" || input.input.type !== "verdict") return said;
-  const { kind, by, reason } = input.input;
-  return [...said, { kind, by, reason, atMs: event.times.atMs }];
-}
 
 /** For people: a row for each person who approved, denied or cancelled. */
 export function verdictRows(
@@ -111,17 +77,9 @@ async function lastGrant(
   return last;
 }
 
-function isGrantFor(call: CallAllowed, key: string, ruling: VerdictRuled): boolean {
-  const { kind, tenantId, conversationId } = ruling;
-  if (kind !== "grant" || tenantId !== call.tenantId) return false;
-  return conversationId === call.conversationId && key === rulingKey(ruling);
-}
-
 function time(ms: number): string {
   return new Date(ms).toISOString();
 }
-
-export type CallResult = ResultRecorded | OutcomeUnknown | CallReconciled;
 
 /** The latest event decides, because a result may arrive late. Null: none yet. */
 export async function resultOf(
@@ -132,15 +90,10 @@ export async function resultOf(
   let last: CallResult | null = null;
   for await (const { record } of journalFrom(source, partition, offset)) {
     for (const event of record.events) {
-      if (isResult(event) && event.decisionId === decisionId) last = event;
+      if (isCallResult(event) && event.decisionId === decisionId) last = event;
     }
   }
   return last;
-}
-
-function isResult(event: GateEvent): event is CallResult {
-  const { type } = event;
-  return type === "result_recorded" || type === "outcome_unknown" || type === "reconciled";
 }
 
 /** For people. */

@@ -1,4 +1,11 @@
 /** `callgate explain`: one journaled decision, and the facts behind it. */
+import {
+  type CallResult,
+  earlierVerdict,
+  ruleOfDecision,
+  type SaidVerdict,
+  verdictsOn,
+} from "../../client/journal/decision-facts.ts";
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
 import { openPolicy } from "../../gate/gate-policy.ts";
@@ -6,17 +13,7 @@ import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts"
 import { conversationName } from "../conversations/conversation-name.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { printable } from "../output/text.ts";
-import {
-  type CallResult,
-  earlierVerdict,
-  grantedBy,
-  resultJson,
-  resultOf,
-  resultText,
-  type SaidVerdict,
-  verdictRows,
-  verdictsOn,
-} from "./decision-facts.ts";
+import { grantedBy, resultJson, resultOf, resultText, verdictRows } from "./decision-facts.ts";
 import { journalOf } from "./journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "./open-source.ts";
 
@@ -82,7 +79,7 @@ async function textOf(
     results.push(allowed === null ? null : await resultOf(source, allowed, one));
   }
   // The line of the rule that decided; for a call that a person allowed, the rule that held it.
-  const ruled = decisions.findLastIndex(({ event }) => ruleOf(event) !== null);
+  const ruled = decisions.findLastIndex(({ event }) => ruleOfDecision(event) !== null);
   if (json) {
     const grantedBy = grants.at(-1) ?? null;
     const result = resultJson(results.at(-1) ?? null);
@@ -132,7 +129,7 @@ function isAbout(event: GateEvent, id: string): event is OfDecision {
 
 /** The line of the rule, if the policy that decided is at hand. */
 async function locateRule(event: DecisionEvent, files: readonly string[]): Promise<string> {
-  const rule = ruleOf(event);
+  const rule = ruleOfDecision(event);
   if (rule === null) return "no rule was against it";
   if (files.length === 0) return "give the policy with --policy to see the line";
   const { loaded, compiled } = await openPolicy(files);
@@ -142,11 +139,6 @@ async function locateRule(event: DecisionEvent, files: readonly string[]): Promi
   const at = loaded.source.locate(rule);
   if (at === null || at.path === "") return `from the preset${other}`;
   return `${at.file}:${at.line}:${at.column}${other}`;
-}
-
-function ruleOf(event: DecisionEvent): string | null {
-  if (event.type === "refused") return event.refusal.rule;
-  return event.type === "held" ? event.rule : null;
 }
 
 type Beside = {
@@ -169,7 +161,7 @@ function render(
     ...(granted === null ? [] : [["granted by", granted] as const]),
     ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
     ...tierRows(event),
-    ["rule", `${ruleOf(event) ?? "none"}: ${location}`],
+    ["rule", `${ruleOfDecision(event) ?? "none"}: ${location}`],
     ["policy", event.policy.revision],
     ...event.notices.warnings.map(
       ({ reason, message }) => ["warning", `${reason}: ${message}`] as const,

@@ -165,6 +165,8 @@ export type CallStart = {
 };
 
 const GUARD = "guard:";
+/** Begins the name of a claim that an HTTP server made for one of its workers. */
+export const WORKER = "worker:";
 
 /** The unique name of one claim of a guard. */
 export function claimName(id: string): string {
@@ -173,6 +175,10 @@ export function claimName(id: string): string {
 
 export function isByGuard({ by }: CallStart): boolean {
   return by?.startsWith(GUARD) === true;
+}
+
+function isClaim(start: CallStart): boolean {
+  return isByGuard(start) || start.by?.startsWith(WORKER) === true;
 }
 
 /** The start that the record at this position has; undefined if it has none. */
@@ -184,8 +190,8 @@ export function readStart(
   const { decisionId, status, executorId: by = null } = input.input;
   // A report of an unknown outcome implies that the reporter began the call.
   if (status !== "started" && status !== "unknown") return undefined;
-  // A guard starts nothing without a granted claim. Other reporters do not claim.
+  // Guards and workers start nothing without a granted claim. Other reporters do not claim.
   const start = { by, position };
-  if (events[0]?.type === "ignored" && isByGuard(start)) return undefined;
+  if (events[0]?.type === "ignored" && isClaim(start)) return undefined;
   return { decisionId, start };
 }

@@ -77,7 +77,7 @@ const TITLES: { readonly [status in ProblemStatus]: string } = {
   403: "The token does not allow this",
   404: "There is no such thing",
   408: "The request took too long",
-  409: "It has been decided already",
+  409: "It is too late for this",
   410: "It is over",
   413: "The request is too large",
   415: "The body is not JSON",

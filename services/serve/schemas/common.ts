@@ -71,6 +71,9 @@ export const MISSING = { 404: problemAnswer("there is no such thing") } as const
 export const OVER = { 410: problemAnswer("its time is over") } as const;
 export const DECIDED = { 409: problemAnswer("the held call has been decided already") } as const;
 
+export const TOO_LATE = {
+  409: problemAnswer("the call is somebody else's by now, or over"),
+} as const;
 /** `nullable` is lost in the document where a schema has a name or a type of its own. */
 export const orNull = <T extends z.ZodType>(schema: T) => z.union([schema, z.null()]);
 

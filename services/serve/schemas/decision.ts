@@ -4,7 +4,7 @@ import { argumentsAnswer, orNull, timeMs } from "./common.ts";
 
 const reason = () => z.enum(REASON_CODES);
 
-const warningSchema = z.object({ reason: reason(), message: z.string() }).openapi("Warning");
+export const warningSchema = z.object({ reason: reason(), message: z.string() }).openapi("Warning");
 
 const previousCallSchema = z
   .object({

@@ -3,7 +3,7 @@ import { FAILURE_EFFECTS, RESULT_STATUSES } from "../../core/inputs.ts";
 import { orNull } from "./common.ts";
 import { moneySchema } from "./proposal.ts";
 
-const callErrorSchema = z
+export const callErrorSchema = z
   .object({
     code: z.string().nullable(),
     message: z.string(),

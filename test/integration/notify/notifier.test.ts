@@ -1,5 +1,6 @@
 // Webhooks of a real gate, to a receiver on this machine.
 import { describe, expect, test } from "vitest";
+import { DeliveryStore } from "../../../services/adapters/lmdb/delivery-store.ts";
 import type { Callgate } from "../../../services/library/callgate.ts";
 import type { Notifier } from "../../../services/notify/notifier.ts";
 import { RETRY_DELAYS_MS } from "../../../services/notify/retry-schedule.ts";
@@ -208,6 +209,24 @@ describe("the directory of a notifier", () => {
     await expect(foreign).rejects.toMatchObject({ code: "log_mismatch" });
     await kit.start([targetOf(receiver)]);
   });
+});
+
+test("a log that was set back is read from its end on", async () => {
+  const { dataDir, gate, receiver, kit } = await start();
+  const store = new DeliveryStore(kit.directory);
+  const { log, close } = openLog(dataDir);
+  store.bind({ clusterId: log.clusterId, topicId: log.topicId("decisions") });
+  store.commit([{ topic: "decisions", partition: 0, offset: 1_000 }], [], 0);
+  await store.close();
+  await close();
+  await hold(gate, "1");
+  await kit.start([targetOf(receiver)]);
+  const second = await hold(gate, "2");
+  await until(() => receiver.requests.length === 1);
+  expect(receiver.ids).toEqual([`held-${second}`]);
+  expect(kit.lines.map(({ message }) => message)).toEqual([
+    "the log was set back to before what was read: reading begins at its end",
+  ]);
 });
 
 test("a target at an address that is refused does not start", async () => {

@@ -16,6 +16,7 @@ import { RateLimit } from "../../../services/serve/access/rate-limit.ts";
 import { ownHosts } from "../../../services/serve/http/listen.ts";
 import { openServedGate } from "../../../services/serve/open-served-gate.ts";
 import { createServeApp } from "../../../services/serve/serve-app.ts";
+import type { ServeApp } from "../../../services/serve/serve-env.ts";
 import type { ServedGate } from "../../../services/serve/served-gate.ts";
 
 export type Answer = {
@@ -34,6 +35,11 @@ export type Sent = {
 
 export interface ServeKit {
   readonly served: ServedGate;
+  readonly app: ServeApp;
+  /** Another server for the same gate, with the same tokens. */
+  again(): ServeKit;
+  /** Begins the end of the server. */
+  end(): void;
   get(path: string, sent?: Sent): Promise<Answer>;
   post(path: string, sent?: Sent): Promise<Answer>;
   /** Makes a token; by default without an agent, of the tenant `default`. */
@@ -56,12 +62,17 @@ export async function openServeKit(policy: string, options: KitOptions = {}): Pr
     ...{ logger: quietLogger, metrics },
     onLost: () => undefined,
   });
-  const ending = new AbortController();
   onTestFinished(async () => {
-    ending.abort();
     await served.gate.close();
     rmSync(directory, { recursive: true, force: true });
   });
+  return serveOn(served, directory, options);
+}
+
+function serveOn(served: ServedGate, directory: string, options: KitOptions): ServeKit {
+  const metrics = createProcessMetrics("serve");
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
   const tokens = join(directory, "tokens");
   const { isOpen = true, issuer = null, perSecond = 1_000_000, corsOrigins = [] } = options;
   const app = createServeApp({
@@ -70,6 +81,7 @@ export async function openServeKit(policy: string, options: KitOptions = {}): Pr
       ...{ tokens: new AccessTokens(tokens), clock: systemClock, isOpen, issuer },
       isOwnHost: ownHosts([]),
     },
+    publicUrl: null,
     rateLimit: new RateLimit(perSecond, systemClock),
   });
   const send = async (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
@@ -92,7 +104,9 @@ export async function openServeKit(policy: string, options: KitOptions = {}): Pr
     };
   };
   return {
-    served,
+    ...{ served, app },
+    again: () => serveOn(served, directory, options),
+    end: () => ending.abort(),
     get: (path, sent) => send("GET", path, sent),
     post: (path, sent) => send("POST", path, sent),
     token: (grant) => {

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { Handler } from "../../../services/client/calls/run-call.ts";
+import { findOffsetAt } from "../../../services/client/journal/find-offset.ts";
 import type { LeftCall } from "../../../services/executor/log-executor.ts";
-import { findOffsetAt } from "../../../services/executor/read-results.ts";
 import { SettledDecisions } from "../../../services/executor/take-over.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import {

@@ -105,6 +105,7 @@ def unavailable(
         repeated=False,
         warnings=[],
         arguments=None,
+        answered=False,
         refusal=refusal,
     )
 

@@ -4,7 +4,7 @@ Members have the names of the API in snake case: `decisionId` is `decision_id`.
 """
 
 from __future__ import annotations
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 from typing import Annotated, Any, Literal
 
 
@@ -16,38 +16,6 @@ class Warning(BaseModel):
     )
     reason: str
     message: str
-
-
-class AllowedDecision(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    outcome: Literal["allowed"]
-    decision_id: Annotated[str, Field(alias="decisionId")]
-    policy_revision: Annotated[str, Field(alias="policyRevision")]
-    call_id: Annotated[str, Field(alias="callId")]
-    tool: str
-    is_read: Annotated[bool, Field(alias="isRead")]
-    repeated: bool
-    """
-    the same proposal was decided before: this is that decision
-    """
-
-    warnings: list[Warning]
-    arguments: dict[str, Any]
-    idempotency_key: Annotated[str | None, Field(alias="idempotencyKey")] = None
-    """
-    send it to what the tool calls; absent where the token may not run calls
-    """
-
-    not_after: Annotated[float, Field(alias="notAfter")]
-    """
-    Unix time in ms
-    """
-
-    time_limit_ms: Annotated[float, Field(alias="timeLimitMs")]
 
 
 class PreviousCall(BaseModel):
@@ -64,7 +32,9 @@ class PreviousCall(BaseModel):
     Unix time in ms
     """
 
-    status: Literal["in_flight", "held", "succeeded", "failed", "not_executed", "unknown"]
+    status: Literal[
+        "in_flight", "held", "succeeded", "failed", "not_executed", "unknown"
+    ]
 
 
 class PreviousResult(BaseModel):
@@ -108,7 +78,7 @@ class Resolution(BaseModel):
     approval_id: Annotated[str | None, Field(alias="approvalId")]
 
 
-class Problem(BaseModel):
+class ArgumentProblem(BaseModel):
     model_config = ConfigDict(
         extra="allow",
         populate_by_name=True,
@@ -132,6 +102,198 @@ class EarlierResult(BaseModel):
     """
 
     digest: str | None
+
+
+class Money(BaseModel):
+    """
+    only with a token of a platform; otherwise it comes from the token
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    micro_units: Annotated[int, Field(alias="microUnits")]
+    """
+    millionths of the currency's unit
+    """
+
+    currency: str
+
+
+class ReportOutcome(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    recorded: bool
+    status: (
+        Literal["started", "succeeded", "failed", "not_executed", "unknown"] | None
+    ) = None
+    why: Literal["unknown_call", "already_reported", "wrong_call"] | None = None
+
+
+class Error(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    message: str
+    code: str | None = None
+    retryable: bool | None = None
+
+
+class Report(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    status: Literal["started", "succeeded", "failed", "not_executed", "unknown"]
+    effect: Literal["none", "possible"] | None = None
+    """
+    of a failed call: `none` if it certainly took no effect
+    """
+
+    output: Any | None = None
+    whole: bool | None = None
+    """
+    false: JSON cannot represent all of what was returned
+    """
+
+    basis: Literal["reported", "returned"] | None = None
+    """
+    `returned`: a handler returned it, so error patterns of the policy apply
+    """
+
+    by: str | None = None
+    """
+    of `started`: the one who claims the call. The same name again gets the same answer, another one `already_reported`
+    """
+
+    error: Error | None = None
+    duration_ms: Annotated[float | None, Field(alias="durationMs")] = None
+    cost: Money | None = None
+
+
+class CallError(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    code: str | None
+    message: str
+    retryable: bool | None
+
+
+class FurtherCalls(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    of: str
+    not_of: Annotated[list[str], Field(alias="notOf")]
+
+
+class EarlierCall(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    decision_id: Annotated[str, Field(alias="decisionId")]
+    call_id: Annotated[str, Field(alias="callId")]
+    tool: str
+    outcome: Literal["allowed", "refused", "held"]
+    reason: str | None
+    arguments: dict[str, Any] | None
+    at: float
+    """
+    Unix time in ms
+    """
+
+
+class Further(BaseModel):
+    """
+    also allows further calls of the tool under the same rule
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    calls: int | Literal["any"] | None = None
+    until_ms: Annotated[int | None, Field(alias="untilMs")] = None
+
+
+class Approval(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    reason: str | None = None
+    further: Further | None = None
+    """
+    also allows further calls of the tool under the same rule
+    """
+
+
+class Verdict(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    reason: str | None = None
+
+
+class RulingOutcome(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    taken: bool
+    why: str | None = None
+
+
+class AllowedDecision(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    outcome: Literal["allowed"]
+    decision_id: Annotated[str, Field(alias="decisionId")]
+    policy_revision: Annotated[str, Field(alias="policyRevision")]
+    call_id: Annotated[str, Field(alias="callId")]
+    tool: str
+    is_read: Annotated[bool, Field(alias="isRead")]
+    repeated: bool
+    """
+    the same proposal was decided before: this is that decision
+    """
+
+    warnings: list[Warning]
+    arguments: dict[str, Any]
+    idempotency_key: Annotated[str | None, Field(alias="idempotencyKey")] = None
+    """
+    send it to what the tool calls; absent where the token may not run calls
+    """
+
+    not_after: Annotated[float, Field(alias="notAfter")]
+    """
+    Unix time in ms
+    """
+
+    time_limit_ms: Annotated[float, Field(alias="timeLimitMs")]
 
 
 class Refusal(BaseModel):
@@ -175,15 +337,21 @@ class Refusal(BaseModel):
     level: float
     count: float
     retryable: bool
-    disposition: Literal["use_previous_result", "change_approach", "wait", "ask_user", "stop"]
+    disposition: Literal[
+        "use_previous_result", "change_approach", "wait", "ask_user", "stop"
+    ]
     previous_call: Annotated[PreviousCall | None, Field(alias="previousCall")]
     previous_result: Annotated[PreviousResult | None, Field(alias="previousResult")]
     conflict: Conflict | None
     resolution: Resolution
     suggested_next: Annotated[list[str], Field(alias="suggestedNext")]
-    problems: list[Problem]
-    earlier_results: Annotated[list[EarlierResult] | None, Field(alias="earlierResults")]
-    detail: Literal["restoring", "not_owner", "no_policy", "timeout", "closed"] | None = None
+    problems: list[ArgumentProblem]
+    earlier_results: Annotated[
+        list[EarlierResult] | None, Field(alias="earlierResults")
+    ]
+    detail: (
+        Literal["restoring", "not_owner", "no_policy", "timeout", "closed"] | None
+    ) = None
     problem: str | None = None
 
 
@@ -212,227 +380,6 @@ class HeldDecision(BaseModel):
     """
     Unix time in ms
     """
-
-
-class Money(BaseModel):
-    """
-    only with a token of a platform; otherwise it comes from the token
-    """
-
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    micro_units: Annotated[int, Field(alias="microUnits")]
-    """
-    millionths of the currency's unit
-    """
-
-    currency: str
-
-
-class ReportOutcome(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    recorded: bool
-    status: Literal["started", "succeeded", "failed", "not_executed", "unknown"] | None = None
-    why: Literal["unknown_call", "already_reported", "wrong_call"] | None = None
-
-
-class Error(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    message: str
-    code: str | None = None
-    retryable: bool | None = None
-
-
-class Report(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    status: Literal["started", "succeeded", "failed", "not_executed", "unknown"]
-    effect: Literal["none", "possible"] | None = None
-    """
-    of a failed call: `none` if it certainly took no effect
-    """
-
-    output: Any | None = None
-    error: Error | None = None
-    duration_ms: Annotated[float | None, Field(alias="durationMs")] = None
-    cost: Money | None = None
-
-
-class Error1(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    code: str | None
-    message: str
-    retryable: bool | None
-
-
-class StoredResult(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    decision_id: Annotated[str, Field(alias="decisionId")]
-    status: Literal["started", "succeeded", "failed", "not_executed", "unknown"]
-    effect: Literal["none", "possible"] | None
-    error: Error1 | None
-    output: Any | None = None
-    whole: bool
-    """
-    false: only the beginning was stored
-    """
-
-    bytes: float
-    digest: str | None
-
-
-class Further(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    of: str
-    not_of: Annotated[list[str], Field(alias="notOf")]
-
-
-class PendingCall(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    approval_id: Annotated[str, Field(alias="approvalId")]
-    decision_id: Annotated[str, Field(alias="decisionId")]
-    tenant_id: Annotated[str, Field(alias="tenantId")]
-    conversation_id: Annotated[str, Field(alias="conversationId")]
-    agent_id: Annotated[str | None, Field(alias="agentId")]
-    call_id: Annotated[str, Field(alias="callId")]
-    tool: str
-    arguments: dict[str, Any]
-    held_at: Annotated[float, Field(alias="heldAt")]
-    """
-    Unix time in ms
-    """
-
-    expires_at: Annotated[float, Field(alias="expiresAt")]
-    """
-    Unix time in ms
-    """
-
-    message: str
-    rule: str
-    require_reason: Annotated[bool, Field(alias="requireReason")]
-    approvals: float
-    """
-    how many people must approve
-    """
-
-    approved_by: Annotated[list[str], Field(alias="approvedBy")]
-    further: Further
-
-
-class EarlierCall(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    decision_id: Annotated[str, Field(alias="decisionId")]
-    call_id: Annotated[str, Field(alias="callId")]
-    tool: str
-    outcome: Literal["allowed", "refused", "held"]
-    reason: str | None
-    arguments: dict[str, Any] | None
-    at: float
-    """
-    Unix time in ms
-    """
-
-
-class Further1(BaseModel):
-    """
-    also allows further calls of the tool under the same rule
-    """
-
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    calls: int | Literal["any"] | None = None
-    until_ms: Annotated[int | None, Field(alias="untilMs")] = None
-
-
-class Approval(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    reason: str | None = None
-    further: Further1 | None = None
-    """
-    also allows further calls of the tool under the same rule
-    """
-
-
-class Verdict(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    reason: str | None = None
-
-
-class RulingOutcome(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    taken: bool
-    why: str | None = None
-
-
-class RefusedDecision(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    outcome: Literal["refused"]
-    decision_id: Annotated[str | None, Field(alias="decisionId")] = None
-    policy_revision: Annotated[str | None, Field(alias="policyRevision")] = None
-    call_id: Annotated[str, Field(alias="callId")]
-    tool: str
-    is_read: Annotated[bool, Field(alias="isRead")]
-    repeated: bool
-    """
-    the same proposal was decided before: this is that decision
-    """
-
-    warnings: list[Warning]
-    arguments: dict[str, Any] | None
-    refusal: Refusal
 
 
 class Proposal(BaseModel):
@@ -490,6 +437,89 @@ class Proposal(BaseModel):
     """
 
 
+class StoredResult(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    decision_id: Annotated[str, Field(alias="decisionId")]
+    status: Literal["started", "succeeded", "failed", "not_executed", "unknown"]
+    effect: Literal["none", "possible"] | None
+    error: CallError | None
+    output: Any | None = None
+    whole: bool
+    """
+    false: only the beginning was stored
+    """
+
+    bytes: float
+    digest: str | None
+
+
+class PendingCall(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    approval_id: Annotated[str, Field(alias="approvalId")]
+    decision_id: Annotated[str, Field(alias="decisionId")]
+    tenant_id: Annotated[str, Field(alias="tenantId")]
+    conversation_id: Annotated[str, Field(alias="conversationId")]
+    agent_id: Annotated[str | None, Field(alias="agentId")]
+    call_id: Annotated[str, Field(alias="callId")]
+    tool: str
+    arguments: dict[str, Any]
+    held_at: Annotated[float, Field(alias="heldAt")]
+    """
+    Unix time in ms
+    """
+
+    expires_at: Annotated[float, Field(alias="expiresAt")]
+    """
+    Unix time in ms
+    """
+
+    message: str
+    rule: str
+    require_reason: Annotated[bool, Field(alias="requireReason")]
+    approvals: float
+    """
+    how many people must approve
+    """
+
+    approved_by: Annotated[list[str], Field(alias="approvedBy")]
+    further: FurtherCalls
+
+
+class RefusedDecision(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    outcome: Literal["refused"]
+    decision_id: Annotated[str | None, Field(alias="decisionId")] = None
+    policy_revision: Annotated[str | None, Field(alias="policyRevision")] = None
+    call_id: Annotated[str, Field(alias="callId")]
+    tool: str
+    is_read: Annotated[bool, Field(alias="isRead")]
+    repeated: bool
+    """
+    the same proposal was decided before: this is that decision
+    """
+
+    warnings: list[Warning]
+    arguments: dict[str, Any] | None
+    answered: bool
+    """
+    `refusal.previousResult` is the answer to a repeated read
+    """
+
+    refusal: Refusal
+
+
 class PendingCalls(BaseModel):
     model_config = ConfigDict(
         extra="allow",
@@ -507,7 +537,17 @@ class ShownApproval(PendingCall):
     )
     state: Literal["waiting", "allowed", "refused", "held_anew"]
     decision: AllowedDecision | RefusedDecision | HeldDecision | None
+    """
+    the decision that ended the hold
+    """
+
     conversation: list[EarlierCall]
     """
     the latest calls of the conversation before it, the oldest first
     """
+
+
+class Decision(RootModel[AllowedDecision | RefusedDecision | HeldDecision]):
+    root: Annotated[
+        AllowedDecision | RefusedDecision | HeldDecision, Field(discriminator="outcome")
+    ]

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type CallResult, resultText } from "../../../../services/cli/cluster/decision-facts.ts";
+import { resultText } from "../../../../services/cli/cluster/decision-facts.ts";
+import type { CallResult } from "../../../../services/client/journal/decision-facts.ts";
 import type { ResultRecorded } from "../../../../services/core/events.ts";
 
 const call = { tenantId: "default", conversationId: "c", decisionId: "d", callId: "1", tool: "t" };

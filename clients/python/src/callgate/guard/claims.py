@@ -10,12 +10,8 @@ import threading
 import uuid
 from collections import OrderedDict
 
-from .. import models
-
 UNANSWERED_MAX = 10_000
 """Beyond this the oldest are forgotten; their calls count as begun."""
-
-CAN_NAME_CLAIMS = "by" in models.Report.model_fields
 
 
 class Claims:
@@ -29,7 +25,7 @@ class Claims:
             name = self._unanswered.setdefault(decision_id, uuid.uuid4().hex)
             if len(self._unanswered) > UNANSWERED_MAX:
                 self._unanswered.popitem(last=False)
-        return {"status": "started", **({"by": name} if CAN_NAME_CLAIMS else {})}
+        return {"status": "started", "by": name}
 
     def answered(self, decision_id: str) -> None:
         """The gate has answered, so that a further claim is another one."""

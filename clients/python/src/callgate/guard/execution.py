@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .. import models
 from ..failures import failure_form, failure_of
 from ..proposal import build_report
 from .handler_call import HandlerCall
@@ -82,21 +81,6 @@ def report_of(execution: Execution, output_of: Callable[[Any], object] = as_it_i
         return build_report("failed", error=failure.error(), effect=failure.effect, duration_ms=took)
     form = failure_form(execution.value)
     if form is None:
-        return returned("succeeded", output_of(execution.value), duration_ms=took)
-    return returned("failed", execution.value, error=form.error(), effect=form.effect, duration_ms=took)
-
-
-CAN_SAY_RETURNED = "basis" in models.Report.model_fields
-CAN_SAY_PARTIAL = "whole" in models.Report.model_fields
-
-
-def returned(
-    status: Literal["succeeded", "failed"], value: object, **members: Any
-) -> dict[str, object]:
-    """A report on what a function returned: nobody has said that the value is a success."""
-    body = build_report(status, value, is_returned=CAN_SAY_RETURNED, **members)
-    if "whole" in body and not CAN_SAY_PARTIAL:
-        # The gate would answer a repeat with what is only a part of the value.
-        for name in ("whole", "output"):
-            del body[name]
-    return body
+        return build_report("succeeded", output_of(execution.value), duration_ms=took, is_returned=True)
+    output = output_of(execution.value)
+    return build_report("failed", output, form.error(), form.effect, took, is_returned=True)

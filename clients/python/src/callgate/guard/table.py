@@ -116,7 +116,7 @@ class GuardTable:
     def _answer_decided(self, call: GuardedCall, decision: Decision) -> Steps[object]:
         if decision.outcome == "allowed":
             return (yield from self._run_once(call, decision))
-        if decision.outcome == "refused" and is_answered(decision):
+        if decision.outcome == "refused" and decision.answered:
             return earlier_output(decision.refusal)
         return refused_of(decision, decision.refusal)
 
@@ -249,17 +249,6 @@ def _ancestors() -> tuple[End, ...]:
 
 def _step_name(proposal: models.Proposal) -> str | None:
     return None if proposal.step is None else f"{proposal.turn!r}/{proposal.step!r}"
-
-
-def is_answered(decision: models.RefusedDecision) -> bool:
-    """Whether an earlier output answers the call."""
-    said = getattr(decision, "answered", None)
-    if isinstance(said, bool):
-        return said
-    refusal = decision.refusal
-    previous = refusal.previous_result
-    has_output = previous is not None and previous.inline is not None
-    return decision.is_read and refusal.reason == "duplicate_call" and has_output
 
 
 def refuse(
