@@ -12,7 +12,7 @@ export type ClaimHistory =
   | { readonly type: "none" }
   /** It was made, and neither given back nor ended by its worker. */
   | { readonly type: "lost"; readonly worker: string }
-  | { readonly type: "given_back" }
+  | { readonly type: "released" }
   /** Its worker has reported the end already. */
   | { readonly type: "reported"; readonly status: ResultStatus };
 
@@ -42,7 +42,7 @@ function historyOf(
   if (claim?.id !== claimId) return undefined;
   if (status === "started") {
     const { worker, leaseSeconds } = claim;
-    return leaseSeconds === 0 ? { type: "given_back" } : { type: "lost", worker };
+    return leaseSeconds === 0 ? { type: "released" } : { type: "lost", worker };
   }
   const [event] = events;
   const isReported = event?.type === "result_recorded" || event?.type === "reconciled";

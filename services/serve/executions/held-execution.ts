@@ -48,7 +48,7 @@ export async function releaseExecution(request: WorkerRequest): Promise<void> {
   if (held !== null) return await request.executions.giveBack(held.call, held.claim);
   // The answer to an earlier request may have been lost.
   const history = await historyOf(request, name);
-  if (history.type !== "given_back") throw problemOf(history, name);
+  if (history.type !== "released") throw problemOf(history, name);
 }
 
 /** @throws Problem 404; 409 after the lease was lost, with whether the report counts */
@@ -110,7 +110,7 @@ function problemOf(history: ClaimHistory, name: ExecutionName): Problem {
   switch (history.type) {
     case "none":
       return unknownExecution(executionIdOf(name));
-    case "given_back":
+    case "released":
       return new Problem({
         status: 409,
         code: "execution_released",

@@ -59,16 +59,16 @@ test("calls survive a killed server: claimed ones end, the others are handed out
   await first.server.stop("SIGKILL");
 
   const { requests } = await start("killed");
-  const [kept, lost] = held;
-  const renewed = await requests.post(`/v1/executions/${kept?.executionId}/renew`, {});
+  const [survivor, lost] = held;
+  const renewed = await requests.post(`/v1/executions/${survivor?.executionId}/renew`, {});
   expect(renewed.status).toBe(200);
   const shortened = { leaseSeconds: 1 };
   await requests.post(`/v1/executions/${lost?.executionId}/renew`, shortened);
   const rest = await requests.post("/v1/executions", { ...WORKER, max: 10, wait: 5 });
   const ids = rest.body.executions.map(({ callId }: { callId: string }) => callId);
-  expect([...ids, kept?.callId, lost?.callId].toSorted()).toEqual(["a", "b", "c", "d"]);
+  expect([...ids, survivor?.callId, lost?.callId].toSorted()).toEqual(["a", "b", "c", "d"]);
   const done = { status: "succeeded", output: "sent" };
-  const reported = await requests.post(`/v1/executions/${kept?.executionId}/result`, done);
+  const reported = await requests.post(`/v1/executions/${survivor?.executionId}/result`, done);
   expect(reported).toEqual({ status: 200, body: { recorded: true, status: "succeeded" } });
   const ended = await requests.get(`/v1/results/${lost?.decisionId}?wait=60`);
   expect(ended.body.status).toBe("unknown");

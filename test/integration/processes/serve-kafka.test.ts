@@ -68,18 +68,18 @@ describe.skipIf(!kafka.available)("two HTTP servers of one gate", () => {
     expect(ids.toSorted()).toEqual(names.toSorted());
 
     // Either server may be asked about a claim of the other.
-    const [kept, given, lost, ...rest] = claimed.flat();
+    const [renewed, returned, lost, ...rest] = claimed.flat();
     const path = (one: Claimed | undefined) => `/v1/executions/${one?.executionId}`;
     for (const { requests } of [first, second]) {
-      expect((await requests.post(`${path(kept)}/renew`, {})).status).toBe(200);
+      expect((await requests.post(`${path(renewed)}/renew`, {})).status).toBe(200);
     }
-    await first.requests.post(`${path(given)}/release`, {});
-    expect(await claim(second)).toMatchObject([{ callId: given?.callId }]);
+    await first.requests.post(`${path(returned)}/release`, {});
+    expect(await claim(second)).toMatchObject([{ callId: returned?.callId }]);
     await second.requests.post(`${path(lost)}/renew`, { leaseSeconds: 1 });
     await second.server.stop("SIGKILL");
     const ended = await first.requests.get(`/v1/results/${lost?.decisionId}?wait=60`);
     expect(ended.body.status).toBe("unknown");
-    for (const one of [kept, ...rest]) {
+    for (const one of [renewed, ...rest]) {
       const report = { status: "succeeded", output: "sent" };
       expect(await first.requests.post(`${path(one)}/result`, report)).toEqual({
         status: 200,
