@@ -6,7 +6,7 @@ import { createProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { AccessTokens } from "../adapters/tokens/access-tokens.ts";
 import { makeFirstToken } from "../adapters/tokens/first-token.ts";
-import { IssuerTokens } from "../adapters/tokens/issuer-tokens.ts";
+import type { IssuerSettings, IssuerTokens } from "../adapters/tokens/issuer-tokens.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import {
   EXIT_ENVIRONMENT,
@@ -77,7 +77,7 @@ export async function runServe(
     webhooks = await startWebhooks(served, source, config, { metrics, fail });
     const tokens = join(directory, TOKENS_DIRECTORY);
     const firstToken = firstTokenFile(directory, tokens);
-    const access = accessOf(address, config, new AccessTokens(tokens));
+    const access = await accessOf(address, config, new AccessTokens(tokens));
     const app = createServeApp({
       ...{ served, access, metrics, ending: stop.signal },
       publicUrl: config.serve.publicUrl ?? null,
@@ -121,17 +121,22 @@ function parseAddress(text: string): ListenAddress {
   throw usageError(`--listen ${text}: write host and port, as 127.0.0.1:8181`);
 }
 
-function accessOf(
+async function accessOf(
   { host }: ListenAddress,
   { serve }: Config,
   tokens: AccessTokens,
-): AuthenticatorParts {
+): Promise<AuthenticatorParts> {
   return {
     ...{ tokens, clock: systemClock },
-    issuer: serve.jwt === undefined ? null : new IssuerTokens(serve.jwt),
+    issuer: serve.jwt === undefined ? null : await openIssuer(serve.jwt),
     isOpen: isLoopback(host) && !serve.requireToken,
     isOwnHost: ownHosts(serve.hosts),
   };
+}
+
+async function openIssuer(settings: IssuerSettings): Promise<IssuerTokens> {
+  const { IssuerTokens } = await import("../adapters/tokens/issuer-tokens.ts");
+  return new IssuerTokens(settings);
 }
 
 function firstTokenFile(directory: string, tokens: string): string | null {

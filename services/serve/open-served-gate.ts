@@ -11,7 +11,6 @@ import { type GatePolicy, openPolicy, withSecret } from "../gate/gate-policy.ts"
 import { linkToEmbedded } from "../library/embedded-link.ts";
 import { openEmbedded } from "../library/open-embedded.ts";
 import { TIMEOUT_MS } from "../library/time-limit.ts";
-import { openCluster } from "../process/open-cluster.ts";
 import { hasSecrets, openSecrets } from "../process/open-secrets.ts";
 import type { Logger } from "../runtime/ports.ts";
 import type { ServedGate } from "./served-gate.ts";
@@ -56,6 +55,8 @@ async function openHere(
 async function openOnKafka(config: Config, logger: Logger): Promise<OpenedGate> {
   const store = hasSecrets(config) ? openSecrets(config, systemClock.nowMs()).store : null;
   const secrets = store?.byKeyId ?? new Map<string, Uint8Array>();
+  // A server with a data directory starts without the clients of Kafka.
+  const { openCluster } = await import("../process/open-cluster.ts");
   const cluster = await openCluster(config, secrets, logger);
   const { log, codec } = cluster;
   const link = linkToRemote({

@@ -1,5 +1,5 @@
 import type { Config } from "../adapters/config/config-schema.ts";
-import { type Notifier, type NotifierParts, startNotifier } from "../notify/notifier.ts";
+import type { Notifier, NotifierParts } from "../notify/notifier.ts";
 import { notifyDirectoryOf } from "../process/directory/notify-directory.ts";
 import { environmentError } from "../process/exit-error.ts";
 import { isFileError } from "../process/text-files.ts";
@@ -23,6 +23,7 @@ export async function startWebhooks(
     logger.info("webhooks are sent by `callgate notify run`, not by this server");
     return null;
   }
+  const { startNotifier } = await import("../notify/notifier.ts");
   const directory = notifyDirectoryOf(config, source.dataDir);
   const { log, codec } = link;
   try {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,8 +26,20 @@ CLOSED_LIST_MAX = 10
 """A longer list of words, such as the reason codes, may grow, and no client must fail over that."""
 CHECKED_THERE = {"minLength", "maxLength", "minimum", "maximum", "examples", "example"}
 """The server checks these, and says what is wrong."""
-LEFT_OUT = {"Problem"}
-"""`CallgateError` stands for it."""
+USED = [
+    "Decision",
+    "Proposal",
+    "Report",
+    "ReportOutcome",
+    "StoredResult",
+    "PendingCalls",
+    "ShownApproval",
+    "RulingOutcome",
+    "Executions",
+    "Lease",
+]
+"""What this client sends and reads; what they refer to comes with them."""
+REFERENCE = re.compile(r'"#/components/schemas/(\w+)"')
 OPTIONS = [
     "--input-file-type=openapi",
     "--output-model-type=pydantic_v2.BaseModel",
@@ -83,10 +96,19 @@ def merge(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": sorted(required)}
 
 
+def closure(components: dict[str, Any]) -> dict[str, Any]:
+    """The used schemas and those that they refer to, in the order of the document."""
+    wanted, ahead = set(USED), list(USED)
+    while ahead:
+        new = set(REFERENCE.findall(json.dumps(components[ahead.pop()]))) - wanted
+        wanted |= new
+        ahead.extend(new)
+    return {name: components[name] for name in components if name in wanted}
+
+
 def generate(document: dict[str, Any]) -> str:
     components = document["components"]["schemas"]
-    wanted = {name: schema for name, schema in components.items() if name not in LEFT_OUT}
-    schemas = simplify(wanted)
+    schemas = simplify(closure(components))
     empty = {"openapi": "3.1.0", "info": {"title": "Callgate", "version": "1"}, "paths": {}}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "openapi.json", Path(folder) / "models.py"

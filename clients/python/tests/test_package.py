@@ -10,6 +10,7 @@ import sys
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -82,7 +83,9 @@ def test_the_code_of_the_guide_can_be_read_and_its_beginning_runs(
     for block in blocks:
         ast.parse(block)
     program = blocks[0].replace("http://127.0.0.1:8181", server.url).replace("chat-42", conversation)
-    exec(compile(program, "docs/python.md", "exec"), {})
+    names: dict[str, Any] = {}
+    exec(compile(program, "docs/python.md", "exec"), names)
+    names["gate"].close()
     assert capsys.readouterr().out == "{'receipt': 'order 7: 100.00'}\n"
 
 

@@ -76,7 +76,7 @@ function serveOn(served: ServedGate, directory: string, options: KitOptions): Se
   const tokens = join(directory, "tokens");
   const { isOpen = true, issuer = null, perSecond = 1_000_000, corsOrigins = [] } = options;
   const app = createServeApp({
-    ...{ served, metrics, corsOrigins, ending: ending.signal },
+    ...{ served, metrics, corsOrigins, ending: ending.signal, publicUrl: null },
     access: {
       ...{ tokens: new AccessTokens(tokens), clock: systemClock, isOpen, issuer },
       isOwnHost: ownHosts([]),

@@ -189,15 +189,19 @@ class Callgate:
         self,
         *,
         after: str | None = None,
+        from_start: bool = False,
         types: Sequence[str] = (),
         conversation_id: str | None = None,
         tenant_id: str | None = None,
     ) -> Iterator[GateEvent]:
-        """Follows what the gate decides, from `after` on (the `id` of an event), without an end.
+        """Follows what the gate decides, without an end: from now on, or from an earlier point.
 
-        A broken connection is opened again, and goes on behind the last event.
+        That is behind the event whose `id` is `after`, or `from_start` the beginning of the journal.
+        A broken connection is opened again, and goes on behind the last event. An event of the type
+        `gap` says that the journal no longer has what lay between.
         """
-        return read_events(self._http, EventFilter(after, tuple(types), conversation_id, tenant_id))
+        wanted = EventFilter(after, from_start, tuple(types), conversation_id, tenant_id)
+        return read_events(self._http, wanted)
 
     def serve_tools(self, tools: Mapping[str, Callable[..., Any]], **options: Any) -> None:
         """Runs allowed calls of these tools until SIGTERM or SIGINT: see `ServeOptions`."""

@@ -22,13 +22,15 @@ IDLE_MAX = 90.0
 @dataclass(frozen=True)
 class EventFilter:
     after: str | None
+    from_start: bool
     types: tuple[str, ...]
     conversation_id: str | None
     tenant_id: str | None
 
     def query(self) -> dict[str, str]:
         members = {
-            "types": ",".join(self.types) or None,
+            "from": "start" if self.from_start else None,
+            "type": ",".join(self.types) or None,
             "conversationId": self.conversation_id,
             "tenantId": self.tenant_id,
         }

@@ -218,42 +218,6 @@ class EarlierCall(BaseModel):
     """
 
 
-class Further(BaseModel):
-    """
-    also allows further calls of the tool under the same rule
-    """
-
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    calls: int | Literal["any"] | None = None
-    until_ms: Annotated[int | None, Field(alias="untilMs")] = None
-
-
-class Approval(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    reason: str | None = None
-    further: Further | None = None
-    """
-    also allows further calls of the tool under the same rule
-    """
-
-
-class Verdict(BaseModel):
-    model_config = ConfigDict(
-        extra="allow",
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
-    reason: str | None = None
-
-
 class RulingOutcome(BaseModel):
     model_config = ConfigDict(
         extra="allow",
@@ -262,6 +226,54 @@ class RulingOutcome(BaseModel):
     )
     taken: bool
     why: str | None = None
+
+
+class Execution(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    execution_id: Annotated[str, Field(alias="executionId")]
+    decision_id: Annotated[str, Field(alias="decisionId")]
+    call_id: Annotated[str, Field(alias="callId")]
+    conversation_id: Annotated[str, Field(alias="conversationId")]
+    tenant_id: Annotated[str, Field(alias="tenantId")]
+    tool: str
+    is_read: Annotated[bool, Field(alias="isRead")]
+    arguments: dict[str, Any]
+    idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
+    """
+    send it to what the tool calls: retries have the same one
+    """
+
+    not_after: Annotated[float, Field(alias="notAfter")]
+    """
+    do not begin the call later (Unix time in ms)
+    """
+
+    time_limit_ms: Annotated[float, Field(alias="timeLimitMs")]
+    """
+    stop waiting for the tool after this time
+    """
+
+    lease_expires_at: Annotated[float, Field(alias="leaseExpiresAt")]
+    """
+    Unix time in ms
+    """
+
+
+class Lease(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    execution_id: Annotated[str, Field(alias="executionId")]
+    lease_expires_at: Annotated[float, Field(alias="leaseExpiresAt")]
+    """
+    Unix time in ms
+    """
 
 
 class AllowedDecision(BaseModel):
@@ -491,6 +503,15 @@ class PendingCall(BaseModel):
 
     approved_by: Annotated[list[str], Field(alias="approvedBy")]
     further: FurtherCalls
+
+
+class Executions(BaseModel):
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+    executions: list[Execution]
 
 
 class RefusedDecision(BaseModel):

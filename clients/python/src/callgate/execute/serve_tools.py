@@ -10,6 +10,7 @@ SERVE-4 after a stop nothing begins; what was claimed and not begun is handed ba
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -29,20 +30,23 @@ from ..guard.run_coroutine import run_coroutine
 from ..guard.run_function import run_function
 from ..http_answer import says_nothing
 from ..http_request import HttpRequest
+from ..models import Execution, Executions
 from ..proposal import build_report
 from . import executions
-from .executions import Execution
 from .tools import Tool, read_tools
 
 Send = Callable[[HttpRequest[Any]], Any]
 RunAsync = Callable[[Coroutine[Any, Any, runs.Execution]], runs.Execution]
+
+logger = logging.getLogger("callgate")
 
 RENEWS_PER_LEASE = 3
 DELAY_MAX = 5.0
 
 
 def _worker_name() -> str:
-    return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    host = "".join(one for one in socket.gethostname() if one.isprintable())
+    return f"{host[:32]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class ServeOptions:
     """How many calls run at the same time."""
     wait: float = 5.0
     """Seconds that a question for calls may wait; a stop takes so long, too."""
-    lease_seconds: float = 30.0
+    lease_seconds: int = 30
     """After so long without a renewal the server gives a call up."""
     shutdown_seconds: float = 30.0
     """How long calls that run may take after a stop; then they are reported as unknown."""
@@ -62,10 +66,8 @@ class ServeOptions:
 
     def check(self) -> None:
         """Raises `CallgateError` `invalid_input`."""
-        if self.max_calls < 1 or self.lease_seconds <= 0 or self.wait < 0:
-            raise invalid_input(
-                "`max_calls` must be at least 1, `lease_seconds` above 0, `wait` at least 0"
-            )
+        if self.max_calls < 1 or self.lease_seconds < 1 or self.wait < 0:
+            raise invalid_input("`max_calls` and `lease_seconds` must be at least 1, `wait` at least 0")
 
 
 def serve_tools(
@@ -177,7 +179,7 @@ class _Worker:
         request = executions.claim(
             options.worker, list(self._tools), free, options.wait, options.lease_seconds
         )
-        answer: executions.Executions = self._send(request)
+        answer: Executions = self._send(request)
         return answer.executions
 
     def _wait_for_room(self) -> int:
@@ -238,6 +240,7 @@ class _Worker:
                 return
             except CallgateError as error:
                 if not says_nothing(error):
+                    _log_untaken(execution_id, error)
                     return
             self._ended.wait(DELAY_MAX)
 
@@ -276,6 +279,12 @@ class _Worker:
             self._send(request)
         except CallgateError:
             return
+
+
+def _log_untaken(execution_id: str, error: CallgateError) -> None:
+    """A late report counts; of any other the server says why it does not."""
+    if error.code != "late_result_recorded":
+        logger.error("the result of %s was not taken: %s", execution_id, error)
 
 
 def _handler_call(execution: Execution) -> HandlerCall:
