@@ -70,9 +70,8 @@ export type ExecutionsParts = {
 export class Executions {
   readonly #parts: ExecutionsParts;
   readonly #openMax: number;
-  #open: OpenExecutions;
+  readonly #open: OpenExecutions;
   #starting: Promise<void> | undefined;
-  #stops: readonly (() => void)[] = [];
   /** Tools that workers have named: their writes run in order. */
   readonly #tools = new RecentMap<true>(TOOLS_MAX);
   /** Decisions that are being claimed here. */
@@ -161,26 +160,37 @@ export class Executions {
   async #start(): Promise<void> {
     const { tail, served, ending } = this.#parts;
     await tail.follow();
-    const open = new OpenExecutions(this.#openMax);
     const sinceMs = served.clock.nowMs() - LOOK_BACK_MS;
+    const offsets = new Map<number, number>();
+    for (let partition = 0; partition < tail.partitions; partition += 1) {
+      offsets.set(partition, await tail.offsetAt(partition, sinceMs));
+    }
+    await this.#read(this.#open, offsets);
+    this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    ending.addEventListener("abort", () => clearInterval(this.#sweeping), { once: true });
+  }
+
+  /**
+   * Reads the journal into the calls from these offsets, by partition, and follows it from then on.
+   *
+   * @returns a function that ends that.
+   */
+  async #read(open: OpenExecutions, offsets: ReadonlyMap<number, number>): Promise<() => void> {
     const stops: (() => void)[] = [];
+    const stop = (): void => {
+      for (const one of stops) one();
+    };
     try {
-      for (let partition = 0; partition < tail.partitions; partition += 1) {
-        const offset = await tail.offsetAt(partition, sinceMs);
+      for (const [partition, offset] of offsets) {
         const learn = (records: readonly CommittedRecord[]) =>
           this.#learn(open, records, partition);
-        stops.push(await readOn(tail, { partition, offset }, learn));
+        stops.push(await readOn(this.#parts.tail, { partition, offset }, learn));
       }
+      return stop;
     } catch (error) {
-      for (const stop of stops) stop();
+      stop();
       throw error;
     }
-    for (const stop of this.#stops) stop();
-    this.#stops = stops;
-    this.#open = open;
-    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
-    ending.addEventListener("abort", () => clearInterval(this.#sweeping), { once: true });
-    this.#workers.wake(open);
   }
 
   #learn(open: OpenExecutions, records: readonly CommittedRecord[], partition: number): void {
@@ -203,7 +213,7 @@ export class Executions {
         left -= 1;
       }
     }
-    calls.sort((a, b) => a.order - b.order);
+    calls.sort((a, b) => a.allowedMs - b.allowedMs || a.position.offset - b.position.offset);
     const chosen = calls.slice(0, max);
     for (const { decisionId } of chosen) this.#claiming.add(decisionId);
     return chosen;
@@ -283,7 +293,7 @@ export class Executions {
         if (nowMs > call.notAfterMs) this.#endLate(call);
       }
     }
-    if (this.#open.isIncomplete && this.#open.size < this.#openMax / 2) this.#readAgain();
+    if (this.#open.leftOut.size > 0 && this.#open.size <= this.#openMax / 2) this.#readAgain();
     // What an earlier call held up may have become free by its time.
     this.#workers.wake(this.#open);
   }
@@ -312,7 +322,13 @@ export class Executions {
   #readAgain(): void {
     if (this.#isReading) return;
     this.#isReading = true;
-    this.#start()
+    const others = new OpenExecutions(this.#openMax);
+    this.#read(others, new Map(this.#open.leftOut))
+      .then((stop) => {
+        stop();
+        this.#open.adopt(others);
+        this.#workers.wake(this.#open);
+      })
       .catch((error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
         this.#parts.served.logger.warn("open calls could not be read again", { message });

@@ -146,7 +146,7 @@ function lateReport(outcome: ReportOutcome, { decisionId }: ExecutionName): Prob
       code: "late_result_recorded",
       detail: `the lease was over before the report came; it is recorded, and settles the call: ${outcome.status}`,
       at: "executionId",
-      remedy: "Do not send it again. Renew leases in time: the agent was told `unknown` meanwhile",
+      remedy: "Do not send it again. Renew leases in time: until now the outcome was `unknown`",
     });
   }
   return new Problem({

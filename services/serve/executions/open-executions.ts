@@ -3,7 +3,8 @@
  *
  * OPEN-EXECUTIONS-1 the journal alone determines who holds a call, so all servers agree.
  * OPEN-EXECUTIONS-2 a call that somebody else than a worker began is not contained.
- * OPEN-EXECUTIONS-3 memory is bounded: beyond the limit new calls are left out, and `isIncomplete`.
+ * OPEN-EXECUTIONS-3 memory is bounded: beyond the limit new calls are left out, and `leftOut` says
+ *   from where the journal must be read again for them.
  */
 import { stepName } from "../../client/calls/run-call.ts";
 import type { JournalPosition } from "../../client/journal/search-journal.ts";
@@ -24,8 +25,8 @@ export type OpenExecution = {
   readonly position: JournalPosition;
   readonly notAfterMs: number;
   readonly timeLimitMs: number;
-  /** Ascending in the order of the journal. */
-  readonly order: number;
+  /** Gate time of the decision. */
+  readonly allowedMs: number;
   /** Null: nobody has begun the call. */
   readonly claim: HeldClaim | null;
 };
@@ -42,15 +43,15 @@ const MS_PER_SECOND = 1_000;
 
 export class OpenExecutions {
   readonly #max: number;
-  /** By decision id, in the order of the journal within a partition. */
+  /** By decision id. */
   readonly #calls = new Map<string, OpenExecution>();
   /** Calls without a claim, or with one that was given back, by tool. */
   readonly #free = new Map<string, Map<string, OpenExecution>>();
   readonly #claimed = new Map<string, OpenExecution>();
-  /** Writes by conversation, in the order of the journal. */
+  /** Writes by conversation. */
   readonly #writes = new Map<string, Map<string, OpenExecution>>();
-  #order = 0;
-  #isIncomplete = false;
+  /** Offset of the first call that was left out, by partition. */
+  readonly #leftOut = new Map<number, number>();
 
   constructor(max: number) {
     this.#max = max;
@@ -60,9 +61,9 @@ export class OpenExecutions {
     return this.#calls.size;
   }
 
-  /** Calls were left out. */
-  get isIncomplete(): boolean {
-    return this.#isIncomplete;
+  /** Offset of the first call that was left out, by partition; empty: none was. */
+  get leftOut(): ReadonlyMap<number, number> {
+    return this.#leftOut;
   }
 
   get(decisionId: string): OpenExecution | undefined {
@@ -79,7 +80,7 @@ export class OpenExecutions {
     return this.#claimed.values();
   }
 
-  /** Calls of the tool that nobody holds, in the order of the journal. */
+  /** Calls of the tool that nobody holds. */
   free(tool: string): Iterable<OpenExecution> {
     return this.#free.get(tool)?.values() ?? [];
   }
@@ -93,7 +94,7 @@ export class OpenExecutions {
   isBlocked(call: OpenExecution, isOurs: (tool: string) => boolean, nowMs: number): boolean {
     if (call.isRead) return false;
     for (const earlier of this.#writes.get(keyOf(call))?.values() ?? []) {
-      if (earlier.order >= call.order) return false;
+      if (earlier.position.offset >= call.position.offset) continue;
       if (call.step !== null && call.step === earlier.step) continue;
       if (isHeld(earlier)) return true;
       if (isOurs(earlier.tool) && nowMs <= earlier.notAfterMs) return true;
@@ -135,19 +136,37 @@ export class OpenExecutions {
     removeFrom(this.#writes, keyOf(call), decisionId);
   }
 
+  /**
+   * Takes over the calls that were left out here, and that are contained in the other, which has read
+   * the journal from `leftOut` to the same record as this.
+   */
+  adopt(other: OpenExecutions): void {
+    this.#leftOut.clear();
+    for (const call of other.#calls.values()) {
+      if (this.#calls.has(call.decisionId)) continue;
+      if (this.#calls.size < this.#max) this.#put(call);
+      else this.#leaveOut(call.position);
+    }
+    for (const [partition, offset] of other.#leftOut) this.#leaveOut({ partition, offset });
+  }
+
+  #leaveOut({ partition, offset }: JournalPosition): void {
+    const first = this.#leftOut.get(partition);
+    if (first === undefined || offset < first) this.#leftOut.set(partition, offset);
+  }
+
   #allowed(event: CallAllowed, position: JournalPosition): void {
     if (this.#calls.size >= this.#max) {
-      this.#isIncomplete = true;
+      this.#leaveOut(position);
       return;
     }
     const { decisionId, tenantId, conversationId, notAfterMs, timeLimitMs } = event;
     const { tool, turn, step } = event.call;
-    this.#order += 1;
     this.#put({
       ...{ decisionId, tenantId, conversationId, tool, notAfterMs, timeLimitMs, position },
       isRead: event.policy.isRead,
       step: stepName(turn, step),
-      order: this.#order,
+      allowedMs: event.times.atMs,
       claim: null,
     });
   }

@@ -28,7 +28,7 @@ export function newClaimId(): string {
 }
 
 export function claimText({ id, after, leaseSeconds, worker }: WorkerClaim): string {
-  return `${WORKER}${id}:${after ?? ""}:${leaseSeconds}:${worker}`;
+  return `${WORKER}${id}:${after ?? ""}:${Math.ceil(leaseSeconds)}:${worker}`;
 }
 
 /** Null: the text names no claim of a worker. */

@@ -1,6 +1,6 @@
 /** The sockets of the server: where it listens, how long a request may take, and an orderly end. */
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { isIP } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { ServeApp } from "../serve-env.ts";
@@ -22,6 +22,10 @@ const LIMITS: ConnectionLimits = {
 };
 const HEADER_BYTES_MAX = 16 * 1024;
 const CONNECTIONS_MAX = 10_000;
+/** How often connections that became idle are closed while the server ends. */
+const IDLE_EVERY_MS = 20;
+/** How long a connection may stay without a request while the server ends. */
+const SILENT_MS = 500;
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
@@ -47,6 +51,7 @@ export async function listen(
     },
     (request, response) => void answer(request, response),
   );
+  const silent = silentConnections(server);
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
   server.maxConnections = CONNECTIONS_MAX;
@@ -61,19 +66,42 @@ export async function listen(
   return {
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`,
     port: actual,
-    close: (timeMs) => closeServer(server, timeMs),
+    close: (timeMs) => closeServer(server, silent, timeMs),
   };
 }
 
-function closeServer(server: Server, timeMs: number): Promise<boolean> {
+/** Connections that have sent no request yet, which Node does not count as idle. */
+function silentConnections(server: Server): ReadonlySet<Socket> {
+  const silent = new Set<Socket>();
+  server.on("connection", (socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
+  server.on("request", ({ socket }) => silent.delete(socket));
+  return silent;
+}
+
+function closeServer(
+  server: Server,
+  silent: ReadonlySet<Socket>,
+  timeMs: number,
+): Promise<boolean> {
   return new Promise((resolve) => {
     let isLate = false;
+    // A request may be on its way.
+    const unused = setTimeout(() => {
+      for (const socket of silent) socket.destroy();
+    }, SILENT_MS);
     const late = setTimeout(() => {
       isLate = true;
       server.closeAllConnections();
     }, timeMs);
+    // A connection whose last request has been answered would stay open until its client closes it.
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_EVERY_MS);
     server.close(() => {
       clearTimeout(late);
+      clearTimeout(unused);
+      clearInterval(idle);
       resolve(!isLate);
     });
     server.closeIdleConnections();

@@ -131,4 +131,4 @@ export const shownEventSchema = z
     shownVerdictSchema,
     shownOrderSchema,
   ])
-  .openapi("Event");
+  .openapi("GateEvent");

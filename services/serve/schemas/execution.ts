@@ -12,7 +12,7 @@ const END_STATUSES = RESULT_STATUSES.filter((status) => status !== "started");
 
 const leaseSeconds = () =>
   z
-    .int()
+    .number()
     .min(1)
     .max(LEASE_SECONDS_MAX)
     .openapi({ description: "without a renewal within this time, the call becomes `unknown`" });
@@ -43,7 +43,7 @@ export const claimSchema = z
       .openapi({ description: "how many seconds to wait for the first call" }),
     leaseSeconds: leaseSeconds().default(LEASE_SECONDS),
   })
-  .openapi("ExecutionClaim");
+  .openapi("ClaimRequest");
 
 const executionSchema = z
   .object({

@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { CallgateError } from "../../../services/client/api/callgate-error.ts";
+import { Executions } from "../../../services/serve/executions/executions.ts";
+import { JournalTail } from "../../../services/serve/journal/journal-tail.ts";
 import { type OpenServeApp, openServeApp } from "../../support/serve/open-serve-app.ts";
 
 const POLICY = {
@@ -212,4 +215,64 @@ test("unknown executions, and bodies that are wrong, are refused with what to do
   expect(await serve.post(`/v1/executions/${executionId}/result`, start)).toMatchObject({
     status: 400,
   });
+});
+
+test("a claim that got no answer is given back, and the next worker gets the call", async () => {
+  const serve = await openServeApp(POLICY);
+  await propose(serve, "a");
+  const { client } = serve.kit.served;
+  const claimOnce = client.claim.bind(client);
+  // The claim is in the journal, and its answer is lost.
+  client.claim = async (...args) => {
+    client.claim = claimOnce;
+    await claimOnce(...args);
+    throw new CallgateError("timeout", "no answer");
+  };
+  expect(await serve.post("/v1/executions", WORKER)).toMatchObject({ status: 503 });
+  expect(await claim(serve, { worker: "w-2", wait: 30 })).toMatchObject([{ callId: "a" }]);
+});
+
+test("the time limit of a call ends its lease, however often it is renewed", async () => {
+  const limited = { ...POLICY.tool_schemas.send_email, time_limit_ms: 1_000 };
+  const serve = await openServeApp({ tool_schemas: { send_email: limited } });
+  await propose(serve, "a");
+  const [{ executionId, leaseExpiresAt }] = await claim(serve, { leaseSeconds: 3_600 });
+  expect(leaseExpiresAt - Date.now()).toBeLessThan(10_000);
+  const { body } = await serve.post(`/v1/executions/${executionId}/renew`, {});
+  expect(body.leaseExpiresAt).toBe(leaseExpiresAt);
+});
+
+test("a call that is given back and not claimed in time is not executed", async () => {
+  const late = { ...POLICY.tool_schemas.send_email, start_within_ms: 1_000 };
+  const serve = await openServeApp({ tool_schemas: { send_email: late } });
+  const decisionId = await propose(serve, "a");
+  const [{ executionId }] = await claim(serve);
+  await serve.post(`/v1/executions/${executionId}/release`, {});
+  const { body } = await serve.get(`/v1/results/${decisionId}?wait=30`);
+  expect(body).toMatchObject({ status: "not_executed", error: null });
+  expect(await claim(serve)).toEqual([]);
+});
+
+test("calls beyond the bound of the queue are handed out when there is room", async () => {
+  const serve = await openServeApp(POLICY);
+  const { served } = serve.kit;
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const tail = new JournalTail(served.link);
+  const executions = new Executions({ served, tail, ending: ending.signal, openMax: 4 });
+  const names = Array.from({ length: 10 }, (_, at) => `c${at}`);
+  for (const name of names) await propose(serve, name, { conversationId: name });
+  const anybody = {
+    ...{ name: "w", roles: new Set(["execute"] as const), tenantId: null, agentId: null },
+    ...{ conversationId: null, platform: false, tokenId: null },
+  };
+  const request = { ...WORKER, max: 1, wait: 30, leaseSeconds: 60 };
+  const claimed: string[] = [];
+  while (claimed.length < names.length) {
+    const [one] = await executions.claim(anybody, request, ending.signal);
+    if (one === undefined) break;
+    claimed.push(one.callId);
+    await served.client.report(one.decisionId, { status: "succeeded" });
+  }
+  expect(claimed.toSorted()).toEqual(names);
 });

@@ -45,3 +45,27 @@ test("closes a connection that sends its body byte by byte", async () => {
   expect(isClosed).toBe(true);
   expect(connection.statuses()).toEqual([408]);
 });
+
+test("the end of the server waits for no connection without a request in flight", async () => {
+  let begun = 0;
+  let goOn: () => void = () => undefined;
+  const app = new Hono();
+  app.get("/", async (c) => {
+    begun += 1;
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    return c.text("answered");
+  });
+  const server = await listen(app, { host: "127.0.0.1", port: 0 });
+  const silent = new RawConnection(server.url);
+  const asking = new RawConnection(server.url);
+  await asking.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await expect.poll(() => begun).toBe(1);
+  const closing = server.close(30_000);
+  await silent.closed;
+  goOn();
+  expect(await closing).toBe(true);
+  await asking.closed;
+  expect(asking.statuses()).toEqual([200]);
+});
