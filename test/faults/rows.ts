@@ -7,6 +7,7 @@ import { diskFull } from "./rows/embedded.ts";
 import { gateKilled, gatePaused, gatesComeAndGo } from "./rows/gates.ts";
 import { idle } from "./rows/idle.ts";
 import { deadProducer, poison, readAgain } from "./rows/inputs.ts";
+import { serverKilled } from "./rows/servers.ts";
 import { redisStruck, registryDown } from "./rows/stores.ts";
 import { answersDelayed, commitUnanswered } from "./rows/wire.ts";
 
@@ -30,4 +31,5 @@ export const ROWS: readonly Row[] = [
   backlog,
   retriedAtOnce,
   diskFull,
+  serverKilled,
 ];

@@ -19,6 +19,8 @@ export type ServeOptions = {
   /** Further options of the command. */
   readonly args?: readonly string[];
   readonly listen?: string;
+  /** The gate is in the process, also where `args` name a configuration. */
+  readonly embedded?: boolean;
 };
 
 /** A directory with the policy and the data of a server. */
@@ -54,12 +56,13 @@ export class ServeProcess {
     directory,
     args = [],
     listen,
+    embedded = !args.includes("--config"),
   }: ServeOptions): Promise<ServeProcess> {
     const where = directory ?? makeServeDirectory(policy);
     const at = ["--listen", listen ?? "127.0.0.1:0"];
-    const source = args.includes("--config")
-      ? []
-      : ["--policy", join(where, "policy.yaml"), "--data-dir", join(where, "data")];
+    const source = embedded
+      ? ["--policy", join(where, "policy.yaml"), "--data-dir", join(where, "data")]
+      : [];
     const child = startCallgate(["serve", ...source, ...at, ...args], { cwd: where });
     child.stdin?.end();
     let stdout = "";
