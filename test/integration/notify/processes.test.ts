@@ -26,6 +26,14 @@ async function hold(gate: Callgate, at: number): Promise<string> {
   return (await gate.propose(call)).approvalId ?? expect.unreachable("the call is not held");
 }
 
+/** Waits for a condition; a process that ended by itself never meets it. */
+async function whileRunning(notify: RunningProcess, isMet: () => boolean): Promise<void> {
+  await until(() => {
+    if (notify.child.exitCode === null) return isMet();
+    throw new Error(`it ended: ${JSON.stringify(notify.lines)} ${notify.stderr}`);
+  });
+}
+
 describe("a notifier that is killed again and again while it delivers", () => {
   test("delivers every event at least once, under the same id", async () => {
     const dataDir = makeDirectory();
@@ -41,18 +49,20 @@ describe("a notifier that is killed again and again while it delivers", () => {
       }
     };
     let notify = startNotify(dataDir, receiver);
-    await until(() => receiver.requests.length > 0);
     const holding = holdAll();
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const before = receiver.requests.length;
-      await until(() => receiver.requests.length >= before + 3);
+      // At the beginning of deliveries, and later in the middle of them.
+      const enough = receiver.requests.length + 3 + 2 * kill;
+      const hasEnough = () =>
+        receiver.requests.length >= enough || new Set(receiver.ids).size === CALLS;
+      await whileRunning(notify, hasEnough);
       notify.child.kill("SIGKILL");
       await notify.ended;
       notify = startNotify(dataDir, receiver);
     }
     await holding;
     const expected = approvalIds.map((id) => `held-${id}`).toSorted();
-    await until(() => new Set(receiver.ids).size === CALLS);
+    await whileRunning(notify, () => new Set(receiver.ids).size === CALLS);
     expect([...new Set(receiver.ids)].toSorted()).toEqual(expected);
     // What was sent and not stored as delivered when the process was killed: few at a time.
     expect(receiver.requests.length).toBeLessThanOrEqual(CALLS + KILLS * 8);
