@@ -6,21 +6,23 @@
 import { trieGet } from "../../collections/trie.ts";
 import { mayBeRecent } from "../state/recent-calls.ts";
 import type { ConversationState, RecentCall } from "../state/state.ts";
-import { anyWriteSince } from "../state/writes.ts";
 import { hasChanged } from "./changed.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
 import { isBatch } from "./duplicate.ts";
 import type { ExplainedCall } from "./explain-row.ts";
+import { findFailureStreak, showStreakPause } from "./failure-streak.ts";
 import { overRate } from "./rate.ts";
+import { compileRetries, type Retries } from "./retry.ts";
 import { findStalls } from "./stalls.ts";
 
-export const loopsCheck = defineCheck("loops", {
+export const loopsCheck = defineCheck<Retries | null>("loops", {
   find: findLoops,
+  compile: compileRetries,
   row: { rule: () => "deduplication.loop_threshold", value: showEqualCalls },
 });
 
-function findLoops(call: CallContext): readonly Finding[] {
+function findLoops(call: CallContext, retries: Retries | null): readonly Finding[] {
   const findings: Finding[] = [];
   const frequency = tooFrequent(call);
   if (frequency !== null) findings.push(frequency);
@@ -29,7 +31,7 @@ function findLoops(call: CallContext): readonly Finding[] {
   const same = sameIn(call.state, call.actionKey);
   const repeat = loopRepeat(call, same);
   if (repeat !== null) findings.push(repeat);
-  const streak = failureStreak(call, same);
+  const streak = findFailureStreak(call, same, retries !== null);
   if (streak !== null) findings.push(streak);
   const round = findCycle(call, cycle);
   if (round !== null) findings.push(round);
@@ -133,28 +135,6 @@ function repeatFinding(call: CallContext, rule: string, times: number): Finding 
   });
 }
 
-/** The latest calls like this one failed with one error, and nothing was written since. */
-function failureStreak(call: CallContext, same: readonly RecentCall[]): Finding | null {
-  const latest = same[same.length - 1];
-  if (latest === undefined || latest.status !== "failed") return null;
-  const { failureSame, failureTransient } = call.policy.loops;
-  const need = latest.transient ? failureTransient : failureSame;
-  const streak = same.slice(-need);
-  if (streak.length < need || streak[0]?.turnIndex !== call.state.turn.index) return null;
-  if (!streak.every((entry) => entry.status === "failed" && entry.digest === latest.digest)) {
-    return null;
-  }
-  const dependent = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
-  if (anyWriteSince(call.state, dependent, latest.n)) return null;
-  return finding({
-    reason: "failure_streak",
-    rule: "loops.failure_streak",
-    disposition: "change_approach",
-    detail: `It failed ${need} times in the same way.`,
-    previous: call.priorCall ?? null,
-  });
-}
-
 function showEqualCalls({ state, unenforced, policy, tool }: ExplainedCall): string {
   const same = (state?.recentCalls ?? []).filter(
     ({ actionKey }) => actionKey === unenforced.arguments.actionKey,
@@ -162,5 +142,7 @@ function showEqualCalls({ state, unenforced, policy, tool }: ExplainedCall): str
   if (tool.polling !== null) return `polling, ${same.length} calls so far`;
   const { sameOutput } = policy.loops;
   const most = sameOutput === null ? "no limit" : `refused at ${sameOutput} with one output`;
-  return `${same.length} equal calls among the latest; ${most}`;
+  const failed = same.at(-1)?.status === "failed";
+  const pause = failed ? `; ${showStreakPause(policy.loops)}` : "";
+  return `${same.length} equal calls among the latest; ${most}${pause}`;
 }

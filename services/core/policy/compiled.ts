@@ -111,6 +111,10 @@ export interface LoopThresholds {
   readonly cycleRounds: number;
   readonly failureSame: number;
   readonly failureTransient: number;
+  /** The number of turns with equal failures, and nothing written since, at which a streak begins. */
+  readonly failureTurns: number;
+  /** How long the first try beyond a streak waits, and the longest that any waits. */
+  readonly failurePauseMs: { readonly min: number; readonly max: number };
   /** Different calls of one tool in a turn that have one output. */
   readonly noProgress: number;
   readonly rotation: { readonly calls: number; readonly keys: number };

@@ -96,6 +96,8 @@ export type PolicyDocument = {
     readonly failure_streak?: {
       readonly same?: number;
       readonly transient?: number;
+      readonly over_turns?: number;
+      readonly pause_ms?: readonly [number, number];
     };
     readonly failure_run?: {
       readonly same_tool?: number;

@@ -235,10 +235,11 @@ export const CHECK_REASONS = {
     isStrike: true,
     isFailure: true,
     modelText:
-      "This exact call has failed again and again with the same error. It will fail again: read the error, change what causes it, or tell the user what stands in the way.",
+      "This exact call has failed again and again with the same error. Trying again at once will not help: read the error, change what causes it, or tell the user what stands in the way.",
     cause:
-      "An identical call failed as often as `loops.failure_streak` allows, with one error, and nothing was written since.",
-    remedy: "Remove the cause of the error. Where failures should be tried again, write `retries`.",
+      "An identical call failed as often as `loops.failure_streak` allows, with one error, nothing was written since, and its pause is not over.",
+    remedy:
+      "Remove the cause of the error, or wait: after the pause the next try runs. Where failures should be tried again, write `retries`.",
   },
   failure_run: {
     row: "loops",

@@ -228,6 +228,19 @@ const TOP: readonly KeyRow[] = [
   ),
   row("loops.failure_streak.same", [2, 4], write, [...failing(2, "E1", "no"), T]),
   row("loops.failure_streak.transient", [2, 6], write, [...failing(2), T]),
+  row("loops.failure_streak.over_turns", [3, 9], write, [
+    ...[2, 3, 4].flatMap((next) => [...failing(1, "E1", "no"), turn(next)]),
+    T,
+  ]),
+  row(
+    "loops.failure_streak.pause_ms",
+    [
+      [9_000, 9_000],
+      [1_000, 1_000],
+    ],
+    write,
+    [...failing(3, "E1", "no"), after(5_000), T],
+  ),
   row("loops.failure_run.same_tool", [2, 9], write, [
     ...many(3, (n) => ({ tool: "t", args: { n }, fails: { message: "no", code: "E1" } })),
     T,

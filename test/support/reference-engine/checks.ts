@@ -26,7 +26,7 @@ import {
   type Start,
   writtenSince,
 } from "./history.ts";
-import { loopFindings } from "./loops.ts";
+import { loopFindings, pauseMs } from "./loops.ts";
 import { nearFindings } from "./near-findings.ts";
 
 /**
@@ -260,13 +260,16 @@ function duplicateFinding(question: Question): Finding | null {
 }
 
 /** A call that failed, where the policy says how often it may be retried. */
-function retryOf({ history, asked, atMs }: Question, priorCall: Call): Finding | null {
+function retryOf({ history, asked, atMs, policy }: Question, priorCall: Call): Finding | null {
   const retries = asked.tool.settings["duplicate"] as Retries | null;
   if (retries === null || priorCall.failure === null || priorCall.turn !== history.turns)
     return null;
   if (writtenSince(history, { ...asked, resources: null }, priorCall.order)) return null;
-  if (!mayRetry(retries, priorCall)) return duplicate("retry_exhausted", priorCall);
   const failures = failuresInARow(history, asked);
+  if (!mayRetry(retries, priorCall)) {
+    const isOver = atMs >= priorCall.failure.atMs + pauseMs(policy, failures - 1);
+    return isOver ? null : duplicate("retry_exhausted", priorCall);
+  }
   if (failures >= retries.maxAttempts) return duplicate("retry_exhausted", priorCall);
   const { min, max } = retries.backoffMs ?? { min: 0, max: 0 };
   let waitMs = min;

@@ -28,7 +28,7 @@ export function loopFindings(
   const findings: LoopFinding[] = [];
   if (tooFrequent(history, asked, atMs)) findings.push({ reason: "tool_frequency", cycle: null });
   if (repeats(history, asked, policy)) findings.push({ reason: "loop_repeat", cycle: null });
-  if (fails(history, asked, policy)) findings.push({ reason: "failure_streak", cycle: null });
+  if (fails(history, asked, policy, atMs)) findings.push({ reason: "failure_streak", cycle: null });
   const cycle = cycleOf(history, asked, policy);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
   return [
@@ -150,20 +150,30 @@ function lastRoundIsNew(recent: readonly Call[], period: number): boolean {
   );
 }
 
-function fails(history: History, asked: Asked, policy: CompiledPolicy): boolean {
-  const latestFirst = identical(history, asked, policy).filter(
-    (call) => call.turn === history.turns,
-  );
+/** Equal failures in a row, with nothing written since, until the pause of the streak is over. */
+function fails(history: History, asked: Asked, policy: CompiledPolicy, atMs: number): boolean {
+  const latestFirst = identical(history, asked, policy);
   const last = latestFirst[0];
   if (last?.status !== "failed") return false;
   if (writtenSince(history, { ...asked, resources: null }, last.order)) return false;
-  let streak = 0;
-  for (const call of latestFirst) {
-    if (call.status !== "failed" || call.error !== last.error) break;
-    streak += 1;
-  }
-  const { failureSame, failureTransient } = policy.loops;
-  return streak >= (last.transient ? failureTransient : failureSame);
+  const end = latestFirst.findIndex(
+    (call) => call.status !== "failed" || call.error !== last.error,
+  );
+  const streak = end < 0 ? latestFirst : latestFirst.slice(0, end);
+  const ofTurn = streak.filter((call) => call.turn === history.turns);
+  const { failureSame, failureTransient, failureTurns } = policy.loops;
+  const written = last.transient ? failureTransient : failureSame;
+  const need = Math.max(written, asked.tool.polling?.max_calls ?? 0);
+  const beyond = [new Set(streak.map((call) => call.turn)).size - failureTurns];
+  if (asked.tool.settings["loops"] === null) beyond.push(ofTurn.length - need);
+  return beyond.some((count) => count >= 0 && atMs < last.atMs + pauseMs(policy, count));
+}
+
+/** How long a try waits after a streak that is longer than allowed. */
+export function pauseMs({ loops }: CompiledPolicy, beyond: number): number {
+  let pause = loops.failurePauseMs.min;
+  for (let n = 0; n < beyond && pause < loops.failurePauseMs.max; n += 1) pause *= 2;
+  return Math.min(pause, loops.failurePauseMs.max);
 }
 
 function tooFrequent(history: History, asked: Asked, atMs: number): boolean {

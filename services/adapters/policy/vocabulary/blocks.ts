@@ -228,6 +228,14 @@ const loops = z.strictObject({
           count(1, LIMITS.recentCallsMax),
           "The same where the error is transient. Default 5.",
         ),
+        over_turns: key(
+          count(1, LIMITS.recentCallsMax),
+          "Turns in which it failed so, with nothing written since. Default 5.",
+        ),
+        pause_ms: key(
+          z.tuple([duration.ms, duration.ms]),
+          "How long the next try waits, [first, longest]; it doubles with each further failure. Default [60000, 300000].",
+        ),
       }),
       "How often an identical call may fail before it is refused.",
     ),

@@ -43,6 +43,8 @@ test("settings that the policy lacks are the preset's", () => {
     cycleRounds: 3,
     failureSame: 3,
     failureTransient: 5,
+    failureTurns: 5,
+    failurePauseMs: { min: 60_000, max: 300_000 },
     noProgress: 3,
     rotation: { calls: 24, keys: 8 },
     failureRun: { sameTool: 5, any: 8 },
