@@ -36,18 +36,40 @@ function completes(
   }
   const keys = new Set([call.actionKey]);
   for (let at = 1; at < period; at++) keys.add(back(recentCalls, at).actionKey);
-  if (keys.size < 2 || excused(call, recentCalls, period)) return null;
+  if (keys.size < 2 || isMoving(call, recentCalls, period)) return null;
   return [...keys];
 }
 
-/** A volatile tool whose last round gave new outputs watches something that changes. */
-function excused(call: CallContext, recentCalls: readonly RecentCall[], period: number): boolean {
-  if (!call.tool.volatile) return false;
-  for (let at = 1; at <= period; at++) {
-    const now = back(recentCalls, at).digest;
-    if (now === null || now === recentCalls[recentCalls.length - at - period]?.digest) return false;
+/**
+ * Whether the last round brought something new: an output other than all that earlier recent calls of its
+ * action gave. What a write answers counts only where each call of its tool is meant; else it is judged by what
+ * is read after it.
+ */
+function isMoving(call: CallContext, recentCalls: readonly RecentCall[], period: number): boolean {
+  for (let at = recentCalls.length - period; at < recentCalls.length; at++) {
+    if (isEvidence(call, recentCalls[at] as RecentCall) && isNewOutput(recentCalls, at))
+      return true;
   }
-  return true;
+  return false;
+}
+
+function isEvidence({ policy, tool }: CallContext, entry: RecentCall): boolean {
+  if (entry.isRead || !tool.changesMatter) return true;
+  const { repeatable, namesNoObject, commandsOf } = policy.tool(entry.tool);
+  return repeatable || namesNoObject || commandsOf !== null;
+}
+
+function isNewOutput(recentCalls: readonly RecentCall[], at: number): boolean {
+  const { actionKey, digest } = recentCalls[at] as RecentCall;
+  if (digest === null) return false;
+  let isRepeat = false;
+  for (let before = 0; before < at; before++) {
+    const other = recentCalls[before] as RecentCall;
+    if (other.actionKey !== actionKey) continue;
+    if (other.digest === digest) return false;
+    isRepeat = true;
+  }
+  return isRepeat;
 }
 
 /** The entry that many calls ago; 1: the latest. */

@@ -91,6 +91,7 @@ function loopsOf(document: PolicyDocument): CompiledPolicy["loops"] {
   return {
     sameOutput: threshold(repeat?.same_output, 3),
     anyOutput: threshold(repeat?.any_output, null),
+    anyPace: threshold(repeat?.any_pace, 8),
     cycleRounds: cycle_rounds ?? 3,
     failureSame: failure_streak?.same ?? 3,
     failureTransient: failure_streak?.transient ?? 5,

@@ -108,6 +108,8 @@ export interface Budgets {
 export interface LoopThresholds {
   readonly sameOutput: number | null;
   readonly anyOutput: number | null;
+  /** Equal calls with one output, however far apart, of which the model is advised. */
+  readonly anyPace: number | null;
   readonly cycleRounds: number;
   readonly failureSame: number;
   readonly failureTransient: number;

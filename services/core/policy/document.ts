@@ -21,6 +21,7 @@ export type PolicyDocument = {
     readonly loop_threshold?: {
       readonly same_output?: Threshold;
       readonly any_output?: Threshold;
+      readonly any_pace?: Threshold;
     };
     readonly cache_ttl_ms?: number;
     readonly scope?: "turn" | "conversation";

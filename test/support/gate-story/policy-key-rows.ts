@@ -59,6 +59,12 @@ const TOP: readonly KeyRow[] = [
     },
     many(3, (n) => ({ ...T, output: `${n}` })),
   ),
+  row(
+    "deduplication.loop_threshold.any_pace",
+    [3, "off"],
+    { tool_schemas: { t: { read_only: true, volatile: true } } },
+    [T, after(60_000), T, after(60_000), T],
+  ),
   row("deduplication.cache_ttl_ms", [1_000, 60_000], read, [T, after(5_000), T]),
   row("deduplication.scope", ["turn", "conversation"], write, [T, turn(2), T]),
   row(

@@ -54,6 +54,8 @@ export interface Finding {
   readonly near?: string;
   /** Whether it only warns. */
   readonly warns?: boolean;
+  /** Whether memory could answer the call: then it stops nothing else. */
+  readonly served?: boolean;
   /** The action that the model had to respond to and did not. */
   readonly asked?: string | null;
   /** The terms of the hold, where its tier has none. */
@@ -79,6 +81,7 @@ export function findings(question: Question): Finding[] {
   const loops = loopFindings(history, asked, policy, atMs).map((loop) => ({
     ...plain(loop.reason),
     cycle: loop.cycle,
+    warns: loop.warns === true,
   }));
   return [
     ...stopFindings(question),

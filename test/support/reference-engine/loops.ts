@@ -17,6 +17,23 @@ export interface LoopFinding {
   readonly reason: ReasonCode;
   /** Keys of a cycle that this call completes, or that is refused already. */
   readonly cycle: readonly string[] | null;
+  /** Whether it only warns. */
+  readonly warns?: boolean;
+}
+
+/** Loops of a read that memory would answer. */
+export function loopsOfAnswer(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+): LoopFinding[] {
+  const findings: LoopFinding[] = [];
+  if (repeatsAtAnyPace(history, asked, policy))
+    findings.push({ reason: "loop_repeat", cycle: null });
+  const cycle = cycleOf(history, asked, policy);
+  if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
+  const others = stalls(history, asked, policy);
+  return [...findings, ...others.map((reason) => ({ reason, cycle: null }))];
 }
 
 export function loopFindings(
@@ -27,7 +44,10 @@ export function loopFindings(
 ): LoopFinding[] {
   const findings: LoopFinding[] = [];
   if (tooFrequent(history, asked, atMs)) findings.push({ reason: "tool_frequency", cycle: null });
-  if (repeats(history, asked, policy)) findings.push({ reason: "loop_repeat", cycle: null });
+  const repeat = repeats(history, asked, policy, atMs);
+  if (repeat !== null) {
+    findings.push({ reason: "loop_repeat", cycle: null, warns: repeat.warns });
+  }
   if (fails(history, asked, policy, atMs)) findings.push({ reason: "failure_streak", cycle: null });
   const cycle = cycleOf(history, asked, policy);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
@@ -44,18 +64,56 @@ function identical(history: History, asked: Asked, policy: CompiledPolicy): Call
     .reverse();
 }
 
-function repeats(history: History, asked: Asked, policy: CompiledPolicy): boolean {
+/** `warns`: many equal calls that are far apart. */
+function repeats(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): { readonly warns: boolean } | null {
   const { sameOutput, anyOutput } = policy.loops;
-  if (asked.tool.polling !== null) return pollsInVain(history, asked);
+  if (asked.tool.polling !== null) return pollsInVain(history, asked) ? { warns: false } : null;
   const priorCall = allowedPriorCalls(history, asked).at(-1);
-  if (priorCall !== undefined && parallel(asked, priorCall)) return false;
+  if (priorCall !== undefined && parallel(asked, priorCall)) return null;
+  const earlier = unchanged(history, asked, policy);
+  const all = identical(history, asked, policy);
+  const near = earlier.slice(0, shortPauses(all, asked, atMs, priorCall));
+  if (anyOutput !== null && near.length >= anyOutput - 1) return { warns: false };
+  if (sameOutput !== null && haveOneOutput(near, sameOutput - 1)) return { warns: false };
+  return repeatsAtAnyPace(history, asked, policy) ? { warns: true } : null;
+}
+
+/** Identical calls since which nothing has changed, latest first. */
+function unchanged(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
   const all = identical(history, asked, policy).filter(
     (call) => !changedSince(history, asked, call.order),
   );
   const withinTurn = asked.tool.isRead || asked.tool.scope === "turn";
-  const earlier = withinTurn ? all.filter((call) => call.turn === history.turns) : all;
-  if (anyOutput !== null && earlier.length >= anyOutput - 1) return true;
-  return sameOutput !== null && haveOneOutput(earlier, sameOutput - 1);
+  return withinTurn ? all.filter((call) => call.turn === history.turns) : all;
+}
+
+function repeatsAtAnyPace(history: History, asked: Asked, policy: CompiledPolicy): boolean {
+  const { sameOutput, anyPace } = policy.loops;
+  if (sameOutput === null || anyPace === null) return false;
+  return haveOneOutput(unchanged(history, asked, policy), Math.max(sameOutput, anyPace) - 1);
+}
+
+/** How many of the latest calls have only short pauses behind them, up to this call. */
+function shortPauses(
+  latestFirst: readonly Call[],
+  { tool }: Asked,
+  atMs: number,
+  priorCall: Call | undefined,
+): number {
+  const times = [atMs, ...latestFirst.map((call) => call.atMs)];
+  const pauses = times.slice(1).map((time, at) => (times[at] as number) - time);
+  const [own = 0, before = 0] = pauses;
+  if (tool.volatile && before > 0 && own >= 2 * before) return 0;
+  const forReads = tool.volatile ? 10_000 : Math.max(10_000, tool.cacheMs);
+  const forWrites = tool.answersAsRead ? tool.windowMs : Math.max(3_600_000, tool.windowMs);
+  if (tool.isRead && priorCall !== undefined && atMs - priorCall.atMs >= forReads) return 0;
+  const long = pauses.findIndex((pause) => pause >= (tool.isRead ? forReads : forWrites));
+  return long < 0 ? pauses.length : long;
 }
 
 /**
@@ -106,12 +164,11 @@ function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {
 function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readonly string[] | null {
   const refused = refusedCycle(history);
   if (refused?.includes(asked.actionKey) === true) return refused;
-  const recent = listRecentCalls(history, policy.recentCallsMax).filter(
-    (call) => call.turn === history.turns,
-  );
+  const all = listRecentCalls(history, policy.recentCallsMax);
+  const recent = all.filter((call) => call.turn === history.turns);
   for (let period = 2; period <= 5; period += 1) {
     const keys = completedPeriod(recent, asked, period, policy.loops.cycleRounds);
-    if (keys !== null && !(asked.tool.volatile && lastRoundIsNew(recent, period))) return keys;
+    if (keys !== null && !isMoving(all, period)) return keys;
   }
   return null;
 }
@@ -139,15 +196,18 @@ function completedPeriod(
 }
 
 /**
- * Whether each of the latest calls of a period gave another output than the same call a round
- * before.
+ * Whether a call of the last round gave an output that none of its action gave before: a read, or a write
+ * of a tool whose calls are all meant.
  */
-function lastRoundIsNew(recent: readonly Call[], period: number): boolean {
-  const last = recent.slice(-period);
-  const before = recent.slice(-2 * period, -period);
-  return last.every(
-    (call, at) => call.outputDigest !== null && call.outputDigest !== before[at]?.outputDigest,
-  );
+function isMoving(recent: readonly Call[], period: number): boolean {
+  return recent.slice(-period).some((call, at) => {
+    const { isRead, repeatable, namesNoObject, changesMatter } = call.tool;
+    if (!(isRead || repeatable || namesNoObject) && changesMatter) return false;
+    const digest = digestOf(call);
+    const before = recent.slice(0, recent.length - period + at);
+    const earlier = before.filter((other) => other.actionKey === call.actionKey).map(digestOf);
+    return digest !== null && earlier.length > 0 && !earlier.includes(digest);
+  });
 }
 
 /** Equal failures in a row, with nothing written since, until the pause of the streak is over. */

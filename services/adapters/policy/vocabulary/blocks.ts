@@ -10,6 +10,10 @@ const preset = nameType("PolicyPreset", z.enum(["observe", "balanced", "strict"]
 const loopThresholds = z.strictObject({
   same_output: key(threshold(2), "Identical calls with one output. Default 3."),
   any_output: key(threshold(2), "Identical calls, whatever the output. Default off."),
+  any_pace: key(
+    threshold(2),
+    "Identical calls with one output, however far apart, of which the model is advised. Default 8.",
+  ),
 });
 
 const loopThreshold = z.union([count(2), loopThresholds], {

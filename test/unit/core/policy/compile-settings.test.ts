@@ -40,6 +40,7 @@ test("settings that the policy lacks are the preset's", () => {
   expect(compiled({}).loops).toEqual({
     sameOutput: 3,
     anyOutput: null,
+    anyPace: 8,
     cycleRounds: 3,
     failureSame: 3,
     failureTransient: 5,
