@@ -56,6 +56,8 @@ function findRepeatOfSuccess(call: CallContext, priorCall: PriorCall): readonly 
 /** The earlier output is fresh, whole, and nothing that it shows can have changed. */
 function isAnswerable(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, nowMs, policy } = call;
+  // A person who was asked since may have changed what it shows.
+  if (priorCall.n < call.state.turn.answeredN) return false;
   if (tool.volatile || !priorCall.whole || nowMs >= priorCall.windowUntilMs) return false;
   if (priorCall.repeats + 1 < policy.answersFromRepeat) return false;
   return !tool.changesMatter || !hasChanged(call, priorCall.n);

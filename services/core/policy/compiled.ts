@@ -187,6 +187,8 @@ export interface CompiledTool {
    */
   readonly namesNoObject: boolean;
   readonly emptyOutput: boolean;
+  /** Whether the call asks a person: a read whose answer is new input. */
+  readonly asksUser: boolean;
   readonly frequency: Rate | null;
   readonly similarity: readonly Similarity[];
   /**

@@ -359,10 +359,16 @@ function addAnswered(
 ): void {
   state.n += 1;
   const entry = makeRecentCall(event, state.n, state);
-  const answered: RecentCall = { ...entry, status: "succeeded", digest: outputDigest };
-  addRecentCall(state, answered, call.recentCallsMax);
   const ledger = event.policy.isRead ? state.priorReads : state.priorWrites;
   const priorCall = ledgerGet(ledger, call.priorKey, event.times.proposalsAtMs);
+  const maskedDigest = priorCall?.lastDigest ?? outputDigest;
+  const answered: RecentCall = {
+    ...entry,
+    status: "succeeded",
+    digest: outputDigest,
+    maskedDigest,
+  };
+  addRecentCall(state, answered, call.recentCallsMax);
   if (priorCall === undefined) return;
   const again = { ...priorCall, repeats: call.repeats };
   const put = ledgerPut(ledger, call.priorKey, again, call.dropAtMs, priorCall.output?.length ?? 0);

@@ -296,6 +296,7 @@ function record(
     status: kind === "answered" ? "succeeded" : kind === "held" ? "held" : "in_flight",
     settled: null,
     outputDigest: answer?.outputDigest ?? null,
+    maskedDigest: answer?.maskedDigest ?? null,
     whole: false,
     error: null,
     transient: false,

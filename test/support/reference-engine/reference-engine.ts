@@ -22,9 +22,17 @@ import {
   type NameEntry,
   newHistory,
 } from "./history.ts";
-import { refusedCycle } from "./loops.ts";
+import { loopKeyOf, refusedCycle } from "./loops.ts";
 import { type Reading, readProposal } from "./read-proposal.ts";
-import { digestOf, endOf, errorText, failureOf, isDefinite, isTransient } from "./read-result.ts";
+import {
+  digestOf,
+  endOf,
+  errorText,
+  failureOf,
+  isDefinite,
+  isTransient,
+  maskedOf,
+} from "./read-result.ts";
 import { giveBack, nameEffects } from "./result-effects.ts";
 import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
 
@@ -187,14 +195,19 @@ export class ReferenceEngine {
     if (status === "succeeded" || effect === "possible") call.actedAt = call.settled;
     endInRow(history, call, status, call.settled);
     call.outputDigest = digest;
+    call.maskedDigest = input === null ? null : maskedOf(input, call.tool, status);
     call.whole = isWhole(input, this.#policy.outputBytes);
     noteFailure(call, input, nowMs);
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
     giveBack(history, call);
     nameEffects(call, input);
     settleDoubts(history, call, ends);
-    const member = refusedCycle(history)?.includes(call.actionKey) === true;
+    const member = refusedCycle(history)?.includes(loopKeyOf(call)) === true;
     if (isNew && !member) history.progress.push(history.length++);
+    if (status === "succeeded" && call.tool.asksUser) {
+      history.answeredAt = history.length++;
+      history.progress.push(history.answeredAt);
+    }
   }
 
   #verdict(input: VerdictInput, nowMs: number): Answer[] {
