@@ -97,8 +97,7 @@ function recorded(
     status,
     effect,
     output: keeps ? output : null,
-    outputDigest: failed ? errorDigest(error, output, input) : outputDigest(tool, input, keeps),
-    maskedDigest: failed ? maskedErrorDigest(error, output) : maskedDigest(tool, input, keeps),
+    ...(failed ? errorDigests(error, input) : outputDigests(tool, input, keeps)),
     outputBytes: bytes,
     whole: keeps,
     error,
@@ -147,6 +146,23 @@ function readsAsFailure(tool: CompiledTool, output: string, basis: StatusBasis):
 function isTransient(error: CallError, output: string | null): boolean {
   if (error.retryable !== null) return error.retryable;
   return looksTransient(error.code, error.message) || looksTransient(null, output ?? "");
+}
+
+type Digests = Pick<ResultRecorded, "outputDigest" | "maskedDigest">;
+
+function errorDigests(error: CallError, input: ResultInput): Digests {
+  const output = input.status === "started" ? null : input.output;
+  return {
+    outputDigest: errorDigest(error, output, input),
+    maskedDigest: maskedErrorDigest(error, output),
+  };
+}
+
+function outputDigests(tool: CompiledTool, input: ResultInput, keeps: boolean): Digests {
+  return {
+    outputDigest: outputDigest(tool, input, keeps),
+    maskedDigest: maskedDigest(tool, input, keeps),
+  };
 }
 
 function errorDigest(error: CallError, output: string | null, input: ResultInput): string {

@@ -256,6 +256,7 @@ export type VariantRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -275,6 +276,7 @@ export type VariantKeys = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -323,6 +325,7 @@ export type CommandRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];

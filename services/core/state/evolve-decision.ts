@@ -28,12 +28,12 @@ import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import {
-  callNameOf,
   decisionBytes,
   findByName,
   forgottenKey,
   hasPermanentName,
   isForgotten,
+  nameOfDecision,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { addRecentCall, makeRecentCall } from "./recent-calls.ts";
@@ -162,7 +162,7 @@ function remember(state: StateDraft, { held }: OpenCall, event: DecisionEvent): 
 }
 
 function nameIt(state: StateDraft, event: DecisionEvent): void {
-  const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
+  const name = nameOfDecision(event);
   // The first decision on a name stays: a call that conflicts with it does not replace it.
   if (event.type === "refused" && isTakenByOther(state, name, event.decisionId)) return;
   const bytes = decisionBytes(event);

@@ -25,6 +25,7 @@ import {
   lastProgress,
   parallel,
   type Start,
+  sameStep,
   writtenSince,
 } from "./history.ts";
 import { loopFindings, pauseMs } from "./loops.ts";
@@ -330,7 +331,8 @@ function repeatOf({ history, asked, policy, atMs }: Question, priorCall: Call): 
     if (priorCall.whole && !tool.volatile && !isOld) return makeFinding(true);
   }
   const exempt = tool.repeatable || tool.namesNoObject || parallel(asked, priorCall);
-  if (tool.isRead || exempt || atMs >= priorCall.atMs + tool.windowMs) return null;
+  const isOver = atMs >= priorCall.atMs + tool.windowMs && !sameStep(asked, priorCall);
+  if (tool.isRead || exempt || isOver) return null;
   return makeFinding(false);
 }
 

@@ -215,8 +215,11 @@ export function heldMs(history: History, atMs: number): number {
 
 /** Whether one step issued the calls together, of a tool that takes several equal ones. */
 export function parallel(asked: Asked, priorCall: Call): boolean {
+  return asked.tool.batchable && sameStep(asked, priorCall);
+}
+
+export function sameStep(asked: Asked, priorCall: Call): boolean {
   return (
-    asked.tool.batchable &&
     asked.input.step !== null &&
     priorCall.input.step === asked.input.step &&
     priorCall.input.turn === asked.input.turn

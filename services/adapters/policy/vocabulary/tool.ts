@@ -191,6 +191,7 @@ const KEYS_OF_VARIANTS = [
   "side_effect_resource",
   "reads",
   "volatile",
+  "polling",
   "repeatable",
   "batchable",
   "canonical_fields",
