@@ -56,6 +56,8 @@ export interface Finding {
   readonly earlier: PreviousCall | null;
   /** A read that is answered from memory: no strike, and it counts among the recent calls. */
   readonly answered: boolean;
+  /** A loop of reads that memory could answer: the refusal has the result, and stops nothing else. */
+  readonly isServed: boolean;
   readonly conflict: Conflict | null;
   /** Action keys that are refused from now on, as a cycle. */
   readonly cycle: readonly string[] | null;
@@ -127,6 +129,7 @@ export function finding(parts: FindingParts): Finding {
     previous: null,
     earlier: null,
     answered: false,
+    isServed: false,
     conflict: null,
     cycle: null,
     strikeKey: null,

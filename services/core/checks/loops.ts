@@ -4,32 +4,33 @@
  */
 
 import { trieGet } from "../../collections/trie.ts";
-import { mayBeRecent } from "../state/recent-calls.ts";
-import type { ConversationState, RecentCall } from "../state/state.ts";
-import { anyWriteSince } from "../state/writes.ts";
-import { hasChanged } from "./changed.ts";
+import { loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
+import type { RecentCall } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
-import { isBatch } from "./duplicate.ts";
 import type { ExplainedCall } from "./explain-row.ts";
+import { findFailureStreak, showStreakPause } from "./failure-streak.ts";
 import { overRate } from "./rate.ts";
+import { findRepeat, findRepeatAtAnyPace, paceOf } from "./repeat.ts";
+import { compileRetries, type Retries } from "./retry.ts";
 import { findStalls } from "./stalls.ts";
 
-export const loopsCheck = defineCheck("loops", {
+export const loopsCheck = defineCheck<Retries | null>("loops", {
   find: findLoops,
+  compile: compileRetries,
   row: { rule: () => "deduplication.loop_threshold", value: showEqualCalls },
 });
 
-function findLoops(call: CallContext): readonly Finding[] {
+function findLoops(call: CallContext, retries: Retries | null): readonly Finding[] {
   const findings: Finding[] = [];
   const frequency = tooFrequent(call);
   if (frequency !== null) findings.push(frequency);
   const { recentCalls, cycle } = call.state;
   if (recentCalls.length === 0) return findings;
-  const same = sameIn(call.state, call.actionKey);
-  const repeat = loopRepeat(call, same);
+  const same = sameIn(call);
+  const repeat = findRepeat(call, same);
   if (repeat !== null) findings.push(repeat);
-  const streak = failureStreak(call, same);
+  const streak = findFailureStreak(call, same, retries !== null);
   if (streak !== null) findings.push(streak);
   const round = findCycle(call, cycle);
   if (round !== null) findings.push(round);
@@ -37,14 +38,33 @@ function findLoops(call: CallContext): readonly Finding[] {
   return findings.length === 0 ? NOTHING : findings;
 }
 
+/**
+ * Loops that count where memory answers the call: nothing runs, so rates do not, and a repeat does only
+ * at the threshold for any pace.
+ */
+export function findLoopsOfAnswer(call: CallContext): readonly Finding[] {
+  const findings: Finding[] = [];
+  const repeat = findRepeatAtAnyPace(call, sameIn(call));
+  if (repeat !== null) findings.push(repeat);
+  const round = findCycle(call, call.state.cycle);
+  if (round !== null) findings.push(round);
+  findStalls(call, findings);
+  return findings.map((loop) => ({ ...loop, isServed: true, warnsOnly: false }));
+}
+
 const NONE: readonly RecentCall[] = [];
 
-/** Outcomes of the recent calls with this action key that ran, oldest first. */
-function sameIn(state: ConversationState, actionKey: string): readonly RecentCall[] {
-  if (!mayBeRecent(state, actionKey)) return NONE;
+/**
+ * Outcomes of the agent's recent calls like this one that ran, oldest first. A read, or a call that failed,
+ * before a person answered in this turn is none of them.
+ */
+function sameIn({ state, actionKey, proposal }: CallContext): readonly RecentCall[] {
+  const loopKey = loopKeyOf(actionKey, proposal.agentId);
+  if (!mayBeRecent(state, loopKey)) return NONE;
   let same: RecentCall[] | undefined;
   for (const entry of state.recentCalls) {
-    if (entry.actionKey !== actionKey || entry.status === "not_executed") continue;
+    if (entry.loopKey !== loopKey || entry.status === "not_executed") continue;
+    if (entry.n < state.turn.answeredN && (entry.isRead || entry.status === "failed")) continue;
     same ??= [];
     same.push(entry);
   }
@@ -73,94 +93,16 @@ function frequencyFinding(rule: string, retryAfterMs: number): Finding {
   });
 }
 
-function loopRepeat(call: CallContext, same: readonly RecentCall[]): Finding | null {
-  const { tool, policy, priorCall } = call;
-  if (tool.polling !== null) {
-    const most = tool.polling.max_calls ?? Infinity;
-    if (priorCall === undefined || priorCall.turnIndex !== call.state.turn.index) return null;
-    if (priorCall.sameOutputs < most || mayDiffer(call, priorCall.n)) return null;
-    return repeatFinding(call, `${tool.rule}.polling.max_calls`, priorCall.sameOutputs);
-  }
-  // The calls of a step are one batch, however many they are and even if the first have returned.
-  if (tool.batchable && priorCall !== undefined && isBatch(call, priorCall)) return null;
-  const { sameOutput, anyOutput } = policy.loops;
-  const rule = "deduplication.loop_threshold";
-  if (sameOutput !== null && !tool.emptyOutput && sameOutputs(call, same, sameOutput - 1)) {
-    return repeatFinding(call, rule, sameOutput - 1);
-  }
-  if (anyOutput !== null && unchanged(call, same, anyOutput - 1)) {
-    return repeatFinding(call, rule, anyOutput - 1);
-  }
-  return null;
-}
-
-/**
- * Whether the latest `count` calls like this one succeeded with one output, and nothing changed
- * since.
- */
-function sameOutputs(call: CallContext, same: readonly RecentCall[], count: number): boolean {
-  if (!unchanged(call, same, count)) return false;
-  const latest = same.slice(-count);
-  const digest = latest[0]?.digest ?? null;
-  return (
-    digest !== null &&
-    latest.every((entry) => entry.status === "succeeded" && entry.digest === digest)
-  );
-}
-
-/** Whether there are `count` calls like this one and nothing changed since the first of them. */
-function unchanged(call: CallContext, same: readonly RecentCall[], count: number): boolean {
-  const { tool, state } = call;
-  const first = same[same.length - count];
-  if (count < 1 || first === undefined) return false;
-  // A new turn is new user input: the user may want a fresh look. A write would repeat its effect.
-  const withinTurn = tool.isRead || tool.scope === "turn";
-  if (withinTurn && first.turnIndex !== state.turn.index) return false;
-  return !mayDiffer(call, first.n);
-}
-
-function mayDiffer(call: CallContext, sinceN: number): boolean {
-  return call.tool.changesMatter && hasChanged(call, sinceN);
-}
-
-function repeatFinding(call: CallContext, rule: string, times: number): Finding {
-  return finding({
-    reason: "loop_repeat",
-    rule,
-    disposition: "change_approach",
-    detail: `It has been made ${times} times already and nothing has changed since.`,
-    previous: call.priorCall ?? null,
-  });
-}
-
-/** The latest calls like this one failed with one error, and nothing was written since. */
-function failureStreak(call: CallContext, same: readonly RecentCall[]): Finding | null {
-  const latest = same[same.length - 1];
-  if (latest === undefined || latest.status !== "failed") return null;
-  const { failureSame, failureTransient } = call.policy.loops;
-  const need = latest.transient ? failureTransient : failureSame;
-  const streak = same.slice(-need);
-  if (streak.length < need || streak[0]?.turnIndex !== call.state.turn.index) return null;
-  if (!streak.every((entry) => entry.status === "failed" && entry.digest === latest.digest)) {
-    return null;
-  }
-  const dependent = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
-  if (anyWriteSince(call.state, dependent, latest.n)) return null;
-  return finding({
-    reason: "failure_streak",
-    rule: "loops.failure_streak",
-    disposition: "change_approach",
-    detail: `It failed ${need} times in the same way.`,
-    previous: call.priorCall ?? null,
-  });
-}
-
-function showEqualCalls({ state, unenforced, policy, tool }: ExplainedCall): string {
-  const same = (state?.recentCalls ?? []).filter(
-    ({ actionKey }) => actionKey === unenforced.arguments.actionKey,
-  );
+function showEqualCalls({ state, unenforced, policy, tool, proposal }: ExplainedCall): string {
+  const own = loopKeyOf(unenforced.arguments.actionKey, proposal.agentId);
+  const same = (state?.recentCalls ?? []).filter(({ loopKey }) => loopKey === own);
   if (tool.polling !== null) return `polling, ${same.length} calls so far`;
   const { sameOutput } = policy.loops;
-  const most = sameOutput === null ? "no limit" : `refused at ${sameOutput} with one output`;
-  return `${same.length} equal calls among the latest; ${most}`;
+  const most =
+    sameOutput === null
+      ? "no limit"
+      : `refused at ${sameOutput} with one output, where less than ${paceOf(tool) / 1_000} s lie between them`;
+  const failed = same.at(-1)?.status === "failed";
+  const pause = failed ? `; ${showStreakPause(policy.loops)}` : "";
+  return `${same.length} equal calls among the latest; ${most}${pause}`;
 }

@@ -5,9 +5,11 @@
  */
 import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
 import { looksTransient } from "../policy/failure-text.ts";
-import type { PriorCall } from "../state/state.ts";
+import { isBeforeInput } from "../state/recent-calls.ts";
+import type { PriorCall, PriorFailure } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { pauseAfter } from "./failure-streak.ts";
 
 /** When a failed call may be tried again. */
 export interface Retries {
@@ -43,17 +45,28 @@ export function findRetry(
   const { failure } = priorCall;
   if (failure === null || call.isConfirmed) return NOTHING;
   // New user input: the user may want another attempt.
-  if (priorCall.turnIndex !== call.state.turn.index) return NOTHING;
+  if (isBeforeInput(priorCall, call.state)) return NOTHING;
   // Something was written since, which may have removed the cause of the failure.
   const repeat = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
   if (anyWriteSince(call.state, repeat, priorCall.n)) return NOTHING;
-  if (!isRetryable(retries, priorCall))
-    return [exhausted(priorCall, "It would fail in the same way again.")];
+  if (!isRetryable(retries, priorCall)) return findHopeless(call, priorCall, failure);
   if (failure.count >= retries.maxAttempts) {
     return [exhausted(priorCall, `It was tried ${failure.count} times.`)];
   }
   const waitMs = failure.atMs + backoffMs(retries, failure.count) - call.nowMs;
   return waitMs > 0 ? [tooSoon(priorCall, waitMs)] : NOTHING;
+}
+
+/** A failure that does not look as if it may pass: the cause may be gone after the pause of a streak. */
+function findHopeless(
+  call: CallContext,
+  priorCall: PriorCall,
+  { atMs, count }: PriorFailure,
+): readonly Finding[] {
+  const waitMs = atMs + pauseAfter(call.policy.loops, count - 1) - call.nowMs;
+  if (waitMs <= 0) return NOTHING;
+  const refusal = exhausted(priorCall, "It would fail in the same way again.");
+  return [{ ...refusal, retryAfterMs: waitMs, resolution: "retry_after" }];
 }
 
 /** The executor's report counts first, then the code against the list, then the error text. */

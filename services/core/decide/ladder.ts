@@ -3,6 +3,7 @@ import type { CallContext, Finding } from "../checks/check.ts";
 import type { Raised, Strike } from "../events.ts";
 import type { Ladder } from "../policy/compiled.ts";
 import { REASONS } from "../reasons/reasons.ts";
+import { loopKeyOf } from "../state/recent-calls.ts";
 
 /** 0 none, 1 ask, 2 options, 3 user input, 4 end. */
 export type Level = 0 | 1 | 2 | 3 | 4;
@@ -16,17 +17,25 @@ export interface EscalationLevel {
 
 const NO_ESCALATION: EscalationLevel = { strike: null, level: 0, count: 0, raised: null };
 
-/** A read answered from memory is no strike: no refusal is counted. */
+/**
+ * A read answered from memory is no strike: no refusal is counted. A loop of such reads is one, and shows
+ * options at most: what nothing runs for must not end the turn.
+ */
 export function climb(call: CallContext, finding: Finding): EscalationLevel {
   if (finding.answered || (REASONS[finding.reason].isStrike !== true && finding.strikeKey === null))
     return NO_ESCALATION;
-  const key = finding.strikeKey ?? call.actionKey;
+  const key = loopKeyOf(finding.strikeKey ?? call.actionKey, call.proposal.agentId);
   const { step, turn } = call.proposal;
   const before = call.state.strikes.find((strike) => strike.key === key);
   // Strikes of one step count once: its calls were issued before any of them was answered.
   const sameStep = before !== undefined && step !== null && before.step === step;
   const count = (before?.count ?? 0) + (sameStep ? 0 : 1);
-  const level = levelAt(call.policy.ladder, count);
+  const reached = levelAt(call.policy.ladder, count);
+  if (finding.isServed) {
+    const level = reached > 2 ? 2 : reached;
+    return { strike: { key, count, step }, level, count, raised: null };
+  }
+  const level = reached;
   return { strike: { key, count, step }, level, count, raised: raisedAt(call, level, turn) };
 }
 

@@ -1,8 +1,7 @@
 /** Runs the checks. The first enforced finding decides; the others become advice. */
 import type { CallContext, Finding } from "../checks/check.ts";
-import { loopsCheck } from "../checks/loops.ts";
+import { findLoopsOfAnswer } from "../checks/loops.ts";
 import { CHECKS } from "../checks/order.ts";
-import { REASONS } from "../reasons/reasons.ts";
 import type { Advice } from "./advice.ts";
 
 export function runChecks(call: CallContext, advice: Advice): Finding | null {
@@ -32,8 +31,6 @@ export function findEnforced(
 
 /** Shows a read that memory would answer to the loop check first, whose reason then counts. */
 function loopInstead(call: CallContext, answer: Finding, advice: Advice): Finding {
-  // How often a tool may run does not matter here: nothing runs.
-  const loops = loopsCheck.find(call).filter(({ reason }) => REASONS[reason].group !== "rate");
-  const loop = findEnforced(call, loops, advice);
+  const loop = findEnforced(call, findLoopsOfAnswer(call), advice);
   return loop === null ? answer : { ...loop, previous: answer.previous };
 }

@@ -87,12 +87,16 @@ function ladderOf(document: PolicyDocument): Ladder {
 function loopsOf(document: PolicyDocument): CompiledPolicy["loops"] {
   const repeat = document.deduplication?.loop_threshold;
   const { cycle_rounds, failure_streak, rotation, failure_run } = document.loops ?? {};
+  const [minPauseMs, maxPauseMs] = failure_streak?.pause_ms ?? [60_000, 300_000];
   return {
     sameOutput: threshold(repeat?.same_output, 3),
     anyOutput: threshold(repeat?.any_output, null),
+    anyPace: threshold(repeat?.any_pace, 8),
     cycleRounds: cycle_rounds ?? 3,
     failureSame: failure_streak?.same ?? 3,
     failureTransient: failure_streak?.transient ?? 5,
+    failureTurns: failure_streak?.over_turns ?? 5,
+    failurePauseMs: { min: minPauseMs, max: Math.max(minPauseMs, maxPauseMs) },
     noProgress: document.tool_deduplication?.no_progress_threshold ?? 3,
     rotation: { calls: rotation?.calls ?? 24, keys: rotation?.keys ?? 8 },
     failureRun: { sameTool: failure_run?.same_tool ?? 5, any: failure_run?.any ?? 8 },

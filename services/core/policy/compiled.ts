@@ -108,9 +108,15 @@ export interface Budgets {
 export interface LoopThresholds {
   readonly sameOutput: number | null;
   readonly anyOutput: number | null;
+  /** Equal calls with one output, however far apart, of which the model is advised. */
+  readonly anyPace: number | null;
   readonly cycleRounds: number;
   readonly failureSame: number;
   readonly failureTransient: number;
+  /** The number of turns with equal failures, and nothing written since, at which a streak begins. */
+  readonly failureTurns: number;
+  /** How long the first try beyond a streak waits, and the longest that any waits. */
+  readonly failurePauseMs: { readonly min: number; readonly max: number };
   /** Different calls of one tool in a turn that have one output. */
   readonly noProgress: number;
   readonly rotation: { readonly calls: number; readonly keys: number };
@@ -181,6 +187,8 @@ export interface CompiledTool {
    */
   readonly namesNoObject: boolean;
   readonly emptyOutput: boolean;
+  /** Whether the call asks a person: a read whose answer is new input. */
+  readonly asksUser: boolean;
   readonly frequency: Rate | null;
   readonly similarity: readonly Similarity[];
   /**
@@ -271,7 +279,14 @@ export interface SealArguments {
  * `text` is the canonical JSON of `args`; `sealed` is passed for a call that has sensitive
  * arguments.
  */
-export type Identity = (args: JsonObject, text: string, sealed?: SealArguments) => IdentityResult;
+export type Identity = ((
+  args: JsonObject,
+  text: string,
+  sealed?: SealArguments,
+) => IdentityResult) & {
+  /** True: the text of all arguments is the identity, but for fresh keys (`fresh-keys.ts`). */
+  readonly isWhole?: boolean;
+};
 
 export interface CompiledEffect {
   readonly kind: string;

@@ -21,6 +21,7 @@ export type PolicyDocument = {
     readonly loop_threshold?: {
       readonly same_output?: Threshold;
       readonly any_output?: Threshold;
+      readonly any_pace?: Threshold;
     };
     readonly cache_ttl_ms?: number;
     readonly scope?: "turn" | "conversation";
@@ -96,6 +97,8 @@ export type PolicyDocument = {
     readonly failure_streak?: {
       readonly same?: number;
       readonly transient?: number;
+      readonly over_turns?: number;
+      readonly pause_ms?: readonly [number, number];
     };
     readonly failure_run?: {
       readonly same_tool?: number;
@@ -180,6 +183,7 @@ export type ToolDocument = {
   readonly reads?: readonly string[];
   readonly polling?: PollingLimits;
   readonly volatile?: boolean;
+  readonly asks_user?: boolean;
   readonly volatile_output?: readonly string[];
   readonly error_patterns?: readonly string[];
   readonly similarity?: readonly {
@@ -252,6 +256,7 @@ export type VariantRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -271,6 +276,7 @@ export type VariantKeys = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -319,6 +325,7 @@ export type CommandRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];

@@ -190,8 +190,10 @@ export const CHECK_REASONS = {
     isStrike: true,
     modelText:
       "You keep making this exact call and keep getting the same answer. Calling again will not change it. Use the answer you have, try something different, or ask the user.",
-    cause: "`loop_threshold` identical calls since anything changed that they may depend on.",
-    remedy: "Declare the tool `polling` if waiting like this is meant.",
+    cause:
+      "`loop_threshold` identical calls with one output, shortly after one another, since anything changed that they may depend on.",
+    remedy:
+      "Declare the tool `polling` if waiting like this is meant, or `volatile` if a pause of 10 seconds is enough.",
   },
   loop_cycle: {
     row: "loops",
@@ -201,9 +203,9 @@ export const CHECK_REASONS = {
     modelText:
       "You are going round the same few calls without getting anywhere. Step back: say what you have learned so far, then do something you have not tried, or ask the user.",
     cause:
-      "A period of two to five different calls came round `loops.cycle_rounds` times; its calls are refused until there is progress.",
+      "A period of two to five different calls came round `loops.cycle_rounds` times, and the last round brought no new output; its calls are refused until there is progress.",
     remedy:
-      "Raise `loops.cycle_rounds`, or declare a tool `volatile` whose output differs each time.",
+      "Raise `loops.cycle_rounds`, or declare which of the tools read and which are `repeatable`: only their outputs show that the rounds move.",
   },
   loop_no_progress: {
     row: "loops",
@@ -235,10 +237,11 @@ export const CHECK_REASONS = {
     isStrike: true,
     isFailure: true,
     modelText:
-      "This exact call has failed again and again with the same error. It will fail again: read the error, change what causes it, or tell the user what stands in the way.",
+      "This exact call has failed again and again with the same error. Trying again at once will not help: read the error, change what causes it, or tell the user what stands in the way.",
     cause:
-      "An identical call failed as often as `loops.failure_streak` allows, with one error, and nothing was written since.",
-    remedy: "Remove the cause of the error. Where failures should be tried again, write `retries`.",
+      "An identical call failed as often as `loops.failure_streak` allows, with one error, nothing was written since, and its pause is not over.",
+    remedy:
+      "Remove the cause of the error, or wait: after the pause the next try runs. Where failures should be tried again, write `retries`.",
   },
   failure_run: {
     row: "loops",

@@ -17,8 +17,9 @@ export const examples: CheckExamples = {
       return story.outcome("ping");
     },
     loop_cycle: async (tell) => {
-      const story = await tell({ tool_schemas: { ping: { repeatable: true } } });
-      for (let n = 0; n < 5; n++) await story.done("ping", { n: n % 2 }, `${n}`);
+      const checks = { loop_repeat: "off" };
+      const story = await tell({ checks, tool_schemas: { ping: { repeatable: true } } });
+      for (let n = 0; n < 5; n++) await story.done("ping", { n: n % 2 }, "same");
       return story.outcome("ping", { n: 1 });
     },
     loop_no_progress: async (tell) => {

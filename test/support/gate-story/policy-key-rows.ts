@@ -59,6 +59,12 @@ const TOP: readonly KeyRow[] = [
     },
     many(3, (n) => ({ ...T, output: `${n}` })),
   ),
+  row(
+    "deduplication.loop_threshold.any_pace",
+    [3, "off"],
+    { tool_schemas: { t: { read_only: true, volatile: true } } },
+    [T, after(60_000), T, after(60_000), T],
+  ),
   row("deduplication.cache_ttl_ms", [1_000, 60_000], read, [T, after(5_000), T]),
   row("deduplication.scope", ["turn", "conversation"], write, [T, turn(2), T]),
   row(
@@ -228,6 +234,19 @@ const TOP: readonly KeyRow[] = [
   ),
   row("loops.failure_streak.same", [2, 4], write, [...failing(2, "E1", "no"), T]),
   row("loops.failure_streak.transient", [2, 6], write, [...failing(2), T]),
+  row("loops.failure_streak.over_turns", [3, 9], write, [
+    ...[2, 3, 4].flatMap((next) => [...failing(1, "E1", "no"), turn(next)]),
+    T,
+  ]),
+  row(
+    "loops.failure_streak.pause_ms",
+    [
+      [9_000, 9_000],
+      [1_000, 1_000],
+    ],
+    write,
+    [...failing(3, "E1", "no"), after(5_000), T],
+  ),
   row("loops.failure_run.same_tool", [2, 9], write, [
     ...many(3, (n) => ({ tool: "t", args: { n }, fails: { message: "no", code: "E1" } })),
     T,
@@ -354,6 +373,7 @@ const TOOLS: readonly KeyRow[] = [
     T,
   ]),
   row("tool_schemas.*.volatile", [true, undefined], read, twice),
+  row("tool_schemas.*.asks_user", [true, undefined], { tool_schemas: { t: {} } }, twice),
   row(
     "tool_schemas.*.volatile_output",
     [["$.n"], undefined],

@@ -21,12 +21,14 @@ import {
   heldMs,
   heldPriorCall,
   isOne,
+  isSinceInput,
   lastProgress,
   parallel,
   type Start,
+  sameStep,
   writtenSince,
 } from "./history.ts";
-import { loopFindings } from "./loops.ts";
+import { loopFindings, pauseMs } from "./loops.ts";
 import { nearFindings } from "./near-findings.ts";
 
 /**
@@ -54,6 +56,8 @@ export interface Finding {
   readonly near?: string;
   /** Whether it only warns. */
   readonly warns?: boolean;
+  /** Whether memory could answer the call: then it stops nothing else. */
+  readonly served?: boolean;
   /** The action that the model had to respond to and did not. */
   readonly asked?: string | null;
   /** The terms of the hold, where its tier has none. */
@@ -67,7 +71,7 @@ function plain(reason: ReasonCode): Finding {
 /** Findings that stop the conversation, whatever the call is. */
 export function stopFindings(question: Question): Finding[] {
   return [
-    ...conversationFindings(question.history).map(plain),
+    ...conversationFindings(question).map(plain),
     ...wordFindings(question).map((asked) => ({ ...plain("acknowledgement_required"), asked })),
     ...budgetFindings(question).map(plain),
   ];
@@ -79,6 +83,7 @@ export function findings(question: Question): Finding[] {
   const loops = loopFindings(history, asked, policy, atMs).map((loop) => ({
     ...plain(loop.reason),
     cycle: loop.cycle,
+    warns: loop.warns === true,
   }));
   return [
     ...stopFindings(question),
@@ -119,7 +124,7 @@ function deniedForms(question: Question): Finding[] {
   return like === undefined ? [] : [{ ...plain("approval_required"), terms: like.terms }];
 }
 
-function conversationFindings(history: History): ReasonCode[] {
+function conversationFindings({ history, asked }: Question): ReasonCode[] {
   const activeRefusals = history.refusals.filter((refusal) => refusal.order > history.resumedAt);
   const inTurn = activeRefusals.filter((refusal) => refusal.turn === history.turns);
   const ended =
@@ -127,7 +132,10 @@ function conversationFindings(history: History): ReasonCode[] {
     inTurn.some((refusal) => refusal.ended === "turn") ||
     activeRefusals.some((refusal) => refusal.ended === "conversation");
   if (ended) return ["conversation_ended"];
-  return inTurn.some((refusal) => refusal.userInput) ? ["user_input_required"] : [];
+  const asksNobody = inTurn.some(
+    (refusal) => refusal.userInput && refusal.order > history.answeredAt,
+  );
+  return asksNobody && !asked.tool.asksUser ? ["user_input_required"] : [];
 }
 
 /** The action that the model must respond to before it goes on. */
@@ -260,13 +268,16 @@ function duplicateFinding(question: Question): Finding | null {
 }
 
 /** A call that failed, where the policy says how often it may be retried. */
-function retryOf({ history, asked, atMs }: Question, priorCall: Call): Finding | null {
+function retryOf({ history, asked, atMs, policy }: Question, priorCall: Call): Finding | null {
   const retries = asked.tool.settings["duplicate"] as Retries | null;
-  if (retries === null || priorCall.failure === null || priorCall.turn !== history.turns)
+  if (retries === null || priorCall.failure === null || !isSinceInput(history, priorCall))
     return null;
   if (writtenSince(history, { ...asked, resources: null }, priorCall.order)) return null;
-  if (!mayRetry(retries, priorCall)) return duplicate("retry_exhausted", priorCall);
   const failures = failuresInARow(history, asked);
+  if (!mayRetry(retries, priorCall)) {
+    const isOver = atMs >= priorCall.failure.atMs + pauseMs(policy, failures - 1);
+    return isOver ? null : duplicate("retry_exhausted", priorCall);
+  }
   if (failures >= retries.maxAttempts) return duplicate("retry_exhausted", priorCall);
   const { min, max } = retries.backoffMs ?? { min: 0, max: 0 };
   let waitMs = min;
@@ -316,10 +327,12 @@ function repeatOf({ history, asked, policy, atMs }: Question, priorCall: Call): 
     duplicate("duplicate_call", priorCall, answers);
   if ((tool.isRead || tool.answersAsRead) && atMs < priorCall.atMs + tool.cacheMs) {
     if (priorCall.repeats + 1 < policy.answersFromRepeat) return null;
-    if (priorCall.whole && !tool.volatile) return makeFinding(true);
+    const isOld = priorCall.order < history.answeredAt;
+    if (priorCall.whole && !tool.volatile && !isOld) return makeFinding(true);
   }
   const exempt = tool.repeatable || tool.namesNoObject || parallel(asked, priorCall);
-  if (tool.isRead || exempt || atMs >= priorCall.atMs + tool.windowMs) return null;
+  const isOver = atMs >= priorCall.atMs + tool.windowMs && !sameStep(asked, priorCall);
+  if (tool.isRead || exempt || isOver) return null;
   return makeFinding(false);
 }
 

@@ -20,7 +20,7 @@ import {
   lastProgress,
   writtenSince,
 } from "./history.ts";
-import { loopFindings } from "./loops.ts";
+import { loopsOfAnswer } from "./loops.ts";
 
 export interface Decided {
   readonly answer: Answer;
@@ -114,10 +114,14 @@ export function decideCall(circumstances: Circumstances): Answer {
   return allow(circumstances, question, warnings, shadow);
 }
 
-function loopsOf({ history, asked, policy, atMs }: Question): Finding[] {
-  return loopFindings(history, asked, policy, atMs)
-    .filter(({ reason }) => reason !== "tool_frequency")
-    .map(({ reason, cycle }) => ({ reason, cycle, answers: false, priorCall: null }));
+function loopsOf({ history, asked, policy }: Question): Finding[] {
+  return loopsOfAnswer(history, asked, policy).map(({ reason, cycle }) => ({
+    reason,
+    cycle,
+    answers: false,
+    priorCall: null,
+    served: true,
+  }));
 }
 
 function allow(
@@ -190,16 +194,11 @@ function refuse(
   const strikes = isStrike(finding) || counted;
   const strike = strikes ? { key, step: asked.input.step } : null;
   const count = strike === null ? null : countWith(history, strike);
-  const { ask, options, userInput, end } = policy.ladder;
-  const reached = (at: number | null | undefined): boolean =>
-    count !== null && at !== null && at !== undefined && count >= at;
-  const levels = [reached(ask), reached(options), reached(userInput), reached(end?.at)];
-  const level = levels.lastIndexOf(true) + 1;
-  const stops = asked.input.turn !== null;
-  const raisesUserInput = stops && level === 3;
-  const ended = stops && level === 4 ? (end?.lasts ?? null) : null;
-  const isWord = reason === "acknowledgement_required";
-  const asks = level >= 2 && policy.acknowledgement !== "off" && !isWord;
+  const served = finding.served === true;
+  const level = levelAt(policy, count, served ? 2 : 4);
+  const { userInput, ended } = raisedAt(policy, asked, level);
+  const asksNothing = reason === "acknowledgement_required" || served;
+  const asks = level >= 2 && policy.acknowledgement !== "off" && !asksNothing;
   const cycle = reason === "loop_cycle" ? finding.cycle : null;
   if (answers && finding.priorCall !== null)
     record(circumstances, question, "answered", finding.priorCall);
@@ -209,7 +208,7 @@ function refuse(
     turn: history.turns,
     reason,
     strike,
-    userInput: raisesUserInput,
+    userInput,
     ended,
     asksAbout: asks ? asked.actionKey : null,
     cycle,
@@ -223,7 +222,7 @@ function refuse(
     answered: answers,
     count,
     level,
-    raised: { userInput: raisesUserInput, ended },
+    raised: { userInput, ended },
     cycle: cycle === null ? null : [...cycle].sort(),
     fresh: circumstances.fresh,
   };
@@ -243,6 +242,19 @@ function loopOf({ reason, cycle, near, asked: about }: Finding, asked: Asked): s
   if (reason === "loop_rotation") return "rotation";
   const ofTool = reason === "loop_no_progress" || reason === "failure_run";
   return ofTool ? `tool ${asked.tool.name}` : asked.actionKey;
+}
+
+/** Without turns nothing would lift a stop. */
+function raisedAt({ ladder }: CompiledPolicy, { input }: Asked, level: number) {
+  const stops = input.turn !== null;
+  const ended = stops && level === 4 ? (ladder.end?.lasts ?? null) : null;
+  return { userInput: stops && level === 3, ended };
+}
+
+function levelAt({ ladder }: CompiledPolicy, count: number | null, most: number): number {
+  const thresholds = [ladder.ask, ladder.options, ladder.userInput, ladder.end?.at ?? null];
+  const reached = thresholds.findLastIndex((at) => count !== null && at !== null && count >= at);
+  return Math.min(reached + 1, most);
 }
 
 /** Strikes of the loop since the last progress, this one included; those of one step count once. */
@@ -283,7 +295,7 @@ function record(
     counted: left?.counted ?? counted,
     status: kind === "answered" ? "succeeded" : kind === "held" ? "held" : "in_flight",
     settled: null,
-    outputDigest: answer?.outputDigest ?? null,
+    ...digestsOf(answer),
     whole: false,
     error: null,
     transient: false,
@@ -310,6 +322,11 @@ function record(
   if (manualGrant !== undefined && manualGrant.calls !== null) manualGrant.calls -= 1;
   history.calls.push(call);
   return call;
+}
+
+function digestsOf(answer: Call | null): Pick<Call, "outputDigest" | "maskedDigest"> {
+  const { outputDigest, maskedDigest } = answer ?? { outputDigest: null, maskedDigest: null };
+  return { outputDigest, maskedDigest };
 }
 
 function costOf({ input }: Asked, kind: Call["kind"]): Call["cost"] {

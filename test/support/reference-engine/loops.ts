@@ -7,6 +7,7 @@ import {
   type Call,
   changedSince,
   type History,
+  isSinceInput,
   lastProgress,
   listRecentCalls,
   parallel,
@@ -17,6 +18,23 @@ export interface LoopFinding {
   readonly reason: ReasonCode;
   /** Keys of a cycle that this call completes, or that is refused already. */
   readonly cycle: readonly string[] | null;
+  /** Whether it only warns. */
+  readonly warns?: boolean;
+}
+
+/** Loops of a read that memory would answer. */
+export function loopsOfAnswer(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+): LoopFinding[] {
+  const findings: LoopFinding[] = [];
+  if (repeatsAtAnyPace(history, asked, policy))
+    findings.push({ reason: "loop_repeat", cycle: null });
+  const cycle = cycleOf(history, asked, policy);
+  if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
+  const others = stalls(history, asked, policy);
+  return [...findings, ...others.map((reason) => ({ reason, cycle: null }))];
 }
 
 export function loopFindings(
@@ -27,8 +45,11 @@ export function loopFindings(
 ): LoopFinding[] {
   const findings: LoopFinding[] = [];
   if (tooFrequent(history, asked, atMs)) findings.push({ reason: "tool_frequency", cycle: null });
-  if (repeats(history, asked, policy)) findings.push({ reason: "loop_repeat", cycle: null });
-  if (fails(history, asked, policy)) findings.push({ reason: "failure_streak", cycle: null });
+  const repeat = repeats(history, asked, policy, atMs);
+  if (repeat !== null) {
+    findings.push({ reason: "loop_repeat", cycle: null, warns: repeat.warns });
+  }
+  if (fails(history, asked, policy, atMs)) findings.push({ reason: "failure_streak", cycle: null });
   const cycle = cycleOf(history, asked, policy);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
   return [
@@ -41,21 +62,66 @@ export function loopFindings(
 function identical(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
   return listRecentCalls(history, policy.recentCallsMax)
     .filter((call) => call.actionKey === asked.actionKey && call.status !== "not_executed")
+    .filter((call) => !isSettledByPerson(history, call))
     .reverse();
 }
 
-function repeats(history: History, asked: Asked, policy: CompiledPolicy): boolean {
+/** A read, or a call that failed, before a person answered in this turn. */
+function isSettledByPerson(history: History, call: Call): boolean {
+  const before = call.order < history.answeredAt;
+  return before && (call.tool.isRead || call.status === "failed");
+}
+
+/** `warns`: many equal calls that are far apart. */
+function repeats(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): { readonly warns: boolean } | null {
   const { sameOutput, anyOutput } = policy.loops;
-  if (asked.tool.polling !== null) return pollsInVain(history, asked);
+  if (asked.tool.polling !== null) return pollsInVain(history, asked) ? { warns: false } : null;
   const priorCall = allowedPriorCalls(history, asked).at(-1);
-  if (priorCall !== undefined && parallel(asked, priorCall)) return false;
+  if (priorCall !== undefined && parallel(asked, priorCall)) return null;
+  const earlier = unchanged(history, asked, policy);
+  const all = identical(history, asked, policy);
+  const near = earlier.slice(0, shortPauses(all, asked, atMs, priorCall));
+  if (anyOutput !== null && near.length >= anyOutput - 1) return { warns: false };
+  if (sameOutput !== null && haveOneOutput(near, sameOutput - 1)) return { warns: false };
+  return repeatsAtAnyPace(history, asked, policy) ? { warns: true } : null;
+}
+
+/** Identical calls since which nothing has changed, latest first. */
+function unchanged(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
   const all = identical(history, asked, policy).filter(
     (call) => !changedSince(history, asked, call.order),
   );
   const withinTurn = asked.tool.isRead || asked.tool.scope === "turn";
-  const earlier = withinTurn ? all.filter((call) => call.turn === history.turns) : all;
-  if (anyOutput !== null && earlier.length >= anyOutput - 1) return true;
-  return sameOutput !== null && haveOneOutput(earlier, sameOutput - 1);
+  return withinTurn ? all.filter((call) => call.turn === history.turns) : all;
+}
+
+function repeatsAtAnyPace(history: History, asked: Asked, policy: CompiledPolicy): boolean {
+  const { sameOutput, anyPace } = policy.loops;
+  if (sameOutput === null || anyPace === null) return false;
+  return haveOneOutput(unchanged(history, asked, policy), Math.max(sameOutput, anyPace) - 1);
+}
+
+/** How many of the latest calls have only short pauses behind them, up to this call. */
+function shortPauses(
+  latestFirst: readonly Call[],
+  { tool }: Asked,
+  atMs: number,
+  priorCall: Call | undefined,
+): number {
+  const times = [atMs, ...latestFirst.map((call) => call.atMs)];
+  const pauses = times.slice(1).map((time, at) => (times[at] as number) - time);
+  const [own = 0, before = 0] = pauses;
+  if (tool.volatile && before > 0 && own >= 2 * before) return 0;
+  const forReads = tool.volatile ? 10_000 : Math.max(10_000, tool.cacheMs);
+  const forWrites = tool.answersAsRead ? tool.windowMs : Math.max(3_600_000, tool.windowMs);
+  if (tool.isRead && priorCall !== undefined && atMs - priorCall.atMs >= forReads) return 0;
+  const long = pauses.findIndex((pause) => pause >= (tool.isRead ? forReads : forWrites));
+  return long < 0 ? pauses.length : long;
 }
 
 /**
@@ -84,8 +150,8 @@ function equalAtEnd(calls: readonly Call[]): number {
   const other = latestFirst.findIndex(
     (call) =>
       call.status !== "succeeded" ||
-      call.outputDigest === null ||
-      call.outputDigest !== last.outputDigest,
+      call.maskedDigest === null ||
+      call.maskedDigest !== last.maskedDigest,
   );
   return other < 0 ? latestFirst.length : Math.max(1, other);
 }
@@ -97,23 +163,28 @@ function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {
     last.every(
       (call) =>
         call.status === "succeeded" &&
-        call.outputDigest !== null &&
-        call.outputDigest === last[0]?.outputDigest,
+        call.maskedDigest !== null &&
+        call.maskedDigest === last[0]?.maskedDigest,
     )
   );
 }
 
 function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readonly string[] | null {
   const refused = refusedCycle(history);
-  if (refused?.includes(asked.actionKey) === true) return refused;
-  const recent = listRecentCalls(history, policy.recentCallsMax).filter(
-    (call) => call.turn === history.turns,
+  if (refused?.includes(loopKeyOf(asked)) === true) return refused;
+  const all = listRecentCalls(history, policy.recentCallsMax);
+  const recent = all.filter(
+    (call) => isSinceInput(history, call) && call.input.agentId === asked.input.agentId,
   );
   for (let period = 2; period <= 5; period += 1) {
     const keys = completedPeriod(recent, asked, period, policy.loops.cycleRounds);
-    if (keys !== null && !(asked.tool.volatile && lastRoundIsNew(recent, period))) return keys;
+    if (keys !== null && !isMoving(all, period)) return keys;
   }
   return null;
+}
+
+export function loopKeyOf({ actionKey, input }: Asked): string {
+  return input.agentId === null ? actionKey : `${actionKey}#${input.agentId}`;
 }
 
 /** The cycle that is refused until there is progress. */
@@ -131,7 +202,7 @@ function completedPeriod(
   period: number,
   rounds: number,
 ): readonly string[] | null {
-  const keys = [...recent.map((call) => call.actionKey), asked.actionKey].slice(-period * rounds);
+  const keys = [...recent, asked].map(loopKeyOf).slice(-period * rounds);
   if (keys.length < period * rounds) return null;
   const round = keys.slice(0, period);
   if (new Set(round).size < 2) return null;
@@ -139,31 +210,45 @@ function completedPeriod(
 }
 
 /**
- * Whether each of the latest calls of a period gave another output than the same call a round
- * before.
+ * Whether a call of the last round gave an output that none of its action gave before: a read, or a write
+ * of a tool whose calls are all meant.
  */
-function lastRoundIsNew(recent: readonly Call[], period: number): boolean {
-  const last = recent.slice(-period);
-  const before = recent.slice(-2 * period, -period);
-  return last.every(
-    (call, at) => call.outputDigest !== null && call.outputDigest !== before[at]?.outputDigest,
-  );
+function isMoving(recent: readonly Call[], period: number): boolean {
+  return recent.slice(-period).some((call, at) => {
+    const { isRead, repeatable, namesNoObject, changesMatter } = call.tool;
+    if (!(isRead || repeatable || namesNoObject) && changesMatter) return false;
+    const digest = call.maskedDigest;
+    const before = recent.slice(0, recent.length - period + at);
+    const earlier = before.filter((other) => other.actionKey === call.actionKey);
+    const isSeen = earlier.some((other) => other.maskedDigest === digest);
+    return digest !== null && earlier.length > 0 && !isSeen;
+  });
 }
 
-function fails(history: History, asked: Asked, policy: CompiledPolicy): boolean {
-  const latestFirst = identical(history, asked, policy).filter(
-    (call) => call.turn === history.turns,
-  );
+/** Equal failures in a row, with nothing written since, until the pause of the streak is over. */
+function fails(history: History, asked: Asked, policy: CompiledPolicy, atMs: number): boolean {
+  const latestFirst = identical(history, asked, policy);
   const last = latestFirst[0];
   if (last?.status !== "failed") return false;
   if (writtenSince(history, { ...asked, resources: null }, last.order)) return false;
-  let streak = 0;
-  for (const call of latestFirst) {
-    if (call.status !== "failed" || call.error !== last.error) break;
-    streak += 1;
-  }
-  const { failureSame, failureTransient } = policy.loops;
-  return streak >= (last.transient ? failureTransient : failureSame);
+  const end = latestFirst.findIndex(
+    (call) => call.status !== "failed" || call.error !== last.error,
+  );
+  const streak = end < 0 ? latestFirst : latestFirst.slice(0, end);
+  const ofTurn = streak.filter((call) => call.turn === history.turns);
+  const { failureSame, failureTransient, failureTurns } = policy.loops;
+  const written = last.transient ? failureTransient : failureSame;
+  const need = Math.max(written, asked.tool.polling?.max_calls ?? 0);
+  const beyond = [new Set(streak.map((call) => call.turn)).size - failureTurns];
+  if (asked.tool.settings["loops"] === null) beyond.push(ofTurn.length - need);
+  return beyond.some((count) => count >= 0 && atMs < last.atMs + pauseMs(policy, count));
+}
+
+/** How long a try waits after a streak that is longer than allowed. */
+export function pauseMs({ loops }: CompiledPolicy, beyond: number): number {
+  let pause = loops.failurePauseMs.min;
+  for (let n = 0; n < beyond && pause < loops.failurePauseMs.max; n += 1) pause *= 2;
+  return Math.min(pause, loops.failurePauseMs.max);
 }
 
 function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
@@ -184,7 +269,8 @@ function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
 function stalls(history: History, asked: Asked, policy: CompiledPolicy): ReasonCode[] {
   const recent = listRecentCalls(history, policy.recentCallsMax);
   const reported = recent.filter(
-    ({ turn, status }) => turn === history.turns && (status === "succeeded" || status === "failed"),
+    (call) =>
+      isSinceInput(history, call) && (call.status === "succeeded" || call.status === "failed"),
   );
   const reasons: ReasonCode[] = [];
   if (bringsNothing(history, asked, policy, reported)) reasons.push("loop_no_progress");
@@ -230,7 +316,7 @@ function rotates(
   const { calls, keys } = policy.loops.rotation;
   if (recent.length < calls || (asked.tool.polling !== null && asked.tool.isRead)) return false;
   const last = recent.slice(-calls);
-  if (last.some((call) => call.turn !== history.turns)) return false;
+  if (last.some((call) => !isSinceInput(history, call))) return false;
   if (new Set([asked.actionKey, ...last.map((call) => call.actionKey)]).size > keys) return false;
   const half = recent.length - Math.floor(calls / 2);
   return recent.slice(half).every((call, at) => {
@@ -254,6 +340,6 @@ function failsOnAndOn(asked: Asked, policy: CompiledPolicy, reported: readonly C
   const mine = ofTool(reported, asked).slice(-sameTool);
   return (
     mine.length >= sameTool &&
-    mine.every((call) => call.status === "failed" && call.error === mine[0]?.error)
+    mine.every((call) => call.status === "failed" && call.maskedDigest === mine[0]?.maskedDigest)
   );
 }

@@ -10,6 +10,10 @@ const preset = nameType("PolicyPreset", z.enum(["observe", "balanced", "strict"]
 const loopThresholds = z.strictObject({
   same_output: key(threshold(2), "Identical calls with one output. Default 3."),
   any_output: key(threshold(2), "Identical calls, whatever the output. Default off."),
+  any_pace: key(
+    threshold(2),
+    "Identical calls with one output, however far apart, of which the model is advised. Default 8.",
+  ),
 });
 
 const loopThreshold = z.union([count(2), loopThresholds], {
@@ -227,6 +231,14 @@ const loops = z.strictObject({
         transient: key(
           count(1, LIMITS.recentCallsMax),
           "The same where the error is transient. Default 5.",
+        ),
+        over_turns: key(
+          count(1, LIMITS.recentCallsMax),
+          "Turns in which it failed so, with nothing written since. Default 5.",
+        ),
+        pause_ms: key(
+          z.tuple([duration.ms, duration.ms]),
+          "How long the next try waits, [first, longest]; it doubles with each further failure. Default [60000, 300000].",
         ),
       }),
       "How often an identical call may fail before it is refused.",

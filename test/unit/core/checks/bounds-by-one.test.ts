@@ -13,8 +13,11 @@ test("a refusal for a used-up budget lists the five latest results, the latest f
 });
 
 test.each([2, 3, 4, 5])("a period of %i calls is a cycle in its third round", (period) => {
-  const story = startStory({ tool_schemas: { step: { repeatable: true } } });
-  for (let n = 0; n < 3 * period - 1; n++) story.done("step", { n: n % period }, `out ${n}`);
+  const story = startStory({
+    deduplication: { loop_threshold: { same_output: "off" } },
+    tool_schemas: { step: { repeatable: true } },
+  });
+  for (let n = 0; n < 3 * period - 1; n++) story.done("step", { n: n % period }, "out");
   expect(story.reason("step", { n: period - 1 })).toBe("loop_cycle");
 });
 
@@ -22,6 +25,14 @@ test("a period of six calls is no cycle", () => {
   const story = startStory({ tool_schemas: { step: { repeatable: true } } });
   for (let n = 0; n < 18; n++) story.done("step", { n: n % 6 }, `out ${n}`);
   expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
+});
+
+test("rounds are a cycle while the latest brings no output that is new for its call", () => {
+  const story = startStory({ tool_schemas: { step: { repeatable: true } } });
+  for (let n = 0; n < 5; n++) story.done("step", { n: n % 2 }, `out ${n}`);
+  story.done("step", { n: 1 }, "out 1");
+  story.done("step", { n: 0 }, "out 4");
+  expect(story.reason("step", { n: 1 })).toBe("loop_cycle");
 });
 
 test("one repeated call is no cycle", () => {

@@ -15,13 +15,23 @@ const POLICY: PolicyDocument = {
   deduplication: { loop_threshold: { same_output: "off" } },
 };
 
-let output = 0;
+const MOVING: PolicyDocument = {
+  ...POLICY,
+  checks: { duplicate_call: "off" },
+  tool_schemas: { ...POLICY.tool_schemas, log: {}, pay: {}, look: { volatile: true } },
+};
 
-function makes(story: Story, tools: string): void {
-  for (const tool of tools.split(" ")) {
-    output += 1;
-    story.done(tool, {}, `output ${output}`);
-  }
+function makes(story: Story, tools: string, output = (tool: string) => `output of ${tool}`): void {
+  for (const tool of tools.split(" ")) story.done(tool, {}, output(tool));
+}
+
+/** Makes the calls, each with an output that none had before. */
+function makesAnew(story: Story, tools: string): void {
+  let n = 0;
+  makes(story, tools, () => {
+    n += 1;
+    return `output ${n}`;
+  });
 }
 
 describe("loop_cycle", () => {
@@ -84,9 +94,9 @@ describe("loop_cycle", () => {
     const story = startStory({
       tool_schemas: { look: { read_only: true }, see: { read_only: true } },
     });
-    for (const n of [1, 2]) {
-      story.after(60_000).done("look", {}, `look ${n}`);
-      story.done("see", {}, `see ${n}`);
+    for (const _ of [1, 2]) {
+      story.after(60_000).done("look", {}, "look");
+      story.done("see", {}, "see");
     }
     const open = story.after(60_000).allowed("look");
     expect(story.reason("see")).toBe("loop_cycle");
@@ -109,15 +119,50 @@ describe("loop_cycle", () => {
     expect(story.reason("b")).toBe("loop_cycle");
   });
 
-  test("excuses a volatile tool while the outputs of its last round are new", () => {
-    const story = startStory(POLICY);
-    makes(story, "watch gaze watch gaze watch");
-    story.allowed("gaze");
+  test.each([
+    ["reads", "watch gaze watch gaze watch", "gaze"],
+    ["tools whose every call is meant", "a b a b a", "b"],
+    ["a write and the read behind it", "log look log look log", "look"],
+  ])("does not fire while the outputs of %s are new", (_name, calls, last) => {
+    const story = startStory(MOVING);
+    makesAnew(story, calls);
+    story.allowed(last);
   });
 
-  test("does not excuse a volatile tool whose outputs repeat", () => {
-    const story = startStory(POLICY);
-    for (const tool of ["watch", "gaze", "watch", "gaze", "watch"]) story.done(tool, {}, tool);
-    expect(story.reason("gaze")).toBe("loop_cycle");
+  test("judges writes by what is read after them, not by what they answer", () => {
+    const story = startStory(MOVING);
+    makesAnew(story, "log pay log pay log");
+    expect(story.reason("pay")).toBe("loop_cycle");
+  });
+
+  test("fires as soon as a whole round brings no new output of its calls", () => {
+    const story = startStory(MOVING);
+    makesAnew(story, "a b a");
+    makes(story, "b a b");
+    makes(story, "a");
+    expect(story.reason("b")).toBe("loop_cycle");
+  });
+
+  test("does not take an output for new that another round gave, however long ago", () => {
+    const story = startStory({ ...MOVING, loops: { cycle_rounds: 4 } });
+    const colours = ["red", "green"];
+    for (let n = 0; n < 3; n += 1) {
+      story.done("a", {}, colours[n % 2] ?? "");
+      story.done("b", {}, colours[n % 2] ?? "");
+    }
+    story.done("a", {}, "green");
+    expect(story.reason("b")).toBe("loop_cycle");
+  });
+
+  test("takes a missing output for no new one", () => {
+    const story = startStory(MOVING);
+    for (const tool of ["a", "b", "a", "b", "a"]) story.done(tool, {}, null);
+    expect(story.reason("b")).toBe("loop_cycle");
+  });
+
+  test("takes every output for news where the policy declares nothing", () => {
+    const story = startStory({ checks: { duplicate_call: "off", loop_repeat: "off" } });
+    makesAnew(story, "a b a b a");
+    story.allowed("b");
   });
 });

@@ -37,16 +37,27 @@ describe("loop_repeat", () => {
     expect(strike?.count).toBe(1);
   });
 
-  test("counts reads that were answered from memory, and still returns the result", () => {
-    const story = startStory(POLICY);
+  test("answers repeated reads from memory, and is a loop at the eighth, which stops nothing", () => {
+    const story = startStory({ ...POLICY, deduplication: { cache_ttl_ms: MINUTE } });
     story.done("look", {}, "same");
-    expect(story.refused("look").answered).not.toBeNull();
-    const { refusal, answered, strike } = story.refused("look");
-    expect(refusal).toMatchObject({
-      reason: "loop_repeat",
-      previousResult: { inline: "same" },
+    for (let n = 2; n <= 7; n += 1) {
+      expect(story.refused("look")).toMatchObject({
+        refusal: { reason: "duplicate_call", level: 0 },
+        strike: null,
+      });
+    }
+    const levels = [8, 9, 10, 11, 12].map(() => {
+      const { refusal, raised } = story.refused("look");
+      expect(refusal).toMatchObject({
+        reason: "loop_repeat",
+        rule: "deduplication.loop_threshold.any_pace",
+        previousResult: { inline: "same" },
+      });
+      return [refusal.level, raised];
     });
-    expect([answered, strike?.count]).toEqual([null, 1]);
+    expect(levels.map(([level]) => level)).toEqual([1, 2, 2, 2, 2]);
+    expect(levels.every(([, raised]) => raised === null)).toBe(true);
+    story.allowed("look", { n: 1 });
   });
 
   test("takes the parallel calls of a batchable tool for one, even if the first have returned", () => {
@@ -90,7 +101,7 @@ describe("loop_repeat", () => {
     const story = startStory(POLICY);
     for (const _ of [1, 2]) story.after(SECOND).done("look");
     for (const _ of [1, 2]) story.done("log", {}, "logged");
-    story.turn("2").after(HOUR);
+    story.turn("2").after(HOUR - 1);
     expect(story.reason("log")).toBe("loop_repeat");
     story.allowed("look");
   });
@@ -115,7 +126,10 @@ describe("loop_repeat", () => {
       story.done("get", ORDER, "same");
     }
     story.after(HOUR).done("get", ORDER, "same");
-    expect(story.after(HOUR).reason("get", ORDER)).toBe("loop_repeat");
+    story.after(MINUTE - 1).refused("get", ORDER);
+    story.after(1).done("get", ORDER, "same");
+    const { warnings } = story.after(MINUTE).allowed("get", ORDER).notices;
+    expect(warnings).toEqual([]);
   });
 
   test("counts a write from zero after a change of its resource", () => {
@@ -152,7 +166,11 @@ describe("loop_repeat", () => {
   });
 
   test("adds a note to the answer from memory in mode warn", () => {
-    const story = startStory({ ...POLICY, checks: { loop_repeat: "warn" } });
+    const story = startStory({
+      ...POLICY,
+      deduplication: { loop_threshold: { any_pace: 3 } },
+      checks: { loop_repeat: "warn" },
+    });
     story.done("look");
     story.refused("look");
     const {
@@ -160,6 +178,67 @@ describe("loop_repeat", () => {
       notices: { warnings },
     } = story.refused("look");
     expect([refusal.reason, warnings[0]?.reason]).toEqual(["duplicate_call", "loop_repeat"]);
+  });
+});
+
+describe("loop_repeat and time", () => {
+  const TIMED: PolicyDocument = {
+    tool_schemas: {
+      look: { read_only: true },
+      watch: { volatile: true },
+      log: { repeatable: true },
+    },
+  };
+
+  test.each([
+    ["watch", 10 * SECOND],
+    ["look", MINUTE],
+    ["log", HOUR],
+  ])("is none for %s after a pause in which the outcome could have changed", (tool, pauseMs) => {
+    const story = startStory(TIMED);
+    for (let n = 0; n < 6; n += 1) story.after(pauseMs).done(tool, {}, "same");
+    if (tool !== "look") story.after(pauseMs - 1).done(tool, {}, "same");
+    story.after(pauseMs - 1).refused(tool);
+  });
+
+  test("does not refuse reads of something that changes while the pauses double", () => {
+    const story = startStory(TIMED);
+    for (const seconds of [0, 1, 2, 4, 8]) story.after(seconds * SECOND).done("watch", {}, "same");
+    expect(story.after(9 * SECOND).reason("watch")).toBe("loop_repeat");
+  });
+
+  test("counts two calls at one time for no growing pause", () => {
+    const story = startStory(TIMED);
+    for (const _ of [1, 2]) story.done("watch", {}, "same");
+    expect(story.reason("watch")).toBe("loop_repeat");
+  });
+
+  test("counts the calls behind a long pause apart", () => {
+    const story = startStory(TIMED);
+    for (const _ of [1, 2]) story.done("log", {}, "same");
+    story.after(HOUR).done("log", {}, "same");
+    story.done("log", {}, "same");
+    expect(story.reason("log")).toBe("loop_repeat");
+  });
+
+  test("advises of the eighth equal call, however far apart, and does not refuse it", () => {
+    const story = startStory(TIMED);
+    for (let n = 1; n <= 9; n += 1) {
+      const { notices } = story.after(2 * HOUR).done("look", {}, "same");
+      expect([n, notices.warnings.map(({ reason }) => reason)]).toEqual([
+        n,
+        n < 8 ? [] : ["loop_repeat"],
+      ]);
+    }
+  });
+
+  test("takes the published window for the pause where the policy declares no tool", () => {
+    const story = startStory({ tools: { dedupe_window_s: 60, cache_ttl_s: 30 } });
+    for (let n = 0; n < 4; n += 1) {
+      story.done("search", {}, "same");
+      story.after(MINUTE - 1).refused("search");
+      story.after(1);
+    }
   });
 });
 

@@ -40,9 +40,12 @@ test("settings that the policy lacks are the preset's", () => {
   expect(compiled({}).loops).toEqual({
     sameOutput: 3,
     anyOutput: null,
+    anyPace: 8,
     cycleRounds: 3,
     failureSame: 3,
     failureTransient: 5,
+    failureTurns: 5,
+    failurePauseMs: { min: 60_000, max: 300_000 },
     noProgress: 3,
     rotation: { calls: 24, keys: 8 },
     failureRun: { sameTool: 5, any: 8 },

@@ -86,7 +86,8 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
   },
   loop_cycle: (story) => {
     let n = 0;
-    for (const tool of ["log", "log_b", "log", "log_b", "log"]) story.done(tool, {}, `${n++}`);
+    for (const tool of ["log_b", "log", "log_b", "log"]) story.done(tool, {}, `${n++}`);
+    for (const tool of ["log_b", "log"]) story.done(tool, {}, `${n++ % 2}`);
     return story.reason("log_b");
   },
   failure_streak: (story) => {

@@ -1,0 +1,130 @@
+/**
+ * The part of the check `loops` for one call that is made again and again and gives one output. A repeat
+ * after a pause in which the outcome could have changed is none: the model is only advised of many.
+ */
+import type { CompiledTool } from "../policy/compiled.ts";
+import type { RecentCall } from "../state/state.ts";
+import { hasChanged } from "./changed.ts";
+import { type CallContext, type Finding, finding } from "./check.ts";
+import { isBatch } from "./duplicate.ts";
+
+/** What a volatile tool shows may be something else after this pause, ms; any read may be. */
+const READ_PACE_MS = 10_000;
+
+/** A write that is made again after this pause, ms, is a job of its own. */
+const WRITE_PACE_MS = 3_600_000;
+
+const RULE = "deduplication.loop_threshold";
+
+/** `same`: the outcomes of recent calls like this one, oldest first. */
+export function findRepeat(call: CallContext, same: readonly RecentCall[]): Finding | null {
+  const { tool, policy, priorCall } = call;
+  if (tool.polling !== null) return findPollInVain(call, tool.polling.max_calls ?? Infinity);
+  // The calls of a step are one batch, however many they are and even if the first have returned.
+  if (tool.batchable && priorCall !== undefined && isBatch(call, priorCall)) return null;
+  const { sameOutput, anyOutput } = policy.loops;
+  const near = withoutPauses(call, same);
+  if (sameOutput !== null && !tool.emptyOutput && haveOneOutput(call, near, sameOutput - 1)) {
+    return repeatFinding(call, RULE, sameOutput - 1);
+  }
+  if (anyOutput !== null && areUnchanged(call, near, anyOutput - 1)) {
+    return repeatFinding(call, RULE, anyOutput - 1);
+  }
+  const slow = findRepeatAtAnyPace(call, same);
+  return slow === null ? null : { ...slow, warnsOnly: true };
+}
+
+/** Many equal calls with one output, however far apart. */
+export function findRepeatAtAnyPace(
+  call: CallContext,
+  same: readonly RecentCall[],
+): Finding | null {
+  const { sameOutput, anyPace } = call.policy.loops;
+  if (anyPace === null || sameOutput === null || call.tool.emptyOutput) return null;
+  const need = Math.max(anyPace, sameOutput) - 1;
+  if (call.tool.polling !== null || !haveOneOutput(call, same, need)) return null;
+  return repeatFinding(call, `${RULE}.any_pace`, need);
+}
+
+/** Polls of this turn that gave one output, and nothing changed since the latest. */
+function findPollInVain(call: CallContext, most: number): Finding | null {
+  const { tool, priorCall } = call;
+  if (priorCall === undefined || priorCall.turnIndex !== call.state.turn.index) return null;
+  if (priorCall.sameOutputs < most || mayDiffer(call, priorCall.n)) return null;
+  return repeatFinding(call, `${tool.rule}.polling.max_calls`, priorCall.sameOutputs);
+}
+
+/** The pause, ms, after which an equal call is no repetition. */
+export function paceOf(tool: CompiledTool): number {
+  if (!tool.isRead) {
+    return tool.answersAsRead ? tool.windowMs : Math.max(tool.windowMs, WRITE_PACE_MS);
+  }
+  return tool.volatile ? READ_PACE_MS : Math.max(tool.cacheMs, READ_PACE_MS);
+}
+
+/** The latest calls, up to the first pause after which the next one was no repetition. */
+function withoutPauses(
+  { tool, nowMs, priorCall }: CallContext,
+  same: readonly RecentCall[],
+): readonly RecentCall[] {
+  const paceMs = paceOf(tool);
+  // An answer from memory, which is among the recent calls, is as old as the call that ran.
+  if (tool.isRead && priorCall !== undefined && nowMs - priorCall.atMs >= paceMs) return [];
+  if (tool.volatile && isBackingOff(same, nowMs)) return [];
+  let next = nowMs;
+  let from = same.length;
+  while (from > 0) {
+    const { atMs } = same[from - 1] as RecentCall;
+    if (next - atMs >= paceMs) break;
+    next = atMs;
+    from -= 1;
+  }
+  return from === 0 ? same : same.slice(from);
+}
+
+/** Whether the pause before this call is at least twice the one before. */
+function isBackingOff(same: readonly RecentCall[], nowMs: number): boolean {
+  const latest = same[same.length - 1];
+  const before = same[same.length - 2];
+  if (latest === undefined || before === undefined || latest.atMs <= before.atMs) return false;
+  return nowMs - latest.atMs >= 2 * (latest.atMs - before.atMs);
+}
+
+/**
+ * Whether the latest `count` calls like this one succeeded with one output, and nothing changed
+ * since.
+ */
+function haveOneOutput(call: CallContext, same: readonly RecentCall[], count: number): boolean {
+  if (!areUnchanged(call, same, count)) return false;
+  const latest = same.slice(-count);
+  const digest = latest[0]?.maskedDigest ?? null;
+  return (
+    digest !== null &&
+    latest.every((entry) => entry.status === "succeeded" && entry.maskedDigest === digest)
+  );
+}
+
+/** Whether there are `count` calls like this one and nothing changed since the first of them. */
+function areUnchanged(call: CallContext, same: readonly RecentCall[], count: number): boolean {
+  const { tool, state } = call;
+  const first = same[same.length - count];
+  if (count < 1 || first === undefined) return false;
+  // A new turn is new user input: the user may want a fresh look. A write would repeat its effect.
+  const withinTurn = tool.isRead || tool.scope === "turn";
+  if (withinTurn && first.turnIndex !== state.turn.index) return false;
+  return !mayDiffer(call, first.n);
+}
+
+function mayDiffer(call: CallContext, sinceN: number): boolean {
+  return call.tool.changesMatter && hasChanged(call, sinceN);
+}
+
+function repeatFinding(call: CallContext, rule: string, times: number): Finding {
+  return finding({
+    reason: "loop_repeat",
+    rule,
+    disposition: "change_approach",
+    detail: `It has been made ${times} times already and nothing has changed since.`,
+    previous: call.priorCall ?? null,
+  });
+}
