@@ -25,7 +25,7 @@ const CONNECTIONS_MAX = 10_000;
 /** How often connections that became idle are closed while the server ends. */
 const IDLE_EVERY_MS = 20;
 /** How long a connection may stay without a request while the server ends. */
-const SILENT_MS = 500;
+const UNUSED_MS = 500;
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
@@ -51,7 +51,7 @@ export async function listen(
     },
     (request, response) => void answer(request, response),
   );
-  const silent = silentConnections(server);
+  const unused = unusedConnections(server);
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
   server.maxConnections = CONNECTIONS_MAX;
@@ -66,32 +66,32 @@ export async function listen(
   return {
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`,
     port: actual,
-    close: (timeMs) => closeServer(server, silent, timeMs),
+    close: (timeMs) => closeServer(server, unused, timeMs),
   };
 }
 
 /** Connections that have sent no request yet, which Node does not count as idle. */
-function silentConnections(server: Server): ReadonlySet<Socket> {
-  const silent = new Set<Socket>();
+function unusedConnections(server: Server): ReadonlySet<Socket> {
+  const unused = new Set<Socket>();
   server.on("connection", (socket) => {
-    silent.add(socket);
-    socket.once("close", () => silent.delete(socket));
+    unused.add(socket);
+    socket.once("close", () => unused.delete(socket));
   });
-  server.on("request", ({ socket }) => silent.delete(socket));
-  return silent;
+  server.on("request", ({ socket }) => unused.delete(socket));
+  return unused;
 }
 
 function closeServer(
   server: Server,
-  silent: ReadonlySet<Socket>,
+  unused: ReadonlySet<Socket>,
   timeMs: number,
 ): Promise<boolean> {
   return new Promise((resolve) => {
     let isLate = false;
     // A request may be on its way.
-    const unused = setTimeout(() => {
-      for (const socket of silent) socket.destroy();
-    }, SILENT_MS);
+    const sweep = setTimeout(() => {
+      for (const socket of unused) socket.destroy();
+    }, UNUSED_MS);
     const late = setTimeout(() => {
       isLate = true;
       server.closeAllConnections();
@@ -100,7 +100,7 @@ function closeServer(
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_EVERY_MS);
     server.close(() => {
       clearTimeout(late);
-      clearTimeout(unused);
+      clearTimeout(sweep);
       clearInterval(idle);
       resolve(!isLate);
     });

@@ -58,12 +58,12 @@ test("the end of the server waits for no connection without a request in flight"
     return c.text("answered");
   });
   const server = await listen(app, { host: "127.0.0.1", port: 0 });
-  const silent = new RawConnection(server.url);
+  const unused = new RawConnection(server.url);
   const asking = new RawConnection(server.url);
   await asking.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await expect.poll(() => begun).toBe(1);
   const closing = server.close(30_000);
-  await silent.closed;
+  await unused.closed;
   goOn();
   expect(await closing).toBe(true);
   await asking.closed;
