@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAccessToken, listAccessTokens } from "./access-tokens.ts";
 
@@ -19,9 +19,4 @@ export function makeFirstToken(directory: string, tokens: string, nowMs: number)
   const text = createAccessToken(tokens, { ...grant, ...subject }, nowMs);
   writeFileSync(path, `${text}\n`, { mode: 0o600, flag: "wx", flush: true });
   return path;
-}
-
-/** The token in such a file. @throws the system's error */
-export function readFirstToken(path: string): string {
-  return readFileSync(path, "utf8").trim();
 }

@@ -25,7 +25,10 @@ describe("a write with a key that is made up for each try", () => {
 
   test("is another call where nothing else is left, or the policy names the key", () => {
     const story = startStory({
-      tool_schemas: { refund: {}, pay: { normalizers: { nonce: [{ name: "trim", arguments: [] }] } } },
+      tool_schemas: {
+        refund: {},
+        pay: { normalizers: { nonce: [{ name: "trim", arguments: [] }] } },
+      },
     });
     story.done("refund", { nonce: "1" });
     story.allowed("refund", { nonce: "2" });
