@@ -15,6 +15,9 @@ export interface EscalationLevel {
   readonly raised: Raised | null;
 }
 
+/** Options: what nothing runs for must not end a turn. */
+const SERVED_LEVEL_MAX = 2;
+
 const NO_ESCALATION: EscalationLevel = { strike: null, level: 0, count: 0, raised: null };
 
 /**
@@ -31,11 +34,8 @@ export function climb(call: CallContext, finding: Finding): EscalationLevel {
   const sameStep = before !== undefined && step !== null && before.step === step;
   const count = (before?.count ?? 0) + (sameStep ? 0 : 1);
   const reached = levelAt(call.policy.ladder, count);
-  if (finding.isServed) {
-    const level = reached > 2 ? 2 : reached;
-    return { strike: { key, count, step }, level, count, raised: null };
-  }
-  const level = reached;
+  const level = finding.isServed ? Math.min(reached, SERVED_LEVEL_MAX) : reached;
+  if (finding.isServed) return { strike: { key, count, step }, level, count, raised: null };
   return { strike: { key, count, step }, level, count, raised: raisedAt(call, level, turn) };
 }
 

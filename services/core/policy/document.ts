@@ -256,7 +256,6 @@ export type VariantRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
-  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -276,7 +275,6 @@ export type VariantKeys = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
-  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -325,7 +323,6 @@ export type CommandRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
-  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];

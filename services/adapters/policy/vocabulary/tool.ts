@@ -191,7 +191,6 @@ const KEYS_OF_VARIANTS = [
   "side_effect_resource",
   "reads",
   "volatile",
-  "polling",
   "repeatable",
   "batchable",
   "canonical_fields",
