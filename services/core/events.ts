@@ -98,6 +98,8 @@ export interface CallMore {
   readonly pending: readonly PendingEffect[];
   /** Sketches that later near duplicates are compared with. */
   readonly sketches: readonly Sketch[];
+  /** Whether the call asks a person, whose answer is new input. */
+  readonly asksUser: boolean;
 }
 
 /** `resource` still has its `{result.path}` placeholders, see `policy/pending-resource.ts`. */
@@ -187,6 +189,11 @@ export interface ResultRecorded {
   readonly output: string | null;
   /** Digest of the output without the fields declared `volatile_output`; null: no output came. */
   readonly outputDigest: string | null;
+  /**
+   * Digest of the output, or of the error, with its volatile parts masked: a repeat of the call is compared
+   * by it. Null: nothing is masked.
+   */
+  readonly maskedDigest: string | null;
   readonly outputBytes: number;
   /** Whether the whole output is stored, so that a read can be answered with it. */
   readonly whole: boolean;

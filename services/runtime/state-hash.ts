@@ -60,7 +60,7 @@ function summaryOf(state: ConversationState): readonly unknown[] {
   const { turn, recentCalls, strikes, cycle } = state;
   const last = recentCalls[recentCalls.length - 1];
   const latestCall =
-    last === undefined ? [] : [last.decisionId, last.actionKey, last.status, last.digest, last.n];
+    last === undefined ? [] : [last.decisionId, last.loopKey, last.status, last.digest, last.n];
   return [countersOf(state), latestCall, turn.id, strikes, cycle];
 }
 

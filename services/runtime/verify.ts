@@ -6,7 +6,7 @@
 import type { DecisionEvent, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import { REASONS } from "../core/reasons/reasons.ts";
-import { callNameOf } from "../core/state/names.ts";
+import { nameOfDecision } from "../core/state/names.ts";
 import {
   type DecidedAhead,
   endOfDecided,
@@ -222,7 +222,7 @@ class DecidedNames {
     const names = this.#namesOf(event);
     for (const name of event.conversation.evicted?.names ?? []) names.delete(name);
     if (event.type === "held" || isUnnamed(event)) return false;
-    const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
+    const name = nameOfDecision(event);
     const earlierId = names.get(name);
     if (earlierId === undefined) names.set(name, event.decisionId);
     return earlierId === event.decisionId;

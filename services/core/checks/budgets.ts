@@ -165,9 +165,9 @@ const EARLIER_RESULTS_MAX = 5;
  */
 function listEarlierResults({ state }: CallContext): readonly EarlierResult[] {
   const first = new Map<string, EarlierResult>();
-  for (const { status, decisionId: ref, actionKey, tool, atMs, digest } of state.recentCalls) {
+  for (const { status, decisionId: ref, loopKey, tool, atMs, digest } of state.recentCalls) {
     if (status !== "succeeded") continue;
-    const key = `${actionKey} ${digest}`;
+    const key = `${loopKey} ${digest}`;
     const earlierResult = first.get(key) ?? { ref, tool, atMs, digest };
     first.delete(key);
     first.set(key, earlierResult);

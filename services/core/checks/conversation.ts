@@ -21,7 +21,7 @@ function findStop(call: CallContext): readonly Finding[] {
       }),
     ];
   }
-  if (flags.userInputRequired) {
+  if (flags.userInputRequired && !call.tool.asksUser) {
     return [
       finding({
         reason: "user_input_required",

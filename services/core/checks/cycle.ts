@@ -1,5 +1,5 @@
 /** Finds a cycle: a period of two to five different calls, repeated. */
-import { mayBeRecent } from "../state/recent-calls.ts";
+import { isBeforeInput, loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
@@ -8,20 +8,29 @@ const PERIODS = [2, 3, 4, 5] as const;
 /** `refused`: the action keys of an earlier cycle, which are refused until there is progress. */
 export function findCycle(call: CallContext, refused: readonly string[] | null): Finding | null {
   // This comes before a look at recent calls, which a refused cycle outlives.
-  if (refused?.includes(call.actionKey) === true) return cycleFinding(call, refused);
+  const loopKey = loopKeyOf(call.actionKey, call.proposal.agentId);
+  if (refused?.includes(loopKey) === true) return cycleFinding(call, refused);
   // A call that was not made before completes no round.
-  if (!mayBeRecent(call.state, call.actionKey)) return null;
-  const { recentCalls } = call.state;
+  if (!mayBeRecent(call.state, loopKey)) return null;
+  const recentCalls = listOwn(call);
   for (const period of PERIODS) {
-    const keys = completes(call, recentCalls, period);
+    const keys = completes(call, loopKey, recentCalls, period);
     if (keys !== null) return cycleFinding(call, keys);
   }
   return null;
 }
 
+/** The recent calls of the agent: those of others do not interrupt its rounds, and are none of them. */
+function listOwn({ state, proposal }: CallContext): readonly RecentCall[] {
+  const { agentId } = proposal;
+  const isOwn = (entry: RecentCall): boolean => entry.agentId === agentId;
+  return state.recentCalls.every(isOwn) ? state.recentCalls : state.recentCalls.filter(isOwn);
+}
+
 /** The keys of the period if this call completes its last round, else null. */
 function completes(
   call: CallContext,
+  loopKey: string,
   recentCalls: readonly RecentCall[],
   period: number,
 ): readonly string[] | null {
@@ -29,13 +38,13 @@ function completes(
   const needed = rounds * period - 1;
   if (recentCalls.length < needed) return null;
   // A new turn is new user input: a call that the user asked for again is no cycle of the model's.
-  if (back(recentCalls, needed).turnIndex !== call.state.turn.index) return null;
-  if (back(recentCalls, period).actionKey !== call.actionKey) return null;
+  if (isBeforeInput(back(recentCalls, needed), call.state)) return null;
+  if (back(recentCalls, period).loopKey !== loopKey) return null;
   for (let at = 1; at + period <= needed; at++) {
-    if (back(recentCalls, at).actionKey !== back(recentCalls, at + period).actionKey) return null;
+    if (back(recentCalls, at).loopKey !== back(recentCalls, at + period).loopKey) return null;
   }
-  const keys = new Set([call.actionKey]);
-  for (let at = 1; at < period; at++) keys.add(back(recentCalls, at).actionKey);
+  const keys = new Set([loopKey]);
+  for (let at = 1; at < period; at++) keys.add(back(recentCalls, at).loopKey);
   if (keys.size < 2 || isMoving(call, recentCalls, period)) return null;
   return [...keys];
 }
@@ -60,13 +69,13 @@ function isEvidence({ policy, tool }: CallContext, entry: RecentCall): boolean {
 }
 
 function isNewOutput(recentCalls: readonly RecentCall[], at: number): boolean {
-  const { actionKey, digest } = recentCalls[at] as RecentCall;
-  if (digest === null) return false;
+  const { loopKey, maskedDigest } = recentCalls[at] as RecentCall;
+  if (maskedDigest === null) return false;
   let isRepeat = false;
   for (let before = 0; before < at; before++) {
     const other = recentCalls[before] as RecentCall;
-    if (other.actionKey !== actionKey) continue;
-    if (other.digest === digest) return false;
+    if (other.loopKey !== loopKey) continue;
+    if (other.maskedDigest === maskedDigest) return false;
     isRepeat = true;
   }
   return isRepeat;

@@ -56,6 +56,8 @@ function findRepeatOfSuccess(call: CallContext, priorCall: PriorCall): readonly 
 /** The earlier output is fresh, whole, and nothing that it shows can have changed. */
 function isAnswerable(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, nowMs, policy } = call;
+  // A person who was asked since may have changed what it shows.
+  if (priorCall.n < call.state.turn.answeredN) return false;
   if (tool.volatile || !priorCall.whole || nowMs >= priorCall.windowUntilMs) return false;
   if (priorCall.repeats + 1 < policy.answersFromRepeat) return false;
   return !tool.changesMatter || !hasChanged(call, priorCall.n);
@@ -63,8 +65,8 @@ function isAnswerable(call: CallContext, priorCall: PriorCall): boolean {
 
 function isDuplicateWrite(call: CallContext, priorCall: PriorCall): boolean {
   const { tool, nowMs } = call;
-  if (isRepeatMeant(tool) || nowMs >= priorCall.windowUntilMs) return false;
-  if (isBatch(call, priorCall)) return false;
+  if (isRepeatMeant(tool) || isBatch(call, priorCall)) return false;
+  if (nowMs >= priorCall.windowUntilMs && !isOfOneStep(call, priorCall)) return false;
   return !tool.changesMatter || !hasChanged(call, priorCall.n);
 }
 
@@ -81,14 +83,19 @@ function mayRunBeside(call: CallContext, priorCall: Pick<PriorCall, "turn" | "st
 
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */
 export function isBatch(
-  { tool, proposal }: Pick<CallContext, "tool" | "proposal">,
+  call: Pick<CallContext, "tool" | "proposal">,
+  priorCall: Pick<PriorCall, "turn" | "step">,
+): boolean {
+  return call.tool.batchable && isOfOneStep(call, priorCall);
+}
+
+/** Whether one model message issued both: a second one long after the first was replayed. */
+function isOfOneStep(
+  { proposal }: Pick<CallContext, "proposal">,
   priorCall: Pick<PriorCall, "turn" | "step">,
 ): boolean {
   return (
-    tool.batchable &&
-    proposal.step !== null &&
-    proposal.step === priorCall.step &&
-    proposal.turn === priorCall.turn
+    proposal.step !== null && proposal.step === priorCall.step && proposal.turn === priorCall.turn
   );
 }
 

@@ -36,7 +36,7 @@ export function findFailureStreak(
 /** The failures at the end that have one error. */
 function streakOf(same: readonly RecentCall[], latest: RecentCall): readonly RecentCall[] {
   const other = same.findLastIndex(
-    ({ status, digest }) => status !== "failed" || digest !== latest.digest,
+    ({ status, maskedDigest }) => status !== "failed" || maskedDigest !== latest.maskedDigest,
   );
   return same.slice(other + 1);
 }

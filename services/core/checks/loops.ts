@@ -4,8 +4,8 @@
  */
 
 import { trieGet } from "../../collections/trie.ts";
-import { mayBeRecent } from "../state/recent-calls.ts";
-import type { ConversationState, RecentCall } from "../state/state.ts";
+import { loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
+import type { RecentCall } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
 import type { ExplainedCall } from "./explain-row.ts";
@@ -27,7 +27,7 @@ function findLoops(call: CallContext, retries: Retries | null): readonly Finding
   if (frequency !== null) findings.push(frequency);
   const { recentCalls, cycle } = call.state;
   if (recentCalls.length === 0) return findings;
-  const same = sameIn(call.state, call.actionKey);
+  const same = sameIn(call);
   const repeat = findRepeat(call, same);
   if (repeat !== null) findings.push(repeat);
   const streak = findFailureStreak(call, same, retries !== null);
@@ -44,7 +44,7 @@ function findLoops(call: CallContext, retries: Retries | null): readonly Finding
  */
 export function findLoopsOfAnswer(call: CallContext): readonly Finding[] {
   const findings: Finding[] = [];
-  const repeat = findRepeatAtAnyPace(call, sameIn(call.state, call.actionKey));
+  const repeat = findRepeatAtAnyPace(call, sameIn(call));
   if (repeat !== null) findings.push(repeat);
   const round = findCycle(call, call.state.cycle);
   if (round !== null) findings.push(round);
@@ -54,12 +54,17 @@ export function findLoopsOfAnswer(call: CallContext): readonly Finding[] {
 
 const NONE: readonly RecentCall[] = [];
 
-/** Outcomes of the recent calls with this action key that ran, oldest first. */
-function sameIn(state: ConversationState, actionKey: string): readonly RecentCall[] {
-  if (!mayBeRecent(state, actionKey)) return NONE;
+/**
+ * Outcomes of the agent's recent calls like this one that ran, oldest first. A read, or a call that failed,
+ * before a person answered in this turn is none of them.
+ */
+function sameIn({ state, actionKey, proposal }: CallContext): readonly RecentCall[] {
+  const loopKey = loopKeyOf(actionKey, proposal.agentId);
+  if (!mayBeRecent(state, loopKey)) return NONE;
   let same: RecentCall[] | undefined;
   for (const entry of state.recentCalls) {
-    if (entry.actionKey !== actionKey || entry.status === "not_executed") continue;
+    if (entry.loopKey !== loopKey || entry.status === "not_executed") continue;
+    if (entry.n < state.turn.answeredN && (entry.isRead || entry.status === "failed")) continue;
     same ??= [];
     same.push(entry);
   }
@@ -88,10 +93,9 @@ function frequencyFinding(rule: string, retryAfterMs: number): Finding {
   });
 }
 
-function showEqualCalls({ state, unenforced, policy, tool }: ExplainedCall): string {
-  const same = (state?.recentCalls ?? []).filter(
-    ({ actionKey }) => actionKey === unenforced.arguments.actionKey,
-  );
+function showEqualCalls({ state, unenforced, policy, tool, proposal }: ExplainedCall): string {
+  const own = loopKeyOf(unenforced.arguments.actionKey, proposal.agentId);
+  const same = (state?.recentCalls ?? []).filter(({ loopKey }) => loopKey === own);
   if (tool.polling !== null) return `polling, ${same.length} calls so far`;
   const { sameOutput } = policy.loops;
   const most =

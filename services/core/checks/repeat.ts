@@ -97,10 +97,10 @@ function isBackingOff(same: readonly RecentCall[], nowMs: number): boolean {
 function haveOneOutput(call: CallContext, same: readonly RecentCall[], count: number): boolean {
   if (!areUnchanged(call, same, count)) return false;
   const latest = same.slice(-count);
-  const digest = latest[0]?.digest ?? null;
+  const digest = latest[0]?.maskedDigest ?? null;
   return (
     digest !== null &&
-    latest.every((entry) => entry.status === "succeeded" && entry.digest === digest)
+    latest.every((entry) => entry.status === "succeeded" && entry.maskedDigest === digest)
   );
 }
 

@@ -5,6 +5,7 @@
  */
 import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
 import { looksTransient } from "../policy/failure-text.ts";
+import { isBeforeInput } from "../state/recent-calls.ts";
 import type { PriorCall, PriorFailure } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
@@ -44,7 +45,7 @@ export function findRetry(
   const { failure } = priorCall;
   if (failure === null || call.isConfirmed) return NOTHING;
   // New user input: the user may want another attempt.
-  if (priorCall.turnIndex !== call.state.turn.index) return NOTHING;
+  if (isBeforeInput(priorCall, call.state)) return NOTHING;
   // Something was written since, which may have removed the cause of the failure.
   const repeat = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
   if (anyWriteSince(call.state, repeat, priorCall.n)) return NOTHING;

@@ -2,7 +2,7 @@
  * The wider loops of the check `loops`: different calls that bring nothing new. They count within the
  * turn. A new call is never harmless to refuse, so `balanced` only warns of them.
  */
-import { settledAtMost } from "../state/recent-calls.ts";
+import { isBeforeInput, loopKeyOf, settledAtMost } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
@@ -22,6 +22,10 @@ function isReported({ status }: RecentCall): boolean {
   return status === "succeeded" || status === "failed";
 }
 
+function isOfOther({ agentId }: RecentCall, proposal: CallContext["proposal"]): boolean {
+  return agentId !== proposal.agentId;
+}
+
 /** Different calls of this tool with one output, and no write between them. */
 function noProgress(call: CallContext): Finding | null {
   const { tool, policy } = call;
@@ -37,18 +41,18 @@ function noProgress(call: CallContext): Finding | null {
   });
 }
 
-function gaveOneOutput({ tool, state }: CallContext, need: number): boolean {
-  const { recentCalls, turn, writes } = state;
+function gaveOneOutput({ tool, state, proposal }: CallContext, need: number): boolean {
+  const { recentCalls, writes } = state;
   const sinceN = tool.changesMatter ? writes.any.doneN : 0;
   const keys: string[] = [];
   let digest: string | null = null;
   for (let at = recentCalls.length - 1; at >= 0; at--) {
     const entry = recentCalls[at] as RecentCall;
-    if (entry.turnIndex !== turn.index || entry.n < sinceN) return false;
-    if (entry.tool !== tool.name || !isReported(entry)) continue;
+    if (isBeforeInput(entry, state) || entry.n < sinceN) return false;
+    if (entry.tool !== tool.name || !isReported(entry) || isOfOther(entry, proposal)) continue;
     digest ??= entry.digest;
     if (entry.status === "failed" || entry.digest === null || entry.digest !== digest) return false;
-    if (!keys.includes(entry.actionKey)) keys.push(entry.actionKey);
+    if (!keys.includes(entry.loopKey)) keys.push(entry.loopKey);
     if (keys.length >= need) return true;
   }
   return false;
@@ -57,14 +61,14 @@ function gaveOneOutput({ tool, state }: CallContext, need: number): boolean {
 /** Many calls of few actions, the latter half of which brought nothing new. */
 function rotation(call: CallContext): Finding | null {
   const { calls, keys: most } = call.policy.loops.rotation;
-  const { recentCalls, turn } = call.state;
+  const { recentCalls } = call.state;
   if (recentCalls.length < calls || (call.tool.polling !== null && call.tool.isRead)) return null;
-  const keys = [call.actionKey];
+  const keys = [loopKeyOf(call.actionKey, call.proposal.agentId)];
   for (let at = recentCalls.length - 1; at >= recentCalls.length - calls; at--) {
     const entry = recentCalls[at] as RecentCall;
-    if (entry.turnIndex !== turn.index) return null;
-    if (keys.includes(entry.actionKey)) continue;
-    keys.push(entry.actionKey);
+    if (isBeforeInput(entry, call.state)) return null;
+    if (keys.includes(entry.loopKey)) continue;
+    keys.push(entry.loopKey);
     if (keys.length > most) return null;
   }
   for (let at = recentCalls.length - Math.floor(calls / 2); at < recentCalls.length; at++) {
@@ -87,7 +91,7 @@ function bringsNews(recentCalls: readonly RecentCall[], at: number): boolean {
   for (let before = 0; before < at && (newOutput || newWrite); before++) {
     const other = recentCalls[before] as RecentCall;
     if (other.digest === entry.digest) newOutput = false;
-    if (other.actionKey === entry.actionKey) newWrite = false;
+    if (other.loopKey === entry.loopKey) newWrite = false;
   }
   return newOutput || newWrite;
 }
@@ -106,16 +110,17 @@ function failureRun(call: CallContext): Finding | null {
  * Whether the latest `need` calls of the turn failed; for one tool, whether they failed with one
  * error.
  */
-function failedLast({ state }: CallContext, need: number, tool: string | null): boolean {
-  const { recentCalls, turn } = state;
+function failedLast({ state, proposal }: CallContext, need: number, tool: string | null): boolean {
+  const { recentCalls } = state;
   let count = 0;
   let error: string | null = null;
   for (let at = recentCalls.length - 1; at >= 0; at--) {
     const entry = recentCalls[at] as RecentCall;
-    if (entry.turnIndex !== turn.index) return false;
+    if (isBeforeInput(entry, state)) return false;
     if (!isReported(entry) || (tool !== null && entry.tool !== tool)) continue;
-    error ??= entry.digest;
-    if (entry.status !== "failed" || (tool !== null && entry.digest !== error)) return false;
+    if (isOfOther(entry, proposal)) continue;
+    error ??= entry.maskedDigest;
+    if (entry.status !== "failed" || (tool !== null && entry.maskedDigest !== error)) return false;
     count += 1;
     if (count >= need) return true;
   }

@@ -8,13 +8,13 @@ import type { CallFacts, DecisionEvent, GateEvent, PendingEffect, Sketch } from 
 import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
 import type { ClearArguments, ProposalInput } from "../inputs.ts";
-import { allArguments } from "../policy/compile-identity.ts";
 import type {
   CompiledPolicy,
   CompiledTool,
   ResourceGraph,
   SealArguments,
 } from "../policy/compiled.ts";
+import { mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import { identitySeal, redactProblems, sealProposal } from "../seal/seal-arguments.ts";
 import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
@@ -54,7 +54,12 @@ export function decideProposal(
   // The sender may have used another agent's names, so the refusal reveals nothing of that agent's
   // calls.
   if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
-  const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
+  const name = callNameOf(
+    proposal.turn,
+    proposal.step,
+    proposal.callId,
+    identifiedCall.argumentsDigest,
+  );
   const retainedDecision = state && findByName(state, name);
   if (retainedDecision?.decisionId === identifiedCall.decisionId) {
     return redeliver(recallDecision(retainedDecision, draft.arguments.text));
@@ -110,7 +115,8 @@ function askedAgain(
   const openCall = findAsked(state, { callId, approvalId: approvalId ?? null, argumentsDigest });
   if (openCall === undefined) return undefined;
   const { turn, step } = openCall.asked;
-  const retainedDecision = findByName(state, callNameOf(turn, step, openCall.callId));
+  const name = callNameOf(turn, step, openCall.callId, argumentsDigest);
+  const retainedDecision = findByName(state, name);
   if (retainedDecision?.decisionId !== openCall.decisionId) return undefined;
   return recallDecision(retainedDecision, draft.arguments.text);
 }
@@ -178,7 +184,8 @@ export function decideParsed(
   // As `toolOfCall`, which would build the arguments for every tool. Here a shell line is parsed and
   // judged, where the tool has `commands` (policy/compile-commands.ts).
   const baseTool = policy.tool(proposal.tool);
-  const tool = baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value);
+  const chosen = baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value);
+  const tool = asksAfresh(chosen, draft.arguments.text) ? { ...chosen, volatile: true } : chosen;
   draft.conversation.entersTurn = approval === null;
   draft.policy = decidedPolicy(policy, tool);
   const killed = policy.killedBy(proposal);
@@ -225,6 +232,13 @@ export function decideParsed(
   const finding = runChecks(context, advice);
   draft.notices = advice.notices;
   return conclude(context, draft, finding, approval);
+}
+
+/** By which callers tell a tool not to answer from its own memory; then the gate does not either. */
+const AFRESH = /"(?:fresh|refresh|force_refresh|no_cache)":true[,}]/;
+
+function asksAfresh({ isRead, volatile }: CompiledTool, text: string): boolean {
+  return isRead && !volatile && AFRESH.test(text);
 }
 
 function killedBy(rule: string): PlainRefusal {
@@ -276,7 +290,7 @@ function parseArguments(
   graph: ResourceGraph,
   sealed?: SealArguments,
 ): ParsedArguments {
-  if (sealed === undefined && !looksInside(tool)) {
+  if (sealed === undefined && !looksInside(tool) && (tool.isRead || !mayHaveFreshKey(text))) {
     return { identityText: text, touched: UNDECLARED, sketches: NO_SKETCHES, problems: NONE };
   }
   const args = lazyArguments.value;
@@ -294,7 +308,7 @@ function parseArguments(
 
 /** Whether the policy reads any of the tool's arguments: otherwise their text alone counts. */
 function looksInside({ validate, identity, effects, reads, similarity }: CompiledTool): boolean {
-  if (validate !== null || identity !== allArguments) return true;
+  if (validate !== null || identity.isWhole !== true) return true;
   return effects.length > 0 || reads !== null || similarity.length > 0;
 }
 

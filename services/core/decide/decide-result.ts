@@ -23,6 +23,7 @@ import { looksFailedByDefault, looksTransient } from "../policy/failure-text.ts"
 import { findDoubt } from "../state/doubts.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { makeRoomForOutput } from "./make-room.ts";
+import { maskVolatile } from "./mask-volatile.ts";
 import { nameEffects } from "./name-effects.ts";
 
 export function decideResult(
@@ -96,7 +97,7 @@ function recorded(
     status,
     effect,
     output: keeps ? output : null,
-    outputDigest: failed ? errorDigest(error, output, input) : outputDigest(tool, input, keeps),
+    ...(failed ? errorDigests(error, input) : outputDigests(tool, input, keeps)),
     outputBytes: bytes,
     whole: keeps,
     error,
@@ -147,6 +148,23 @@ function isTransient(error: CallError, output: string | null): boolean {
   return looksTransient(error.code, error.message) || looksTransient(null, output ?? "");
 }
 
+type Digests = Pick<ResultRecorded, "outputDigest" | "maskedDigest">;
+
+function errorDigests(error: CallError, input: ResultInput): Digests {
+  const output = input.status === "started" ? null : input.output;
+  return {
+    outputDigest: errorDigest(error, output, input),
+    maskedDigest: maskedErrorDigest(error, output),
+  };
+}
+
+function outputDigests(tool: CompiledTool, input: ResultInput, keeps: boolean): Digests {
+  return {
+    outputDigest: outputDigest(tool, input, keeps),
+    maskedDigest: maskedDigest(tool, input, keeps),
+  };
+}
+
 function errorDigest(error: CallError, output: string | null, input: ResultInput): string {
   if (input.outputDigest !== null) return input.outputDigest;
   return sha256Hex("callgate.error.v1", error.code ?? "", error.message, output ?? "");
@@ -158,15 +176,29 @@ function errorDigest(error: CallError, output: string | null, input: ResultInput
  */
 function outputDigest(tool: CompiledTool, input: ResultInput, keeps: boolean): string | null {
   const { output } = input;
-  if (tool.volatileOutput.length > 0 && keeps && output !== null) {
-    const parsed = parseCanonical(output);
-    if (parsed.ok) {
-      const stable = tool.volatileOutput.reduce(withoutMember, parsed.value);
-      return sha256Hex("callgate.output.v1", canonicalText(stable));
-    }
-  }
+  const stable = keeps && output !== null ? stableText(tool, output) : null;
+  if (stable !== null) return sha256Hex("callgate.output.v1", stable);
   if (input.outputDigest !== null) return input.outputDigest;
   return output === null ? null : sha256Hex("callgate.output.v1", output);
+}
+
+/** The digest by which a repeat of the call is compared; null: by that of the output itself. */
+function maskedDigest(tool: CompiledTool, { output }: ResultInput, keeps: boolean): string | null {
+  if (!keeps || output === null) return null;
+  const masked = maskVolatile(stableText(tool, output) ?? output);
+  return masked === null ? null : sha256Hex("callgate.masked.v1", masked);
+}
+
+function maskedErrorDigest({ code, message }: CallError, output: string | null): string | null {
+  const masked = maskVolatile(`${message}\n${output ?? ""}`);
+  return masked === null ? null : sha256Hex("callgate.masked-error.v1", code ?? "", masked);
+}
+
+/** The output without the parts that are declared volatile; null: none is, or it is no JSON. */
+function stableText({ volatileOutput }: CompiledTool, output: string): string | null {
+  if (volatileOutput.length === 0) return null;
+  const parsed = parseCanonical(output);
+  return parsed.ok ? canonicalText(volatileOutput.reduce(withoutMember, parsed.value)) : null;
 }
 
 function withoutMember(value: JsonValue, path: readonly string[]): JsonValue {

@@ -109,7 +109,7 @@ export function factsOf(
   policy: CompiledPolicy,
   touched: Touched,
   actionKey: string,
-  proposal: Pick<ProposalInput, "turn" | "estimatedCost">,
+  proposal: Pick<ProposalInput, "turn" | "agentId" | "estimatedCost">,
   sketches: readonly Sketch[],
   nowMs: number,
 ): CallFacts {
@@ -117,7 +117,7 @@ export function factsOf(
   // its window.
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   return {
-    priorKey: makePriorKey(actionKey, tool.scope, proposal.turn),
+    priorKey: makePriorKey(actionKey, tool.scope, proposal.turn, ownerOf(tool, touched, proposal)),
     resources: touched.resources,
     exclusive: touched.exclusive,
     windowUntilMs: nowMs + windowMs,
@@ -126,8 +126,26 @@ export function factsOf(
     repeats: 0,
     rates: ratesOf(tool),
     grant: null,
-    more: moreOf(policy.countsSpend ? proposal.estimatedCost : null, sketches, touched.pending),
+    more: moreOf(
+      policy.countsSpend ? proposal.estimatedCost : null,
+      sketches,
+      touched.pending,
+      tool.asksUser,
+    ),
   };
+}
+
+/**
+ * The agent that the call is compared within: what another agent reads, or changes without a declared
+ * effect, is no repeat of it. Declared effects are one for all agents.
+ */
+function ownerOf(
+  tool: CompiledTool,
+  { resources, exclusive, pending }: Touched,
+  { agentId }: Pick<ProposalInput, "agentId">,
+): string | null {
+  const isDeclared = resources !== null || exclusive.length > 0 || pending.length > 0;
+  return tool.isRead || !isDeclared ? agentId : null;
 }
 
 /** How long the gate remembers the prior call and the resources that it wrote. */
@@ -149,9 +167,10 @@ function moreOf(
   cost: Money | null,
   sketches: readonly Sketch[],
   pending: readonly PendingEffect[],
+  asksUser: boolean,
 ): CallMore | null {
-  if (cost === null && sketches.length === 0 && pending.length === 0) return null;
-  return { cost, manualGrant: null, pending, sketches };
+  if (cost === null && sketches.length === 0 && pending.length === 0 && !asksUser) return null;
+  return { cost, manualGrant: null, pending, sketches, asksUser };
 }
 
 export const NO_SKETCHES: readonly Sketch[] = [];
@@ -201,7 +220,13 @@ export function runningFacts(call: CallContext, manualGrant: string | null): Cal
   return { ...facts, grant, repeats, more };
 }
 
-const NOTHING_MORE: CallMore = { cost: null, manualGrant: null, pending: [], sketches: [] };
+const NOTHING_MORE: CallMore = {
+  cost: null,
+  manualGrant: null,
+  pending: [],
+  sketches: [],
+  asksUser: false,
+};
 
 function grantOf({ tool: { tier }, state, policy }: CallContext): CallFacts["grant"] {
   if (tier.action !== "grant") return null;

@@ -3,6 +3,7 @@ import type { CallContext, Finding } from "../checks/check.ts";
 import type { Raised, Strike } from "../events.ts";
 import type { Ladder } from "../policy/compiled.ts";
 import { REASONS } from "../reasons/reasons.ts";
+import { loopKeyOf } from "../state/recent-calls.ts";
 
 /** 0 none, 1 ask, 2 options, 3 user input, 4 end. */
 export type Level = 0 | 1 | 2 | 3 | 4;
@@ -23,7 +24,7 @@ const NO_ESCALATION: EscalationLevel = { strike: null, level: 0, count: 0, raise
 export function climb(call: CallContext, finding: Finding): EscalationLevel {
   if (finding.answered || (REASONS[finding.reason].isStrike !== true && finding.strikeKey === null))
     return NO_ESCALATION;
-  const key = finding.strikeKey ?? call.actionKey;
+  const key = loopKeyOf(finding.strikeKey ?? call.actionKey, call.proposal.agentId);
   const { step, turn } = call.proposal;
   const before = call.state.strikes.find((strike) => strike.key === key);
   // Strikes of one step count once: its calls were issued before any of them was answered.

@@ -6,6 +6,7 @@ import { type CompiledNormalizers, compileNormalizers } from "../normalize/compi
 import { getArgument, isObject, removeArgument, setArgument } from "./argument-path.ts";
 import type { Identity, SealArguments } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
+import { leaveOutFreshKeys, mayHaveFreshKey } from "./fresh-keys.ts";
 import { inWayOfKey, withoutKey } from "./key-argument.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 
@@ -28,6 +29,7 @@ export function compileIdentity(
   capabilities: ValueCapabilities,
   problems: CompileProblem[],
   last: IdentityStep | null = null,
+  isWrite = false,
 ): Identity {
   const written = byteHash ? [] : compileSteps(tool, at, capabilities, problems);
   const steps = byteHash || last === null ? written : [...written, last];
@@ -36,7 +38,8 @@ export function compileIdentity(
   const drop = tool.idempotency_argument;
   const defaults = schema?.defaults ?? null;
   const isWhole = steps.length === 0 && members === null && defaults === null;
-  if (isWhole && drop === undefined) return allArguments;
+  const ofAll = byteHash || !isWrite ? allArguments : withoutFreshKeys(tool, String(at[1]));
+  if (isWhole && drop === undefined) return ofAll;
   return (args, text, sealed) => {
     const filled = defaults === null ? args : (defaults(args) as JsonObject);
     const prepared = removeKey(filled, drop);
@@ -53,17 +56,30 @@ export function compileIdentity(
         fields: valuesOf(normalized, fields),
       };
     }
-    const same = normalized === args;
-    return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
+    return ofAll(normalized, normalized === args ? text : canonicalText(normalized));
   };
 }
 
 /** The identity of all arguments, unchanged. */
-export const allArguments: Identity = (args, text, sealed) => {
+export const allArguments: Identity = Object.assign(identifyByAll, { isWhole: true });
+
+function identifyByAll(args: JsonObject, text: string, sealed?: SealArguments) {
   const normalized = sealedIf(sealed, args);
   const same = normalized === args;
-  return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
-};
+  const own = same ? text : canonicalText(normalized);
+  return { ok: true, text: own, normalized, fields: null } as const;
+}
+
+/** The identity of all arguments but those that a caller makes up anew for each try. */
+function withoutFreshKeys(tool: ToolDocument, name: string): Identity {
+  const identify: Identity = (args, text, sealed) => {
+    const identity = identifyByAll(args, text, sealed);
+    if (!mayHaveFreshKey(text)) return identity;
+    const rest = leaveOutFreshKeys(identity.normalized, name, tool.normalizers ?? {});
+    return rest === null ? identity : { ...identity, text: canonicalText(rest) };
+  };
+  return Object.assign(identify, { isWhole: true });
+}
 
 type Prepared =
   | { readonly ok: true; readonly value: JsonObject }

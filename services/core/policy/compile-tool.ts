@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { CHECKS } from "../checks/order.ts";
 import { sha256Hex } from "../hash.ts";
+import { asksUser } from "./asks-user.ts";
 import { aliasesOf } from "./compile-aliases.ts";
 import { compileCommands, createCommandsReader } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
@@ -115,7 +116,8 @@ function compileEntry(
   const askedTier = asked === null ? null : tiers.findByName(asked);
   const matching = askedTier ?? tiers.matching(name);
   const isDeclared = declared || matching !== null || context.declaresNothing;
-  const read = isRead(entry, matching);
+  const asks = asksUser(name, entry);
+  const read = isRead(entry, matching, asks);
   const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
   const aliased = aliasesOf(document.aliases, name);
   const effects = compileEffects(entry, at, aliased, problems);
@@ -133,12 +135,23 @@ function compileEntry(
     isDeclared,
     likeTool: null,
     isRead: read,
+    asksUser: asks,
+    volatile: asks || (entry.volatile ?? false),
     modes: document.mode === "shadow" ? inShadow(modes) : modes,
     settings: compileCheckSettings(document, entry),
     tier,
     limits: NO_LIMITS,
     validate: schema === null ? null : schema.validate,
-    identity: compileIdentity(entry, at, byteHash, schema, context.capabilities, problems, step),
+    identity: compileIdentity(
+      entry,
+      at,
+      byteHash,
+      schema,
+      context.capabilities,
+      problems,
+      step,
+      !read,
+    ),
     reads: compileReads(entry, at, aliased, problems),
     effects,
     changesMatter: !context.declaresNothing,
@@ -164,7 +177,6 @@ function compileCheckSettings(document: PolicyDocument, entry: ToolDocument) {
 /** Defaults that the entry alone determines. */
 function defaultsOf(entry: ToolDocument) {
   return {
-    volatile: entry.volatile ?? false,
     volatileOutput: (entry.volatile_output ?? []).map(outputPath),
     polling: entry.polling ?? null,
     repeatable: entry.repeatable ?? false,
@@ -187,7 +199,8 @@ function outputPath(path: string): string[] {
   return path.replace(/^\$\.?/, "").split(".");
 }
 
-function isRead(entry: ToolDocument, matching: CompiledTier | null): boolean {
+function isRead(entry: ToolDocument, matching: CompiledTier | null, asks: boolean): boolean {
+  if (asks) return true;
   if (entry.read_only !== undefined) return entry.read_only;
   const writes =
     (entry.effects ?? []).some((effect) => effect.kind !== "read") ||

@@ -65,7 +65,7 @@ export function compileVariants(
     variants: [...new Set(all.map(({ tool }) => tool))],
     variantOf: (args: JsonObject) => {
       const written = getArgument(args, argument);
-      const value = written === undefined ? preset : written;
+      const value = textOf(written === undefined ? preset : written);
       if (typeof value === "string") return merged(choose(value, choices));
       // A value that is no text may still be read as one by whatever runs it, and a missing value
       // may be taken from elsewhere.
@@ -73,6 +73,11 @@ export function compileVariants(
       return isSaid ? choices.otherwise.tool : unread;
     },
   };
+}
+
+/** A number or a boolean is compared by its JSON text. */
+function textOf(value: JsonValue | undefined): JsonValue | undefined {
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
 }
 
 function defaultOf(schema: ToolDocument["input_schema"], argument: string): JsonValue | undefined {

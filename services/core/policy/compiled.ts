@@ -187,6 +187,8 @@ export interface CompiledTool {
    */
   readonly namesNoObject: boolean;
   readonly emptyOutput: boolean;
+  /** Whether the call asks a person: a read whose answer is new input. */
+  readonly asksUser: boolean;
   readonly frequency: Rate | null;
   readonly similarity: readonly Similarity[];
   /**
@@ -277,7 +279,14 @@ export interface SealArguments {
  * `text` is the canonical JSON of `args`; `sealed` is passed for a call that has sensitive
  * arguments.
  */
-export type Identity = (args: JsonObject, text: string, sealed?: SealArguments) => IdentityResult;
+export type Identity = ((
+  args: JsonObject,
+  text: string,
+  sealed?: SealArguments,
+) => IdentityResult) & {
+  /** True: the text of all arguments is the identity, but for fresh keys (`fresh-keys.ts`). */
+  readonly isWhole?: boolean;
+};
 
 export interface CompiledEffect {
   readonly kind: string;

@@ -183,6 +183,7 @@ export type ToolDocument = {
   readonly reads?: readonly string[];
   readonly polling?: PollingLimits;
   readonly volatile?: boolean;
+  readonly asks_user?: boolean;
   readonly volatile_output?: readonly string[];
   readonly error_patterns?: readonly string[];
   readonly similarity?: readonly {

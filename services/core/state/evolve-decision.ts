@@ -28,12 +28,12 @@ import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import {
-  callNameOf,
   decisionBytes,
   findByName,
   forgottenKey,
   hasPermanentName,
   isForgotten,
+  nameOfDecision,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { addRecentCall, makeRecentCall } from "./recent-calls.ts";
@@ -162,7 +162,7 @@ function remember(state: StateDraft, { held }: OpenCall, event: DecisionEvent): 
 }
 
 function nameIt(state: StateDraft, event: DecisionEvent): void {
-  const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
+  const name = nameOfDecision(event);
   // The first decision on a name stays: a call that conflicts with it does not replace it.
   if (event.type === "refused" && isTakenByOther(state, name, event.decisionId)) return;
   const bytes = decisionBytes(event);
@@ -359,10 +359,16 @@ function addAnswered(
 ): void {
   state.n += 1;
   const entry = makeRecentCall(event, state.n, state);
-  const answered: RecentCall = { ...entry, status: "succeeded", digest: outputDigest };
-  addRecentCall(state, answered, call.recentCallsMax);
   const ledger = event.policy.isRead ? state.priorReads : state.priorWrites;
   const priorCall = ledgerGet(ledger, call.priorKey, event.times.proposalsAtMs);
+  const maskedDigest = priorCall?.lastDigest ?? outputDigest;
+  const answered: RecentCall = {
+    ...entry,
+    status: "succeeded",
+    digest: outputDigest,
+    maskedDigest,
+  };
+  addRecentCall(state, answered, call.recentCallsMax);
   if (priorCall === undefined) return;
   const again = { ...priorCall, repeats: call.repeats };
   const put = ledgerPut(ledger, call.priorKey, again, call.dropAtMs, priorCall.output?.length ?? 0);

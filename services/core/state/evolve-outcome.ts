@@ -12,6 +12,7 @@ import { draftOf } from "./draft.ts";
 import { forget, progress } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { type OutcomeEvent, type OutcomeReport, readReport } from "./outcome-report.ts";
+import { loopKeyOf } from "./recent-calls.ts";
 import { release, spend } from "./reservation.ts";
 import type { ConversationState, OpenCall, RecentCall, StateDraft } from "./state.ts";
 import { endPriorDoubt, namesByResult, updatePriorCall } from "./update-prior-call.ts";
@@ -77,7 +78,13 @@ function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void 
   if (doubt !== undefined) addDoubt(state, { ...doubt, call });
 }
 
-const NO_MORE: CallMore = { cost: null, manualGrant: null, pending: [], sketches: [] };
+const NO_MORE: CallMore = {
+  cost: null,
+  manualGrant: null,
+  pending: [],
+  sketches: [],
+  asksUser: false,
+};
 
 function tellCall(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
   if (isSameFailure(open, report)) {
@@ -117,6 +124,7 @@ function updateRecentCalls(
       status: report.status,
       transient: report.transient,
       digest: report.digest,
+      maskedDigest: report.maskedDigest,
     };
     return next;
   }
@@ -147,6 +155,14 @@ function addConsequences(
   const isNew = isProgress(state, open, report, recentCallsBefore);
   if (!open.isRead) addWrite(state, open, report);
   if (isNew) progress(state);
+  if (report.status === "succeeded" && open.call.more?.asksUser === true) hearPerson(state);
+}
+
+/** A person answered: streaks end, and the agent may go on. What happened before that is no loop with what follows. */
+function hearPerson(state: StateDraft): void {
+  state.turn = { ...state.turn, answeredN: state.n };
+  progress(state);
+  if (state.flags.userInputRequired) state.flags = { ...state.flags, userInputRequired: false };
 }
 
 function addWrite(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
@@ -172,9 +188,10 @@ function isProgress(
   recentCallsBefore: readonly RecentCall[],
 ): boolean {
   if (report.status !== "succeeded") return false;
-  if (state.cycle?.includes(open.actionKey) === true) return false;
+  const loopKey = loopKeyOf(open.actionKey, open.agentId);
+  if (state.cycle?.includes(loopKey) === true) return false;
   const isRepeat = recentCallsBefore.some(
-    (entry) => entry.actionKey === open.actionKey && entry.decisionId !== open.decisionId,
+    (entry) => entry.loopKey === loopKey && entry.decisionId !== open.decisionId,
   );
   if (!open.isRead) return !isRepeat;
   if (report.digest === null) return false;

@@ -7,9 +7,22 @@ import { sha256Hex } from "../hash.ts";
 import type { RetainedDecision } from "./retained-decision.ts";
 import type { ConversationState } from "./state.ts";
 
-/** (turn, step, callId) within a conversation; null counts as a value. */
-export function callNameOf(turn: string | null, step: string | null, callId: string): string {
-  return `${namePart(turn)} ${namePart(step)} ${callId}`;
+/**
+ * (turn, step, callId) within a conversation; a turn of null counts as a value. Where no step is sent the
+ * arguments take its place: call ids that begin afresh with each model message name different calls.
+ */
+export function callNameOf(
+  turn: string | null,
+  step: string | null,
+  callId: string,
+  argumentsDigest: string,
+): string {
+  const within = step === null ? `-${argumentsDigest}` : namePart(step);
+  return `${namePart(turn)} ${within} ${callId}`;
+}
+
+export function nameOfDecision({ call, arguments: { digest } }: DecisionEvent): string {
+  return callNameOf(call.turn, call.step, call.callId, digest);
 }
 
 /** The length in front separates parts that contain spaces. */

@@ -16,6 +16,8 @@ export interface OutcomeReport {
    */
   readonly endsDoubt: boolean;
   readonly digest: string | null;
+  /** By which a repeat of the call is compared. */
+  readonly maskedDigest: string | null;
   readonly output: string | null;
   readonly outputBytes: number;
   readonly whole: boolean;
@@ -31,6 +33,7 @@ export function readReport(event: OutcomeEvent, { status: was }: OpenCall): Outc
     effect: null,
     endsDoubt: false,
     digest: null,
+    maskedDigest: null,
     output: null,
     outputBytes: 0,
     whole: false,
@@ -51,6 +54,7 @@ export function readReport(event: OutcomeEvent, { status: was }: OpenCall): Outc
     effect: event.effect,
     endsDoubt: was === "in_doubt",
     digest: event.outputDigest,
+    maskedDigest: event.maskedDigest ?? event.outputDigest,
     output: event.output,
     outputBytes: event.outputBytes,
     whole: event.whole,

@@ -2,15 +2,21 @@
 import { ledgerGet } from "../../collections/ledger.ts";
 import type { CallHeld } from "../events.ts";
 import { heldPriorKey, latestHeld } from "./open-calls.ts";
+import { loopKeyOf } from "./recent-calls.ts";
 import type { ConversationState, PriorCall } from "./state.ts";
 
-/** Keys in turn scope contain the turn, so the next turn starts without prior calls. */
+/**
+ * Keys in turn scope contain the turn, so the next turn starts without prior calls. `agentId`: of a call
+ * that each agent of a conversation makes for itself, else null.
+ */
 export function makePriorKey(
   actionKey: string,
   scope: "turn" | "conversation",
   turn: string | null,
+  agentId: string | null,
 ): string {
-  return scope === "conversation" || turn === null ? actionKey : `${actionKey}@${turn}`;
+  const key = loopKeyOf(actionKey, agentId);
+  return scope === "conversation" || turn === null ? key : `${key}@${turn}`;
 }
 
 export function findPriorCall(

@@ -7,9 +7,14 @@ type Marked = Pick<ConversationState, "recentMarks" | "recentOtherMarks">;
 
 type Counted = Pick<ConversationState, "n" | "open" | "openIndex">;
 
-/** False: no recent call has this action key. */
-export function mayBeRecent({ recentMarks, recentOtherMarks }: Marked, actionKey: string): boolean {
-  return mayHold({ marks: recentMarks, otherMarks: recentOtherMarks }, tagOf(actionKey));
+/** The key of an action as one agent takes it: several agents of a conversation loop each for itself. */
+export function loopKeyOf(key: string, agentId: string | null): string {
+  return agentId === null ? key : `${key}#${agentId}`;
+}
+
+/** False: no recent call has this loop key. */
+export function mayBeRecent({ recentMarks, recentOtherMarks }: Marked, loopKey: string): boolean {
+  return mayHold({ marks: recentMarks, otherMarks: recentOtherMarks }, tagOf(loopKey));
 }
 
 /**
@@ -20,11 +25,19 @@ export function settledAtMost({ n, open, openIndex }: Counted): number {
   return n - (open.size - openIndex.heldCount);
 }
 
+/** Whether the user, or a person whom a call asked, has said something since the call. */
+export function isBeforeInput(
+  { turnIndex, n }: Pick<RecentCall, "turnIndex" | "n">,
+  { turn }: Pick<ConversationState, "turn">,
+): boolean {
+  return turnIndex !== turn.index || n < turn.answeredN;
+}
+
 export function makeRecentCall(event: Decision, n: number, state: ConversationState): RecentCall {
   return {
     n,
     decisionId: event.decisionId,
-    actionKey: event.arguments.actionKey,
+    loopKey: loopKeyOf(event.arguments.actionKey, event.call.agentId),
     tool: event.call.tool,
     atMs: event.times.proposalsAtMs,
     turnIndex: state.turn.index,
@@ -32,12 +45,14 @@ export function makeRecentCall(event: Decision, n: number, state: ConversationSt
     status: "in_flight",
     transient: false,
     digest: null,
+    maskedDigest: null,
+    agentId: event.call.agentId,
   };
 }
 
 export function addRecentCall(state: StateDraft, entry: RecentCall, size: number): void {
   state.recentCalls = pushed(state.recentCalls, entry, size);
-  const tag = tagOf(entry.actionKey);
+  const tag = tagOf(entry.loopKey);
   state.recentMarks |= markOf(tag);
   state.recentOtherMarks |= otherMarkOf(tag);
 }

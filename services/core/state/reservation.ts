@@ -40,6 +40,7 @@ export function countCall(
     lastStep: first ? event.call.step : turn.lastStep,
     heldBeforeMs: turn.heldBeforeMs,
     spent: withMoney(turn.spent, cost, 1),
+    answeredN: turn.answeredN,
   };
 }
 

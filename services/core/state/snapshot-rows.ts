@@ -161,7 +161,7 @@ const packRecentCall = (entry: RecentCall) =>
   [
     entry.n,
     entry.decisionId,
-    entry.actionKey,
+    entry.loopKey,
     entry.tool,
     entry.atMs,
     entry.turnIndex,
@@ -169,6 +169,8 @@ const packRecentCall = (entry: RecentCall) =>
     entry.status,
     entry.transient,
     entry.digest,
+    entry.maskedDigest,
+    entry.agentId,
   ] as const;
 
 export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall>> = {
@@ -176,7 +178,7 @@ export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall
   unpack: (row) => ({
     n: row[0],
     decisionId: row[1],
-    actionKey: row[2],
+    loopKey: row[2],
     tool: row[3],
     atMs: row[4],
     turnIndex: row[5],
@@ -184,6 +186,8 @@ export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall
     status: row[7],
     transient: row[8],
     digest: row[9],
+    maskedDigest: row[10],
+    agentId: row[11],
   }),
 };
 

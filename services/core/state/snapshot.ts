@@ -110,7 +110,7 @@ function marksOf(
   recentCalls: ConversationState["recentCalls"],
   mark: (tag: number) => number,
 ): number {
-  return recentCalls.reduce((marks, call) => marks | mark(tagOf(call.actionKey)), NO_MARKS);
+  return recentCalls.reduce((marks, call) => marks | mark(tagOf(call.loopKey)), NO_MARKS);
 }
 
 interface LedgerData<R> {

@@ -61,12 +61,12 @@ export interface ConversationState {
   readonly sketches: Ledger<Sketched>;
   /** Recent calls, oldest first. */
   readonly recentCalls: readonly RecentCall[];
-  /** Bloom filter of all action keys in the recent calls, and of some that have left them. */
+  /** Bloom filter of all loop keys in the recent calls, and of some that have left them. */
   readonly recentMarks: number;
   readonly recentOtherMarks: number;
   /** Loops with strikes, oldest first. */
   readonly strikes: readonly Strike[];
-  /** Action keys of a cycle that is refused until progress. */
+  /** Loop keys of a cycle that is refused until progress. */
   readonly cycle: readonly string[] | null;
   readonly flags: Flags;
   /** Times of the calls in each rate window. */
@@ -100,6 +100,8 @@ export interface TurnState {
   /** How long calls were held before the turn began, ms (`held-time.ts`). */
   readonly heldBeforeMs: number;
   readonly spent: Spent;
+  /** `n` of the state when a person last answered a call of the turn; 0: nobody did. */
+  readonly answeredN: number;
 }
 
 export interface Totals {
@@ -156,7 +158,7 @@ export interface PriorCall {
    * whether it did.
    */
   readonly doubted: boolean;
-  /** Digest of the latest output of this action, and how many calls in a row gave it. */
+  /** Masked digest of the latest output of this action, and how many calls in a row gave it. */
   readonly lastDigest: string | null;
   readonly sameOutputs: number;
   /** Failures in a row within the turn; null: none. */
@@ -251,7 +253,8 @@ export interface Sketched {
 export interface RecentCall {
   readonly n: number;
   readonly decisionId: string;
-  readonly actionKey: string;
+  /** The action as one agent takes it (`loopKeyOf` in `recent-calls.ts`). */
+  readonly loopKey: string;
   readonly tool: string;
   readonly atMs: number;
   readonly turnIndex: number;
@@ -260,6 +263,9 @@ export interface RecentCall {
   readonly transient: boolean;
   /** Digest of the output, or of the error where the call failed; null: there is none. */
   readonly digest: string | null;
+  /** The same with volatile parts masked: calls of one action are compared by it. */
+  readonly maskedDigest: string | null;
+  readonly agentId: string | null;
 }
 
 export interface Flags {
@@ -299,6 +305,7 @@ export function initialState(
       lastStep: null,
       heldBeforeMs: 0,
       spent: NOTHING_SPENT,
+      answeredN: 0,
     },
     totals: { calls: 0, steps: 0, spent: NOTHING_SPENT },
     tools: emptyTrie(),

@@ -31,6 +31,7 @@ export function enterTurn(
       lastStep: null,
       heldBeforeMs: heldUntil(state, atMs),
       spent: NOTHING_SPENT,
+      answeredN: 0,
     },
     // Counters of each tool are counters within the turn.
     tools: emptyTrie(),

@@ -156,8 +156,8 @@ function sameOutputs(
     return { lastDigest: priorCall.lastDigest, sameOutputs: priorCall.sameOutputs };
   }
   if (report.status !== "succeeded") return { lastDigest: null, sameOutputs: 0 };
-  const same = report.digest !== null && report.digest === priorCall.lastDigest;
-  return { lastDigest: report.digest, sameOutputs: same ? priorCall.sameOutputs + 1 : 1 };
+  const same = report.maskedDigest !== null && report.maskedDigest === priorCall.lastDigest;
+  return { lastDigest: report.maskedDigest, sameOutputs: same ? priorCall.sameOutputs + 1 : 1 };
 }
 
 /** Whether the policy takes the resources of the call from its result. */

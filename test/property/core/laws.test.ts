@@ -234,8 +234,8 @@ describe("evolve", () => {
             REPORTED_STATUSES.has(status),
           ).length;
           expect(reportedCount).toBeLessThanOrEqual(settledAtMost(state));
-          for (const { actionKey } of state.recentCalls)
-            expect(mayBeRecent(state, actionKey)).toBe(true);
+          for (const { loopKey } of state.recentCalls)
+            expect(mayBeRecent(state, loopKey)).toBe(true);
         }
       });
     });

@@ -69,9 +69,10 @@ export const SUBJECTS: readonly Subject[] = [
         toggle: { input_schema: { type: "object", properties: {}, additionalProperties: false } },
         often: { frequency: { count: 3, windowMs: 30_000 }, read_only: true },
         search: { read_only: true, volatile_output: ["$.ms"], error_patterns: ["^Sorry"] },
+        ask_user: {},
       },
     },
-    tools: ["poll", "watch", "repeat", "batch", "toggle", "often", "search"],
+    tools: ["poll", "watch", "repeat", "batch", "toggle", "often", "search", "ask_user"],
   },
   {
     name: "tiers of every action",

@@ -107,11 +107,15 @@ const output = fc.constantFrom(
   "b",
   "b",
   "c",
+  "done in 3 ms",
+  "done in 4 ms",
   null,
 );
 const error = fc.constantFrom<CallError>(
   { code: "E1", message: "no such thing", retryable: null },
   { code: "E2", message: "broken", retryable: false },
+  { code: "E2", message: "broken after 5 ms", retryable: false },
+  { code: "E2", message: "broken after 6 ms", retryable: false },
   { code: "503", message: "busy", retryable: null },
   { code: null, message: "later", retryable: true },
 );

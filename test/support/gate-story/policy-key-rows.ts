@@ -373,6 +373,7 @@ const TOOLS: readonly KeyRow[] = [
     T,
   ]),
   row("tool_schemas.*.volatile", [true, undefined], read, twice),
+  row("tool_schemas.*.asks_user", [true, undefined], { tool_schemas: { t: {} } }, twice),
   row(
     "tool_schemas.*.volatile_output",
     [["$.n"], undefined],

@@ -21,9 +21,11 @@ import {
   heldMs,
   heldPriorCall,
   isOne,
+  isSinceInput,
   lastProgress,
   parallel,
   type Start,
+  sameStep,
   writtenSince,
 } from "./history.ts";
 import { loopFindings, pauseMs } from "./loops.ts";
@@ -69,7 +71,7 @@ function plain(reason: ReasonCode): Finding {
 /** Findings that stop the conversation, whatever the call is. */
 export function stopFindings(question: Question): Finding[] {
   return [
-    ...conversationFindings(question.history).map(plain),
+    ...conversationFindings(question).map(plain),
     ...wordFindings(question).map((asked) => ({ ...plain("acknowledgement_required"), asked })),
     ...budgetFindings(question).map(plain),
   ];
@@ -122,7 +124,7 @@ function deniedForms(question: Question): Finding[] {
   return like === undefined ? [] : [{ ...plain("approval_required"), terms: like.terms }];
 }
 
-function conversationFindings(history: History): ReasonCode[] {
+function conversationFindings({ history, asked }: Question): ReasonCode[] {
   const activeRefusals = history.refusals.filter((refusal) => refusal.order > history.resumedAt);
   const inTurn = activeRefusals.filter((refusal) => refusal.turn === history.turns);
   const ended =
@@ -130,7 +132,10 @@ function conversationFindings(history: History): ReasonCode[] {
     inTurn.some((refusal) => refusal.ended === "turn") ||
     activeRefusals.some((refusal) => refusal.ended === "conversation");
   if (ended) return ["conversation_ended"];
-  return inTurn.some((refusal) => refusal.userInput) ? ["user_input_required"] : [];
+  const asksNobody = inTurn.some(
+    (refusal) => refusal.userInput && refusal.order > history.answeredAt,
+  );
+  return asksNobody && !asked.tool.asksUser ? ["user_input_required"] : [];
 }
 
 /** The action that the model must respond to before it goes on. */
@@ -265,7 +270,7 @@ function duplicateFinding(question: Question): Finding | null {
 /** A call that failed, where the policy says how often it may be retried. */
 function retryOf({ history, asked, atMs, policy }: Question, priorCall: Call): Finding | null {
   const retries = asked.tool.settings["duplicate"] as Retries | null;
-  if (retries === null || priorCall.failure === null || priorCall.turn !== history.turns)
+  if (retries === null || priorCall.failure === null || !isSinceInput(history, priorCall))
     return null;
   if (writtenSince(history, { ...asked, resources: null }, priorCall.order)) return null;
   const failures = failuresInARow(history, asked);
@@ -322,10 +327,12 @@ function repeatOf({ history, asked, policy, atMs }: Question, priorCall: Call): 
     duplicate("duplicate_call", priorCall, answers);
   if ((tool.isRead || tool.answersAsRead) && atMs < priorCall.atMs + tool.cacheMs) {
     if (priorCall.repeats + 1 < policy.answersFromRepeat) return null;
-    if (priorCall.whole && !tool.volatile) return makeFinding(true);
+    const isOld = priorCall.order < history.answeredAt;
+    if (priorCall.whole && !tool.volatile && !isOld) return makeFinding(true);
   }
   const exempt = tool.repeatable || tool.namesNoObject || parallel(asked, priorCall);
-  if (tool.isRead || exempt || atMs >= priorCall.atMs + tool.windowMs) return null;
+  const isOver = atMs >= priorCall.atMs + tool.windowMs && !sameStep(asked, priorCall);
+  if (tool.isRead || exempt || isOver) return null;
   return makeFinding(false);
 }
 

@@ -295,7 +295,7 @@ function record(
     counted: left?.counted ?? counted,
     status: kind === "answered" ? "succeeded" : kind === "held" ? "held" : "in_flight",
     settled: null,
-    outputDigest: answer?.outputDigest ?? null,
+    ...digestsOf(answer),
     whole: false,
     error: null,
     transient: false,
@@ -322,6 +322,11 @@ function record(
   if (manualGrant !== undefined && manualGrant.calls !== null) manualGrant.calls -= 1;
   history.calls.push(call);
   return call;
+}
+
+function digestsOf(answer: Call | null): Pick<Call, "outputDigest" | "maskedDigest"> {
+  const { outputDigest, maskedDigest } = answer ?? { outputDigest: null, maskedDigest: null };
+  return { outputDigest, maskedDigest };
 }
 
 function costOf({ input }: Asked, kind: Call["kind"]): Call["cost"] {

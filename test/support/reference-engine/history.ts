@@ -56,6 +56,8 @@ export interface Call extends Asked {
   /** Position in the history of its result; null: none came. */
   settled: number | null;
   outputDigest: string | null;
+  /** Digests of output and error by which calls of one action are compared. */
+  maskedDigest: string | null;
   whole: boolean;
   error: string | null;
   transient: boolean;
@@ -170,6 +172,8 @@ export interface History {
   resumedAt: number;
   /** What people have denied; of one action only the latest denial. */
   denials: readonly Denied[];
+  /** Position at which a person last answered a call; -1: nobody did. */
+  answeredAt: number;
   /** Begin (1) and end (-1) of every hold, in the order in which they came. */
   readonly holds: { readonly atMs: number; readonly change: 1 | -1 }[];
 }
@@ -191,6 +195,7 @@ export function newHistory(atMs: number): History {
     endedAt: -1,
     resumedAt: -1,
     denials: [],
+    answeredAt: -1,
     holds: [],
   };
 }
@@ -210,8 +215,11 @@ export function heldMs(history: History, atMs: number): number {
 
 /** Whether one step issued the calls together, of a tool that takes several equal ones. */
 export function parallel(asked: Asked, priorCall: Call): boolean {
+  return asked.tool.batchable && sameStep(asked, priorCall);
+}
+
+export function sameStep(asked: Asked, priorCall: Call): boolean {
   return (
-    asked.tool.batchable &&
     asked.input.step !== null &&
     priorCall.input.step === asked.input.step &&
     priorCall.input.turn === asked.input.turn
@@ -282,6 +290,11 @@ function mayHaveActedSince(write: Call, order: number): boolean {
 function wasWrittenSince(write: Call, order: number): boolean {
   if (write.status === "failed" || write.status === "not_executed") return false;
   return write.order > order;
+}
+
+/** Whether neither the user nor a person whom a call asked has said anything since the call. */
+export function isSinceInput(history: History, { turn, order }: Call): boolean {
+  return turn === history.turns && order > history.answeredAt;
 }
 
 export function lastProgress(history: History): number {

@@ -7,6 +7,7 @@ import {
   type Call,
   changedSince,
   type History,
+  isSinceInput,
   lastProgress,
   listRecentCalls,
   parallel,
@@ -61,7 +62,14 @@ export function loopFindings(
 function identical(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
   return listRecentCalls(history, policy.recentCallsMax)
     .filter((call) => call.actionKey === asked.actionKey && call.status !== "not_executed")
+    .filter((call) => !isSettledByPerson(history, call))
     .reverse();
+}
+
+/** A read, or a call that failed, before a person answered in this turn. */
+function isSettledByPerson(history: History, call: Call): boolean {
+  const before = call.order < history.answeredAt;
+  return before && (call.tool.isRead || call.status === "failed");
 }
 
 /** `warns`: many equal calls that are far apart. */
@@ -142,8 +150,8 @@ function equalAtEnd(calls: readonly Call[]): number {
   const other = latestFirst.findIndex(
     (call) =>
       call.status !== "succeeded" ||
-      call.outputDigest === null ||
-      call.outputDigest !== last.outputDigest,
+      call.maskedDigest === null ||
+      call.maskedDigest !== last.maskedDigest,
   );
   return other < 0 ? latestFirst.length : Math.max(1, other);
 }
@@ -155,22 +163,28 @@ function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {
     last.every(
       (call) =>
         call.status === "succeeded" &&
-        call.outputDigest !== null &&
-        call.outputDigest === last[0]?.outputDigest,
+        call.maskedDigest !== null &&
+        call.maskedDigest === last[0]?.maskedDigest,
     )
   );
 }
 
 function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readonly string[] | null {
   const refused = refusedCycle(history);
-  if (refused?.includes(asked.actionKey) === true) return refused;
+  if (refused?.includes(loopKeyOf(asked)) === true) return refused;
   const all = listRecentCalls(history, policy.recentCallsMax);
-  const recent = all.filter((call) => call.turn === history.turns);
+  const recent = all.filter(
+    (call) => isSinceInput(history, call) && call.input.agentId === asked.input.agentId,
+  );
   for (let period = 2; period <= 5; period += 1) {
     const keys = completedPeriod(recent, asked, period, policy.loops.cycleRounds);
     if (keys !== null && !isMoving(all, period)) return keys;
   }
   return null;
+}
+
+export function loopKeyOf({ actionKey, input }: Asked): string {
+  return input.agentId === null ? actionKey : `${actionKey}#${input.agentId}`;
 }
 
 /** The cycle that is refused until there is progress. */
@@ -188,7 +202,7 @@ function completedPeriod(
   period: number,
   rounds: number,
 ): readonly string[] | null {
-  const keys = [...recent.map((call) => call.actionKey), asked.actionKey].slice(-period * rounds);
+  const keys = [...recent, asked].map(loopKeyOf).slice(-period * rounds);
   if (keys.length < period * rounds) return null;
   const round = keys.slice(0, period);
   if (new Set(round).size < 2) return null;
@@ -203,10 +217,11 @@ function isMoving(recent: readonly Call[], period: number): boolean {
   return recent.slice(-period).some((call, at) => {
     const { isRead, repeatable, namesNoObject, changesMatter } = call.tool;
     if (!(isRead || repeatable || namesNoObject) && changesMatter) return false;
-    const digest = digestOf(call);
+    const digest = call.maskedDigest;
     const before = recent.slice(0, recent.length - period + at);
-    const earlier = before.filter((other) => other.actionKey === call.actionKey).map(digestOf);
-    return digest !== null && earlier.length > 0 && !earlier.includes(digest);
+    const earlier = before.filter((other) => other.actionKey === call.actionKey);
+    const isSeen = earlier.some((other) => other.maskedDigest === digest);
+    return digest !== null && earlier.length > 0 && !isSeen;
   });
 }
 
@@ -254,7 +269,8 @@ function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
 function stalls(history: History, asked: Asked, policy: CompiledPolicy): ReasonCode[] {
   const recent = listRecentCalls(history, policy.recentCallsMax);
   const reported = recent.filter(
-    ({ turn, status }) => turn === history.turns && (status === "succeeded" || status === "failed"),
+    (call) =>
+      isSinceInput(history, call) && (call.status === "succeeded" || call.status === "failed"),
   );
   const reasons: ReasonCode[] = [];
   if (bringsNothing(history, asked, policy, reported)) reasons.push("loop_no_progress");
@@ -300,7 +316,7 @@ function rotates(
   const { calls, keys } = policy.loops.rotation;
   if (recent.length < calls || (asked.tool.polling !== null && asked.tool.isRead)) return false;
   const last = recent.slice(-calls);
-  if (last.some((call) => call.turn !== history.turns)) return false;
+  if (last.some((call) => !isSinceInput(history, call))) return false;
   if (new Set([asked.actionKey, ...last.map((call) => call.actionKey)]).size > keys) return false;
   const half = recent.length - Math.floor(calls / 2);
   return recent.slice(half).every((call, at) => {
@@ -324,6 +340,6 @@ function failsOnAndOn(asked: Asked, policy: CompiledPolicy, reported: readonly C
   const mine = ofTool(reported, asked).slice(-sameTool);
   return (
     mine.length >= sameTool &&
-    mine.every((call) => call.status === "failed" && call.error === mine[0]?.error)
+    mine.every((call) => call.status === "failed" && call.maskedDigest === mine[0]?.maskedDigest)
   );
 }

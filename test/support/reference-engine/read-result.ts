@@ -20,6 +20,19 @@ export function digestOf(output: string, tool: CompiledTool): string {
   return sha256Hex("output", canonicalText(copy));
 }
 
+/** By which a repeat of the call is compared: times in random outputs are durations. */
+export function maskedOf(
+  input: ResultInput,
+  tool: CompiledTool,
+  status: Call["status"],
+): string | null {
+  const mask = (text: string): string => text.replace(/\b\d+ ms\b/g, "");
+  if (status === "failed") return `error ${mask(errorText(input))}`;
+  const { output } = input;
+  if (output === null) return null;
+  return output.includes(" ms") ? mask(output) : digestOf(output, tool);
+}
+
 function drop(value: unknown, [key, ...rest]: readonly string[]): void {
   if (typeof value !== "object" || value === null || key === undefined) return;
   const members = value as Record<string, unknown>;

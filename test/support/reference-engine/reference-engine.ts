@@ -22,9 +22,17 @@ import {
   type NameEntry,
   newHistory,
 } from "./history.ts";
-import { refusedCycle } from "./loops.ts";
+import { loopKeyOf, refusedCycle } from "./loops.ts";
 import { type Reading, readProposal } from "./read-proposal.ts";
-import { digestOf, endOf, errorText, failureOf, isDefinite, isTransient } from "./read-result.ts";
+import {
+  digestOf,
+  endOf,
+  errorText,
+  failureOf,
+  isDefinite,
+  isTransient,
+  maskedOf,
+} from "./read-result.ts";
 import { giveBack, nameEffects } from "./result-effects.ts";
 import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
 
@@ -57,7 +65,8 @@ export class ReferenceEngine {
     const call = history?.calls.findLast((one) => one.decisionId === answer.decisionId);
     const proposal = input.type === "proposal" ? input : call?.input;
     if (history === null || proposal === undefined || answer.decisionId === null) return;
-    const name = nameOf(proposal);
+    const { asked } = readProposal(proposal, this.#policy);
+    const name = nameOf(proposal, asked.argumentsDigest);
     const first = this.#findByName(name);
     if (first !== undefined && first.decisionId !== answer.decisionId) return;
     history.names.push({ name, decisionId: answer.decisionId });
@@ -92,7 +101,7 @@ export class ReferenceEngine {
       return refusedEarly(asked, reason, lapsed);
     };
     if (lapsed) this.#history = null;
-    const name = nameOf(input);
+    const name = nameOf(input, asked.argumentsDigest);
     const nameEntry = this.#findByName(name);
     if (nameEntry?.decisionId === asked.decisionId) {
       return this.#repeat(nameEntry.decisionId);
@@ -187,14 +196,16 @@ export class ReferenceEngine {
     if (status === "succeeded" || effect === "possible") call.actedAt = call.settled;
     endInRow(history, call, status, call.settled);
     call.outputDigest = digest;
+    call.maskedDigest = input === null ? null : maskedOf(input, call.tool, status);
     call.whole = isWhole(input, this.#policy.outputBytes);
     noteFailure(call, input, nowMs);
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
     giveBack(history, call);
     nameEffects(call, input);
     settleDoubts(history, call, ends);
-    const member = refusedCycle(history)?.includes(call.actionKey) === true;
+    const member = refusedCycle(history)?.includes(loopKeyOf(call)) === true;
     if (isNew && !member) history.progress.push(history.length++);
+    hearPerson(history, call);
   }
 
   #verdict(input: VerdictInput, nowMs: number): Answer[] {
@@ -356,8 +367,9 @@ function enterTurn(history: History, turn: string | null, atMs: number): void {
   history.progress.push(history.length++);
 }
 
-function nameOf({ turn, step, callId }: ProposalInput): string {
-  return JSON.stringify([turn, step, callId]);
+/** Without a step the arguments tell calls of one id apart. */
+function nameOf({ turn, step, callId }: ProposalInput, argumentsDigest: string): string {
+  return JSON.stringify([turn, step, callId, step === null ? argumentsDigest : null]);
 }
 
 /** The first reason before the checks that is enforced decides; the others are noted. */
@@ -401,6 +413,13 @@ function isAlreadyReported(call: Call, input: ResultInput): boolean {
   if (call.inDoubt && !isDefinite(input)) return true;
   if (input.status === "started") return call.started || call.status === "unknown";
   return input.status === "unknown" && call.status === "unknown";
+}
+
+/** The answer of a person is new input. */
+function hearPerson(history: History, { status, tool }: Call): void {
+  if (status !== "succeeded" || !tool.asksUser) return;
+  history.answeredAt = history.length++;
+  history.progress.push(history.answeredAt);
 }
 
 function isWhole(input: ResultInput | null, most: number): boolean {

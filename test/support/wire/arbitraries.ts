@@ -90,6 +90,7 @@ const more: Arbitrary<CallMore> = record({
     record({ resource: text, kind: text, exclusive: fc.boolean(), rule: text, onFailure }),
   ),
   sketches: list(record({ key: text, values: text })),
+  asksUser: fc.boolean(),
 });
 
 const callFacts = (actionKey: Arbitrary<string>): Arbitrary<CallFacts> =>
@@ -289,6 +290,7 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
     effect: nullable(fc.constantFrom("none" as const, "possible" as const)),
     output: nullable(text),
     outputDigest: nullable(text),
+    maskedDigest: nullable(text),
     outputBytes: size,
     whole: fc.boolean(),
     error: nullable(callError),

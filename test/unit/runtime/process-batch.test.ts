@@ -139,8 +139,8 @@ describe("a batch", () => {
 
   it("names tenant, conversation, call, outcome and reason in headers", () => {
     const inputs = [
-      fetched(kit.proposal({ callId: "a" })),
-      fetched(kit.proposal({ callId: "a", tool: "other" }), { offset: 1 }),
+      fetched(kit.proposal({ callId: "a", step: "s" })),
+      fetched(kit.proposal({ callId: "a", step: "s", tool: "other" }), { offset: 1 }),
       fetched(kit.proposal({ callId: "c", tool: "delete_order" }), { offset: 2 }),
     ];
     const { batch } = batchOf(inputs);

@@ -133,6 +133,10 @@ const toolKeys = {
     flag,
     "The output may differ each time; it is never answered from memory. Default false.",
   ),
+  asks_user: key(
+    flag,
+    "The tool asks a person: a read whose answer ends streaks and loops, as a new turn does. Default true for names such as ask_user, ask_human and AskUserQuestion without effects.",
+  ),
   volatile_output: key(
     z.array(
       z.string().regex(/^\$(\.[^.\s[\]*]+)+$/, {

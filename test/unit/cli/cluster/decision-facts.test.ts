@@ -5,7 +5,7 @@ import type { ResultRecorded } from "../../../../services/core/events.ts";
 const call = { tenantId: "default", conversationId: "c", decisionId: "d", callId: "1", tool: "t" };
 const recorded: ResultRecorded = {
   ...{ type: "result_recorded", ...call, atMs: 0, status: "failed", effect: "possible" },
-  ...{ output: null, outputDigest: null, outputBytes: 0, whole: true },
+  ...{ output: null, outputDigest: null, maskedDigest: null, outputBytes: 0, whole: true },
   ...{ error: { code: "E42", message: "no\nmoney", retryable: null }, transient: false },
   ...{ durationMs: 12, cost: null, evicted: null, effects: null },
 };

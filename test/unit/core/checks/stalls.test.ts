@@ -70,8 +70,14 @@ describe("loop_no_progress", () => {
   test("is a strike of the tool where it is enforced", () => {
     const story = startStory({ ...POLICY, checks: { loop_no_progress: "enforce" } });
     lookAt(story, [1, 2, 3]);
-    expect(story.refused("look", { n: 4 }).strike).toMatchObject({ key: "tool:look", count: 1 });
-    expect(story.refused("look", { n: 5 }).strike).toMatchObject({ key: "tool:look", count: 2 });
+    expect(story.refused("look", { n: 4 }).strike).toMatchObject({
+      key: "tool:look#agent",
+      count: 1,
+    });
+    expect(story.refused("look", { n: 5 }).strike).toMatchObject({
+      key: "tool:look#agent",
+      count: 2,
+    });
   });
 });
 

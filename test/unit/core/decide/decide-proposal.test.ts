@@ -187,15 +187,24 @@ describe("call_id_conflict", () => {
     expect(story.when(proposal)).toMatchObject([{ type: "repeated" }]);
   });
 
-  test("does not fire in another turn or step, where null is a value", () => {
+  test("does not fire in another turn or step", () => {
     const story = startStory(POLICY);
     const name = { callId: "call_0" };
     story.allowed("look", { n: 1 }, { ...name, step: "s1" });
-    story.allowed("look", { n: 2 }, { ...name, step: null });
+    story.allowed("look", { n: 2 }, { ...name, step: "s2" });
     story.allowed("look", { n: 3 }, { ...name, step: "s1", turn: "2" });
-    expect(story.reason("look", { n: 4 }, { ...name, step: null, turn: "1" })).toBe(
+    expect(story.reason("look", { n: 4 }, { ...name, step: "s1", turn: "1" })).toBe(
       "call_id_conflict",
     );
+  });
+
+  test("does not fire without a step, where the arguments tell calls apart", () => {
+    const story = startStory(POLICY);
+    const name = { callId: "call_0", step: null };
+    const first = story.proposal("look", { n: 1 }, name);
+    story.when(first);
+    story.allowed("look", { n: 2 }, name);
+    expect(story.when(first)).toMatchObject([{ type: "repeated" }]);
   });
 
   test("leaves the first call untouched even if the other could not be parsed", () => {

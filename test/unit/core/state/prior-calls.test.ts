@@ -49,10 +49,10 @@ describe("a write of unknown outcome, after a day without a tick,", () => {
 });
 
 describe("the failures of a write", () => {
-  const failureOf = (story: Story, { arguments: { actionKey } }: CallAllowed) =>
+  const failureOf = (story: Story, { facts: { priorKey } }: CallAllowed) =>
     story.state === undefined
       ? undefined
-      : ledgerGet(story.state.priorWrites, actionKey, story.nowMs)?.failure;
+      : ledgerGet(story.state.priorWrites, priorKey, story.nowMs)?.failure;
 
   test("are one fewer once it turns out that the call did not run", () => {
     const story = startStory({ tool_schemas: { write: {} } });

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { mayBeRecent, settledAtMost } from "../../../../services/core/state/recent-calls.ts";
+import {
+  loopKeyOf,
+  mayBeRecent,
+  settledAtMost,
+} from "../../../../services/core/state/recent-calls.ts";
 import { initialState } from "../../../../services/core/state/state.ts";
 import { MINUTE, type Story, startStory } from "../../../support/decider-spec.ts";
 
@@ -31,13 +35,12 @@ describe("the number of recent calls with an outcome", () => {
 
   it("finds calls that were never made without a look at the entries", () => {
     const story = startStory({ tool_schemas: { look: { read_only: true } } });
-    const {
-      arguments: { actionKey },
-    } = story.allowed("look", { n: 1 });
+    const { arguments: identified, call } = story.allowed("look", { n: 1 });
+    const loopKey = loopKeyOf(identified.actionKey, call.agentId);
     const blind = { ...stateOf(story), recentCalls: [] };
-    expect(mayBeRecent(blind, actionKey)).toBe(true);
-    expect(mayBeRecent(initialState("acme", "c", 0), actionKey)).toBe(false);
+    expect(mayBeRecent(blind, loopKey)).toBe(true);
+    expect(mayBeRecent(initialState("acme", "c", 0), loopKey)).toBe(false);
     const marks = { recentMarks: blind.recentMarks, recentOtherMarks: 0 };
-    expect(mayBeRecent(marks, actionKey)).toBe(false);
+    expect(mayBeRecent(marks, loopKey)).toBe(false);
   });
 });

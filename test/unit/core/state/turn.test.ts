@@ -26,6 +26,7 @@ describe("a new turn", () => {
       lastStep: null,
       heldBeforeMs: 0,
       spent: [],
+      answeredN: 0,
     });
     expect([next.strikes, next.cycle, next.tools.size]).toEqual([[], null, 0]);
     expect(next.flags).toEqual({ userInputRequired: false, ended: null, acknowledge: null });

@@ -1,0 +1,75 @@
+/**
+ * Masks the parts of an output or error that differ each time without meaning: times, durations, ids of
+ * requests, addresses, counts of tries. The same call made again is compared by the masked text; calls with
+ * different arguments are compared by the text itself, in which a time may be the answer.
+ */
+
+interface Mask {
+  readonly name: string;
+  readonly example: string;
+  readonly pattern: string;
+}
+
+/** The table of docs/engine.md. Each pattern is linear in the length of the text. */
+export const MASKS: readonly Mask[] = [
+  {
+    name: "date and time",
+    example: "2026-11-26T16:40:05.120Z",
+    pattern: String.raw`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?`,
+  },
+  {
+    name: "time of day with seconds",
+    example: "16:40:05",
+    pattern: String.raw`\b\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?\b`,
+  },
+  {
+    name: "seconds or milliseconds since 1970",
+    example: "1764175205120",
+    pattern: String.raw`\b1[5-9]\d{8}(?:\d{3})?\b`,
+  },
+  {
+    name: "UUID",
+    example: "0b54d2a8-8c1f-4f4e-9a3e-2b8f5c6d7e8f",
+    pattern: String.raw`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`,
+  },
+  {
+    name: "duration",
+    example: "1.23 s",
+    pattern: String.raw`\b\d{1,12}(?:\.\d{1,9})? ?(?:ns|µs|us|ms|s|secs?|seconds?|millis(?:econds)?|minutes?)\b`,
+  },
+  {
+    name: "duration or time in a JSON member",
+    example: '"took_ms": 12',
+    pattern: String.raw`"(?:took|elapsed|duration|latency|uptime|timestamp|ts)(?:_?(?:ms|s|secs|seconds))?" ?: ?\d{1,15}(?:\.\d{1,9})?`,
+  },
+  {
+    name: "id of a request, a trace or a span",
+    example: "request id: req_8f31",
+    pattern: String.raw`\b(?:request|trace|span|correlation)[ _-]?id"?(?: ?[:=] ?| )"?[\w-]{4,64}`,
+  },
+  { name: "address in memory", example: "0x7f3a90", pattern: String.raw`\b0x[0-9a-f]{4,16}\b` },
+  {
+    name: "port of the own machine",
+    example: "127.0.0.1:53412",
+    pattern: String.raw`\b(?:127\.0\.0\.1|localhost):\d{4,5}\b`,
+  },
+  {
+    name: "count of tries",
+    example: "attempt 3, read 7 times",
+    pattern: String.raw`\b(?:attempt|try|retry) ?#?\d{1,6}\b|\b\d{1,6} times\b`,
+  },
+];
+
+const ANY = new RegExp(MASKS.map(({ pattern }) => pattern).join("|"), "gi");
+
+const SIGN = "\u0000";
+
+/**
+ * The masked text; null where there is nothing to mask, or where nothing but what would be masked is in the
+ * text: then that is the answer.
+ */
+export function maskVolatile(text: string): string | null {
+  if (!/\d/.test(text)) return null;
+  const masked = text.replace(ANY, SIGN);
+  return masked === text || !/[\p{L}\p{N}]/u.test(masked) ? null : masked;
+}
