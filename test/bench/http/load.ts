@@ -12,6 +12,7 @@ export type LoadResult = {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** All of them, those of the warm-up too. */
   readonly answers: number;
   /** Answers that are not 200 and `allowed`, the first of them. */
   readonly wrong: readonly string[];
@@ -65,7 +66,9 @@ async function load({ url, token, form }: Target, connections: number, seconds: 
   const wrong: string[] = [];
   const startedMs = performance.now() + WARM_UP_MS;
   const endMs = startedMs + seconds * MS_PER_SECOND;
+  let answers = 0;
   const note = (answer: string, sentMs: number, nowMs: number): void => {
+    answers += 1;
     if (sentMs >= startedMs) samples.push(nowMs - sentMs);
     const isAllowed = answer.startsWith("HTTP/1.1 200") && answer.includes(form.allowed);
     if (!isAllowed && wrong.length < WRONG_MAX) wrong.push(answer.slice(0, 500));
@@ -101,7 +104,7 @@ async function load({ url, token, form }: Target, connections: number, seconds: 
   const result: LoadResult = {
     perSecond: samples.length / seconds,
     ...{ p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) },
-    ...{ answers: samples.length, wrong },
+    ...{ answers, wrong },
   };
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }

@@ -14,6 +14,7 @@ import type { LoadResult } from "./load.ts";
 import { type BenchServer, startAllowAll, startCallgateServer, startOpa } from "./servers.ts";
 
 const USAGE = 2;
+const US_PER_MS = 1_000;
 const CONNECTIONS = [1, 16, 64] as const;
 const WORK = "node_modules/.cache/callgate-bench";
 const BUILD = join(process.cwd(), WORK, "build", "test", "bench");
@@ -39,22 +40,27 @@ const print = (text: string): void => {
 type Measured = {
   readonly rate: BenchRow;
   readonly time: BenchRow;
+  readonly cpu: BenchRow;
   readonly wrong: readonly string[];
 };
 
 async function measure(
   name: string,
-  { url, token }: BenchServer,
+  { url, token, cpuMs }: BenchServer,
   connections: number,
   seconds: number,
 ): Promise<Measured> {
   const form = name === OPA ? "opa" : "callgate";
   const args = [join(BUILD, "http", "load.js"), url, token, String(connections), String(seconds)];
+  const beforeMs = cpuMs();
   const { stdout } = await promisify(execFile)(process.execPath, [...args, form]);
-  const { perSecond, p50Ms, p99Ms, wrong } = JSON.parse(stdout) as LoadResult;
+  const usedMs = cpuMs() - beforeMs;
+  const { perSecond, p50Ms, p99Ms, answers, wrong } = JSON.parse(stdout) as LoadResult;
+  const row = rowName(name, connections);
   return {
-    rate: { name: rowName(name, connections), unit: "answers/s", p50: perSecond },
-    time: { name: rowName(name, connections), unit: "ms", p50: p50Ms, p99: p99Ms },
+    rate: { name: row, unit: "answers/s", p50: perSecond },
+    time: { name: row, unit: "ms", p50: p50Ms, p99: p99Ms },
+    cpu: { name: row, unit: "µs of CPU", p50: (usedMs * US_PER_MS) / answers },
     wrong,
   };
 }
@@ -86,6 +92,7 @@ async function measureAll(servers: Servers, { rounds, seconds }: typeof FULL) {
   return {
     rates: all.map((one) => medianRow(one.map(({ rate }) => rate))),
     times: all.map((one) => medianRow(one.map(({ time }) => time))),
+    cpu: all.map((one) => medianRow(one.map((round) => round.cpu))),
     failures: all.flat().flatMap(({ rate, wrong }) => wrong.map((text) => `${rate.name}: ${text}`)),
   };
 }
@@ -116,9 +123,10 @@ async function main(): Promise<number> {
     if (servers.length < 3) {
       print("  OPA is not on this machine: go install github.com/open-policy-agent/opa@v1.22.3");
     }
-    const { rates, times, failures } = await measureAll(servers, sizes);
+    const { rates, times, cpu, failures } = await measureAll(servers, sizes);
     print(`\n## Answers a second, by connections\n\n${rowTable(rates, rowName(ALLOW_ALL, 64))}`);
     print(`\n## Time to an answer\n\n${rowTable(times, null)}`);
+    print(`\n## CPU time of the server for an answer\n\n${rowTable(cpu, null)}`);
     for (const failure of failures) print(`  FAILED: ${failure}`);
     const judged = judge(TARGETS, rates);
     const { line, exitCode } = verdict({ judged, failures, missing: [], check: options.check });

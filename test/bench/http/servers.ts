@@ -1,6 +1,6 @@
 // The servers that are measured, each a process of its own.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,23 @@ tool_schemas:
 /** More than any client sends: the limit of a token is not what is measured. */
 const CONFIG = "serve: { requestsPerSecond: 1000000 }\nlog: { level: warn }\n";
 
-export type BenchServer = { readonly url: string; readonly token: string; end(): Promise<void> };
+export type BenchServer = {
+  readonly url: string;
+  readonly token: string;
+  /** CPU time of the process so far; NaN where the system does not say. */
+  cpuMs(): number;
+  end(): Promise<void>;
+};
+
+const MS_PER_TICK = 10;
+
+function cpuMsOf(pid: number | undefined): number {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return Number.NaN;
+  // After the name, which may hold blanks: state is the first field, user and system time the 12th and 13th.
+  const fields = readFileSync(path, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+}
 
 async function start(
   program: string,
@@ -40,9 +56,11 @@ async function start(
     child.kill("SIGKILL");
     await ended;
   };
-  return { url, token, end };
+  return { url, token, cpuMs: () => cpuMsOf(child.pid), end };
 }
 
+/** The flags for a busy gate in docs/library.md. */
+const NODE_ARGS = ["--max-semi-space-size=64", "--initial-old-space-size=512"];
 const SERVING = /serving (http:\/\/[^\s,]+)/;
 
 /** `callgate serve` with the gate and its log in the process. */
@@ -59,7 +77,7 @@ export function startCallgateServer(directory: string): Promise<BenchServer> {
   const source = ["--policy", policy, "--data-dir", dataDir, "--config", config];
   return start(
     process.execPath,
-    [main, "serve", ...source, "--listen", "127.0.0.1:0"],
+    [...NODE_ARGS, main, "serve", ...source, "--listen", "127.0.0.1:0"],
     SERVING,
     token,
   );
@@ -67,7 +85,12 @@ export function startCallgateServer(directory: string): Promise<BenchServer> {
 
 /** @param build directory of the compiled bench */
 export function startAllowAll(build: string): Promise<BenchServer> {
-  return start(process.execPath, [join(build, "http", "allow-all-server.js")], SERVING, "none");
+  return start(
+    process.execPath,
+    [...NODE_ARGS, join(build, "http", "allow-all-server.js")],
+    SERVING,
+    "none",
+  );
 }
 
 const REGO = `package tools
