@@ -34,7 +34,8 @@ export function climb(call: CallContext, finding: Finding): EscalationLevel {
   const sameStep = before !== undefined && step !== null && before.step === step;
   const count = (before?.count ?? 0) + (sameStep ? 0 : 1);
   const reached = levelAt(call.policy.ladder, count);
-  const level = finding.isServed ? Math.min(reached, SERVED_LEVEL_MAX) : reached;
+  const isCapped = finding.isServed && reached > SERVED_LEVEL_MAX;
+  const level = isCapped ? SERVED_LEVEL_MAX : reached;
   if (finding.isServed) return { strike: { key, count, step }, level, count, raised: null };
   return { strike: { key, count, step }, level, count, raised: raisedAt(call, level, turn) };
 }
