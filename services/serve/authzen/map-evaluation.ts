@@ -31,7 +31,8 @@ export function mapEvaluation(
   };
   return {
     ...speakFor(principal, names, "body"),
-    ...{ callId, step: context.step, turn: context.turn },
+    // With a step, an id that comes with other content is a conflict and not another call.
+    ...{ callId, step: context.step ?? callId, turn: context.turn },
     ...mapCall(evaluation),
   };
 }

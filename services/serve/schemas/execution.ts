@@ -21,10 +21,9 @@ export const claimSchema = z
   .strictObject({
     worker: z
       .string()
-      .regex(
-        new RegExp(`^[^\\p{C}]{1,${WORKER_CHARACTERS_MAX}}$`, "u"),
-        `must be 1 to ${WORKER_CHARACTERS_MAX} characters, none of them a control character`,
-      )
+      .min(1)
+      .max(WORKER_CHARACTERS_MAX)
+      .refine((name) => !/\p{C}/u.test(name), "must have no control character")
       .openapi({ description: "the worker's name for itself", example: "mailer-1" }),
     tools: z
       .array(idText())

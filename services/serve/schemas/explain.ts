@@ -88,8 +88,10 @@ export const explanationSchema = z
   })
   .openapi("Explanation");
 
-export const simulateSchema = proposalSchema
-  .extend({
+// Not an extension: a document would join two objects, neither of which allows the other's members.
+export const simulateSchema = z
+  .strictObject({
+    ...proposalSchema.shape,
     state: z
       .enum(["present", "empty"])
       .default("present")

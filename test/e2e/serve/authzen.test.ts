@@ -129,7 +129,7 @@ describe("a tool call", () => {
     const names = { conversation_id: "native", call_id: "a", turn: "1" };
     const { body } = await post(EVALUATION, toolCall("get_order", { order_id: "7" }, names));
     const native = await post("/v1/proposals", {
-      ...{ conversationId: "native", callId: "a", turn: "1", agentId: "planner" },
+      ...{ conversationId: "native", callId: "a", step: "a", turn: "1", agentId: "planner" },
       ...{ tool: "get_order", arguments: { order_id: "7" } },
     });
     expect(native.body).toMatchObject({ outcome: "allowed", repeated: true });

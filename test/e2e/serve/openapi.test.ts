@@ -107,6 +107,8 @@ test.skipIf(!python.available)(
     ].join();
     const { code, output } = await run(python.path, [
       ...["-m", "schemathesis.cli", "--config-file", config, "run", `${server.url}/openapi.json`],
+      // A stream has no end, and a claim waits as long as its body says.
+      ...["--exclude-path", "/v1/events", "--exclude-path", "/v1/executions"],
       ...["--header", `Authorization: Bearer ${token}`, "--checks", checks],
       ...["--max-examples", "20", "--seed", "1", "--request-timeout", "20", "--no-color"],
     ]);

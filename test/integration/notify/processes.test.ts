@@ -26,10 +26,10 @@ async function hold(gate: Callgate, at: number): Promise<string> {
   return (await gate.propose(call)).approvalId ?? expect.unreachable("the call is not held");
 }
 
-/** Waits for a condition; a process that ended by itself never meets it. */
-async function whileRunning(notify: RunningProcess, isMet: () => boolean): Promise<void> {
+/** Waits for a condition; a process that ended by itself never fulfils it. */
+async function whileRunning(notify: RunningProcess, isFulfilled: () => boolean): Promise<void> {
   await until(() => {
-    if (notify.child.exitCode === null) return isMet();
+    if (notify.child.exitCode === null) return isFulfilled();
     throw new Error(`it ended: ${JSON.stringify(notify.lines)} ${notify.stderr}`);
   });
 }
