@@ -125,7 +125,7 @@ function sweep() {
 
 /** @returns {Promise<number>} tsc's exit code */
 function compile() {
-  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const tsc = join(ROOT, "node_modules", "typescript-native", "bin", "tsc");
   const child = spawn(process.execPath, [tsc, "--project", ROOT, "--outDir", OUT], {
     cwd: ROOT,
     stdio: ["ignore", 2, 2],
@@ -186,7 +186,7 @@ export async function ensureBuilt(options = {}) {
   if (options.force !== true && isCurrent()) {
     return;
   }
-  if (!existsSync(join(ROOT, "node_modules", "typescript"))) {
+  if (!existsSync(join(ROOT, "node_modules", "typescript-native"))) {
     note("the compiler is not installed: run `npm ci` first");
     process.exit(3);
   }

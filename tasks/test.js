@@ -17,13 +17,13 @@ import { formatCounts, summarize } from "./test-summary.js";
 
 /** @param {string} path */
 const inModules = (path) => join(ROOT, "node_modules", path);
-const TSC = inModules("typescript/bin/tsc");
+const TSC = inModules("typescript-native/bin/tsc");
 
 /** Runs first, since processes that tests start need the build. @type {Check} */
 const BUILD = { name: "build", file: "tasks/build.js" };
 /** @type {Check[]} */
 const CHECKS = [
-  { name: "promises (eslint)", file: inModules("eslint/bin/eslint.js"), args: ["."] },
+  { name: "promises (oxlint)", file: inModules("oxlint/bin/oxlint") },
   { name: "types of tests", file: TSC, args: ["-p", "test"] },
   { name: "types of core", file: TSC, args: ["-p", "services/core"] },
   { name: "unused (knip)", file: inModules("knip/bin/knip.js"), args: ["--no-progress"] },

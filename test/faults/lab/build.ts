@@ -24,7 +24,7 @@ export function buildOnce(): void {
     '{ "private": true, "type": "module", "version": "0.0.0" }\n',
   );
   symlinkSync(join(ROOT, "schemas"), join(CACHE, "schemas"), "dir");
-  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const tsc = join(ROOT, "node_modules", "typescript-native", "bin", "tsc");
   const args = [
     tsc,
     "-p",

@@ -86,7 +86,8 @@ describe.skipIf(!kafkaHere.available)("a Kafka of one's own", () => {
     onTestFinished(() => second.stop());
     const admin = connectKafka(second.bootstrap).admin();
     await admin.connect();
-    const topics = await admin.listTopics().finally(() => admin.disconnect());
+    const topics = await admin.listTopics();
+    await admin.disconnect();
     expect(topics).toEqual(expect.arrayContaining(Object.values(names)));
   });
 });

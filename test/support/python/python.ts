@@ -19,6 +19,8 @@ export type Python = {
   readonly path: string;
 };
 
+const UV_VERSION = "0.13.9";
+
 const HERE = dirname(fileURLToPath(import.meta.url));
 const REQUIREMENTS = join(HERE, "requirements.txt");
 const CACHE = fileURLToPath(
@@ -46,13 +48,32 @@ export async function findPython(requirements = REQUIREMENTS): Promise<Python> {
   return { available: reason === "", reason, run: runScript, path };
 }
 
+/** uv takes a tenth of pip's processor time, but does not read pip's settings, such as a mirror. */
+async function installPackages(bin: string, requirements: string): Promise<void> {
+  const python = join(bin, "python");
+  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+  try {
+    await run(python, [...pip, `uv==${UV_VERSION}`]);
+    await run(join(bin, "uv"), [
+      "pip",
+      "install",
+      "--quiet",
+      "--python",
+      python,
+      "-r",
+      requirements,
+    ]);
+  } catch {
+    await run(python, [...pip, "--requirement", requirements]);
+  }
+}
+
 /** Test files run side by side: each makes its own folder, and the first to finish gives the name. */
 async function makeEnvironment(folder: string, requirements: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
   const own = mkdtempSync(join(CACHE, "new-"));
   await run("python3", ["-m", "venv", own]);
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-  await run(join(own, "bin", "python"), [...pip, "--requirement", requirements]);
+  await installPackages(join(own, "bin"), requirements);
   try {
     renameSync(own, folder);
   } catch (error) {
