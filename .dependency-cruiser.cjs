@@ -124,6 +124,17 @@ const forbidden = [
     to: { path: "^services/cli/" },
   },
   {
+    name: "commands-load-what-they-run-late",
+    comment:
+      "`callgate --help` must not load the engine: a command imports what it runs in its action.",
+    severity: "error",
+    from: { path: "^services/cli/commands/" },
+    to: {
+      path: "^services/(cli/(?!commands/|output/|completion/|[^/]+/[^/]+-formats\\.ts)|core/[^/]+/|commands/|serve/|gate/|library/|wire/|runtime/)",
+      dependencyTypesNot: ["dynamic-import", "type-only"],
+    },
+  },
+  {
     name: "services-reach-node-through-adapters",
     comment:
       "Gate, executor, analytics and notify get Node's own modules through `adapters` and `process`.",

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { usageError } from "../../process/exit-error.ts";
-import { REPLAY_FORMATS, type ReplayFormat } from "../replay/run-replay.ts";
+import { REPLAY_FORMATS, type ReplayFormat } from "../replay/replay-formats.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
 interface Options {

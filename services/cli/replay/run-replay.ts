@@ -12,12 +12,8 @@ import { decisionLine } from "./decision-line.ts";
 import { renderSummary } from "./render-summary.ts";
 import { type ReplayOptions, replayPolicy } from "./replay-conversation.ts";
 import { type ReplayedConversation, replayFiles } from "./replay-files.ts";
+import type { ReplayFormat } from "./replay-formats.ts";
 import { ReplaySummary } from "./summary.ts";
-
-export const REPLAY_FORMATS = ["table", "jsonl", "json"] as const;
-
-/** table: a summary for people. jsonl: one line per call. json: the summary for programs. */
-export type ReplayFormat = (typeof REPLAY_FORMATS)[number];
 
 interface ReplayCommandOptions extends ReplayOptions {
   readonly policy: readonly string[];
