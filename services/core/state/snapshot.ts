@@ -1,7 +1,7 @@
 /**
  * Converts a conversation to data and back: for checkpoints and for the hash of the state.
  *
- * SNAPSHOT-1 equal states give equal text, however they were built: ledgers in their order, tries
+ * SNAPSHOT-1 equal states give equal data, however they were built: ledgers in their order, tries
  * by key.
  * SNAPSHOT-2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
@@ -24,16 +24,15 @@ import {
 } from "./snapshot-rows.ts";
 import { type ConversationState, initialState } from "./state.ts";
 
-/**
- * JSON text. A change of its contents raises the version of checkpoints in the runtime, so that no
- * older one is read. Entries past their end at the time of the latest proposal are left out.
- */
-export function snapshotState(state: ConversationState): string {
-  return JSON.stringify(dataOf(state));
-}
+/** A state as plain data, which JSON and packed bytes can hold. */
+export type StateData = ReturnType<typeof snapshotState>;
 
-/** Members without a line of their own are stored unchanged. */
-function dataOf(state: ConversationState) {
+/**
+ * A change of its contents raises the version of checkpoints in the runtime, so that no older one
+ * is read. Entries past their end at the time of the latest proposal are left out. Members without
+ * a line of their own are stored unchanged.
+ */
+export function snapshotState(state: ConversationState) {
   const at = state.lastAtMs;
   const { openIndex: _open, effectIndex: _effects, ...rest } = state;
   const { recentMarks: _marks, recentOtherMarks: _otherMarks, ...members } = rest;
@@ -65,9 +64,8 @@ function dataOf(state: ConversationState) {
   };
 }
 
-/** The text must come from `snapshotState` of this version: the store checks that by digests. */
-export function restoreState(text: string): ConversationState {
-  const data = JSON.parse(text) as ReturnType<typeof dataOf>;
+/** The data must come from `snapshotState` of this version: the store checks that by digests. */
+export function restoreState(data: StateData): ConversationState {
   const { writes } = data;
   const open = trieFrom(data.open.map((row) => [row[0], OPEN_ROW.unpack(row)] as const));
   const effects = trieFrom(
