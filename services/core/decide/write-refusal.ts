@@ -73,7 +73,7 @@ export function writeRefusal(
     resolution: {
       type: resolutionAt(escalation, finding.resolution),
       retryAfterMs: finding.retryAfterMs,
-      approvalId: null,
+      approvalId: finding.approvalId,
     },
     suggestedNext,
     problems: shownProblems(finding.problems),
