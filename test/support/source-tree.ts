@@ -62,16 +62,19 @@ export function listUses(path: string): readonly Use[] {
 export function parseUses(path: string, text: string): readonly Use[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false);
   const uses: Use[] = [];
+  const note = (name: string, node: ts.Node): void => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+    uses.push({ name, line: line + 1 });
+  };
   const visit = (node: ts.Node): void => {
-    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
     if (ts.isIdentifier(node)) {
-      uses.push({ name: node.text, line });
+      note(node.text, node);
     }
     if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
-      uses.push({ name: `${node.expression.text}.${node.name.text}`, line });
+      note(`${node.expression.text}.${node.name.text}`, node);
     }
     if (ts.isNewExpression(node) && ts.isIdentifier(node.expression)) {
-      uses.push({ name: `new ${node.expression.text}`, line });
+      note(`new ${node.expression.text}`, node);
     }
     ts.forEachChild(node, visit);
   };
