@@ -28,7 +28,22 @@ export function missingPolicies(domains: readonly Domain[]): readonly string[] {
 
 export function policyOf(domain: Domain, kind: PolicyKind): object {
   if (kind === "bare") return makePlainPolicy(domain);
-  return parse(readFileSync(policyPath(domain.name, kind), "utf8")) as object;
+  const careful = readPolicy(domain.name, "careful");
+  return kind === "careful" ? careful : extendPolicy(careful, readPolicy(domain.name, "expert"));
+}
+
+interface PolicyDocument {
+  readonly tool_schemas: object;
+}
+
+function readPolicy(domain: string, kind: PolicyKind): PolicyDocument {
+  return parse(readFileSync(policyPath(domain, kind), "utf8"));
+}
+
+/** An expert's file has only what it says otherwise: a tool in it replaces the careful author's. */
+function extendPolicy(careful: PolicyDocument, expert: PolicyDocument): PolicyDocument {
+  const schemas = { ...careful.tool_schemas, ...expert.tool_schemas };
+  return { ...careful, ...expert, tool_schemas: schemas };
 }
 
 function makePlainPolicy({ tools }: Domain): object {
