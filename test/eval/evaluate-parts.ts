@@ -4,6 +4,7 @@
  */
 import { evaluateAura } from "./aura-guard/evaluate-aura.ts";
 import { evaluateConversations } from "./conversations/evaluate-conversations.ts";
+import { evaluateLoop } from "./loop/evaluate-loop.ts";
 import type { PartResult } from "./part-result.ts";
 
 export interface PartOptions {
@@ -17,6 +18,7 @@ type Part = (print: (text: string) => void, verbose: boolean) => Promise<PartRes
 
 const PARTS: Readonly<Record<string, Part>> = {
   conversations: evaluateConversations,
+  loop: evaluateLoop,
   aura: evaluateAura,
 };
 

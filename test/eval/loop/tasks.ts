@@ -1,5 +1,5 @@
 /** Tasks with the road that solves them, and what agents do beside it. */
-import { SECOND_MS, type ToolCall } from "./world.ts";
+import type { ToolCall } from "./world.ts";
 
 /** One thing to do. */
 export interface Step {
@@ -245,7 +245,3 @@ export const TASKS: readonly Task[] = [
     wanted: { ticket: 1 },
   },
 ];
-
-/** Pauses between two steps of a model, and until a person answers. */
-export const THINKING_MS = 2 * SECOND_MS;
-export const PERSON_MS = 300 * SECOND_MS;

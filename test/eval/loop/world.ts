@@ -12,12 +12,16 @@ export type Outcome =
   | { readonly status: "unknown" };
 
 export const SECOND_MS = 1_000;
+/** Pauses between two steps of a model, and until a person answers. */
+export const THINKING_MS = 2 * SECOND_MS;
+export const PERSON_MS = 300 * SECOND_MS;
 const START_MS = Date.UTC(2026, 0, 5, 9);
 const CALL_MS = 500;
 const JOB_MS = 75 * SECOND_MS;
 const OUTAGE_MS = 150 * SECOND_MS;
 const PAGES = 4;
 const ORDERS_IN_PAGE = 3;
+/** The order whose first payment gets no answer. */
 const ANSWER_LOST = "timeout-7";
 
 export class World {
@@ -73,7 +77,8 @@ export class World {
 
   payCard(order: string): Outcome {
     this.change(`payment/${order}`);
-    return order === ANSWER_LOST ? { status: "unknown" } : succeeded({ receipt: this.#id() });
+    const isLost = order === ANSWER_LOST && this.count(`payment/${order}`) === 1;
+    return isLost ? { status: "unknown" } : succeeded({ receipt: this.#id() });
   }
 
   #id(): string {
