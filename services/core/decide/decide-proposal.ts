@@ -8,12 +8,7 @@ import type { CallFacts, DecisionEvent, GateEvent, PendingEffect, Sketch } from 
 import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
 import type { ClearArguments, ProposalInput } from "../inputs.ts";
-import type {
-  CompiledPolicy,
-  CompiledTool,
-  ResourceGraph,
-  SealArguments,
-} from "../policy/compiled.ts";
+import type { CompiledPolicy, CompiledTool, SealArguments } from "../policy/compiled.ts";
 import { mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import { identitySeal, redactProblems, sealProposal } from "../seal/seal-arguments.ts";
 import { findAsked } from "../state/asked-calls.ts";
@@ -207,8 +202,8 @@ export function decideParsed(
   const clear = proposal.clear ?? null;
   const read =
     clear === null
-      ? parseArguments(tool, lazyArguments, draft.arguments.text, policy.graph)
-      : readSealed(tool, clear, draft, policy);
+      ? parseArguments(tool, lazyArguments, draft.arguments.text, policy, state)
+      : readSealed(tool, clear, draft, policy, state);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
     const rule = `${tool.rule}.input_schema`;
@@ -287,7 +282,8 @@ function parseArguments(
   tool: CompiledTool,
   lazyArguments: LazyArguments,
   text: string,
-  graph: ResourceGraph,
+  { graph }: CompiledPolicy,
+  state: ConversationState | undefined,
   sealed?: SealArguments,
 ): ParsedArguments {
   if (sealed === undefined && !looksInside(tool) && (tool.isRead || !mayHaveFreshKey(text))) {
@@ -300,9 +296,9 @@ function parseArguments(
     const problems = [...invalid, ...identity.problems];
     return { identityText: text, touched: UNDECLARED, sketches: [], problems };
   }
-  const touched = touchedBy(tool, identity, graph);
+  const touched = touchedBy(tool, identity, graph, state);
   const problems =
-    touched.unnamed.length === 0 ? invalid : [...invalid, ...unnamedProblems(touched.unnamed)];
+    touched.unnamed.length === 0 ? invalid : [...invalid, ...differentProblems(touched.unnamed)];
   return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
 }
 
@@ -312,9 +308,9 @@ function looksInside({ validate, identity, effects, reads, similarity }: Compile
   return effects.length > 0 || reads !== null || similarity.length > 0;
 }
 
-function unnamedProblems(names: readonly string[]): ParsedArguments["problems"] {
-  const message = "is missing, and says what the call would change";
-  return [...new Set(names)].map((name) => ({ path: `$.${name}`, message }));
+/** Several effects may need one argument. */
+function differentProblems(problems: ParsedArguments["problems"]): ParsedArguments["problems"] {
+  return [...new Map(problems.map((problem) => [problem.path, problem])).values()];
 }
 
 /** The same for sensitive arguments: no problem reveals a value. */
@@ -323,10 +319,11 @@ function readSealed(
   clear: ClearArguments,
   draft: DecisionDraft,
   policy: CompiledPolicy,
+  state: ConversationState | undefined,
 ): ParsedArguments {
   const { text } = clear;
   const sealed = identitySeal(clear, draft.tenantId, policy);
-  const read = parseArguments(tool, clear, text, policy.graph, sealed);
+  const read = parseArguments(tool, clear, text, policy, state, sealed);
   const problems = redactProblems(read.problems, clear);
   // Where the arguments have no identity, the identity is all of them, as they are journaled.
   const identityText = read.identityText === text ? draft.arguments.text : read.identityText;

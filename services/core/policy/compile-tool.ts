@@ -120,7 +120,7 @@ function compileEntry(
   const read = isRead(entry, matching, asks);
   const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
   const aliased = aliasesOf(document.aliases, name);
-  const effects = compileEffects(entry, at, aliased, problems);
+  const effects = compileEffects(entry, document, at, aliased, problems);
   const modes = withChecks(context.modes, entry.checks);
   const rule = declared ? policyPath(["tool_schemas", name]) : tier.rule;
   const byteHash = document.deduplication?.strategy === "byte_hash";

@@ -301,10 +301,20 @@ export interface CompiledEffect {
    * (`pending-resource.ts`).
    */
   readonly byResult: boolean;
+  /**
+   * The tool whose calls make the thing: then what these were called with names it too (`decide/made-by.ts`);
+   * null: the resource alone does.
+   */
+  readonly madeBy: string | null;
 }
 
-/** The resource that a call names; null where a placeholder has no value in the arguments. */
-export type ResourceTemplate = (identity: Extract<IdentityResult, { ok: true }>) => string | null;
+/**
+ * The resource that a call names, or one for each element of a list; null where a placeholder has no value in the
+ * arguments.
+ */
+export type ResourceTemplate = (
+  identity: Extract<IdentityResult, { ok: true }>,
+) => string | readonly string[] | null;
 
 /**
  * The tool that a call is judged by; for a composite tool the variant that its arguments choose.

@@ -223,6 +223,7 @@ export type DeclaredEffect = {
   readonly kind: EffectKind;
   readonly exclusive?: boolean;
   readonly on_failure?: "conflict" | "warn" | "free";
+  readonly of?: string;
 };
 
 export type EffectKind =

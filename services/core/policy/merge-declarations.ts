@@ -26,6 +26,7 @@ const ANYTHING: CompiledEffect = {
   resource: () => null,
   arguments: [],
   byResult: false,
+  madeBy: null,
 };
 
 /**

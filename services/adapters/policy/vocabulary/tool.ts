@@ -36,7 +36,7 @@ const effect = nameType(
   z.strictObject({
     resource: needed(
       text,
-      "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
+      "What is changed, with arguments in braces: order/{order_id}/payment, or file/{files[].path} for each element of a list. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
     ),
     kind: needed(
       nameType(
@@ -52,6 +52,10 @@ const effect = nameType(
     on_failure: key(
       z.enum(["conflict", "warn", "free"]),
       "What happens to another call with this effect while a failed call may have had it: it is refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
+    ),
+    of: key(
+      text,
+      "The tool that makes what the resource is in, by an effect on {result.id}. The effect then happens once for all things that equal calls of that tool made, such as the sending of two equal drafts.",
     ),
   }),
 );
@@ -126,7 +130,7 @@ const toolKeys = {
   ),
   reads: key(
     texts,
-    "Resources that a read depends on; only writes to these make its answer stale.",
+    "Resources that a read depends on, as in `effects`; only writes to these make its answer stale.",
   ),
   polling: key(polling, "The tool is called again and again until something happens."),
   volatile: key(
