@@ -1,9 +1,9 @@
 /** What a conflict says of a call with several resources, and of one that is named by the call that made it. */
 import { cutText } from "../cut-text.ts";
-import { findMaker, isNamedByMaker } from "../state/made-by.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { joinSentences, quoteId, quoteText } from "../hidden-text.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
+import { findMaker, isNamedByMaker } from "../state/made-by.ts";
 import type { ConversationState } from "../state/state.ts";
 import type { CallContext, Finding } from "./check.ts";
 

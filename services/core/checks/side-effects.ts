@@ -7,13 +7,13 @@
 
 import { trieGet, trieVisit } from "../../collections/trie.ts";
 import { cutText } from "../cut-text.ts";
-import { isNamedByMaker } from "../state/made-by.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE } from "../reasons/reasons.ts";
 import type { EffectHolder } from "../state/effect-index.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
+import { isNamedByMaker } from "../state/made-by.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";

@@ -8,6 +8,7 @@ import type { CallFacts, DecisionEvent, GateEvent, PendingEffect, Sketch } from 
 import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
 import type { ClearArguments, ProposalInput } from "../inputs.ts";
+import { mayBeRespelled } from "../normalize/spelling.ts";
 import type { CompiledPolicy, CompiledTool, SealArguments } from "../policy/compiled.ts";
 import { mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import { identitySeal, redactProblems, sealProposal } from "../seal/seal-arguments.ts";
@@ -286,7 +287,7 @@ function parseArguments(
   state: ConversationState | undefined,
   sealed?: SealArguments,
 ): ParsedArguments {
-  if (sealed === undefined && !looksInside(tool) && (tool.isRead || !mayHaveFreshKey(text))) {
+  if (sealed === undefined && !looksInside(tool) && isComparedAsItIs(tool, text)) {
     return { identityText: text, touched: UNDECLARED, sketches: NO_SKETCHES, problems: NONE };
   }
   const args = lazyArguments.value;
@@ -300,6 +301,12 @@ function parseArguments(
   const problems =
     touched.unnamed.length === 0 ? invalid : [...invalid, ...differentProblems(touched.unnamed)];
   return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
+}
+
+/** Whether the text has neither fresh keys nor spellings that a write is compared without. */
+function isComparedAsItIs({ isRead, identity }: CompiledTool, text: string): boolean {
+  if (isRead) return true;
+  return !mayHaveFreshKey(text) && (identity.unify == null || !mayBeRespelled(text));
 }
 
 /** Whether the policy reads any of the tool's arguments: otherwise their text alone counts. */

@@ -19,9 +19,9 @@ import type {
 import { isListPath, namesOfElements, readListPath, valueAt } from "../policy/list-path.ts";
 import { namesThing } from "../policy/segment.ts";
 import { sketchOf } from "../similarity/sketch.ts";
+import { nameByMaker } from "../state/made-by.ts";
 import { makePriorKey } from "../state/prior-calls.ts";
 import type { ConversationState } from "../state/state.ts";
-import { nameByMaker } from "../state/made-by.ts";
 
 type Identified = Extract<IdentityResult, { ok: true }>;
 

@@ -4,7 +4,7 @@ import { ledgerIsFull } from "../../collections/ledger.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import type { ExclusiveEffect, PendingEffect, ResultEffects } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import type { ResourceGraph } from "../policy/compiled.ts";
+import type { CompiledPolicy } from "../policy/compiled.ts";
 import { namesFromResult } from "../policy/pending-resource.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { listAncestors } from "./facts.ts";
@@ -18,11 +18,11 @@ export function nameEffects(
   state: ConversationState,
   open: OpenCall,
   output: string | null,
-  graph: ResourceGraph,
+  { graph, unifyValue }: Pick<CompiledPolicy, "graph" | "unifyValue">,
 ): ResultEffects | null {
   const pending = open.call.more?.pending ?? [];
   if (pending.length === 0) return null;
-  const names = namesOf(pending, output);
+  const names = namesOf(pending, output, unifyValue);
   const exclusive = pending.flatMap(
     ({ kind, rule, exclusive: once, onFailure }, at): ExclusiveEffect[] => {
       const resources = names[at] ?? null;
@@ -42,10 +42,11 @@ export function nameEffects(
 function namesOf(
   pending: readonly PendingEffect[],
   output: string | null,
+  unify: CompiledPolicy["unifyValue"],
 ): readonly (readonly string[] | null)[] {
   const parsed = output === null ? null : parseCanonical(output);
   return pending.map(({ resource }) =>
-    parsed?.ok === true ? namesFromResult(resource, parsed.value) : null,
+    parsed?.ok === true ? namesFromResult(resource, parsed.value, unify) : null,
   );
 }
 

@@ -49,6 +49,8 @@ export interface CompiledPolicy {
   readonly killedBy: (call: KillSubject) => string | null;
   /** Relations between resources: the tree, `contains` and `derives`. */
   readonly graph: ResourceGraph;
+  /** Puts a value that names a resource into one spelling; null: values count as they are written. */
+  readonly unifyValue: ((value: JsonValue) => JsonValue) | null;
   /** Reads that show what the tool changes, found by declaration or by name. */
   readonly readersOf: (name: string) => readonly string[];
   /** The tier of that name, if the policy has one. */
@@ -284,8 +286,12 @@ export type Identity = ((
   text: string,
   sealed?: SealArguments,
 ) => IdentityResult) & {
-  /** True: the text of all arguments is the identity, but for fresh keys (`fresh-keys.ts`). */
+  /** True: the text of all arguments is the identity, but for fresh keys (`fresh-keys.ts`) and spelling. */
   readonly isWhole?: boolean;
+  /**
+   * The arguments in the spelling that they are compared in (`compile-spelling.ts`); null: they are compared as they are.
+   */
+  readonly unify?: ((args: JsonObject) => JsonObject) | null;
 };
 
 export interface CompiledEffect {

@@ -6,6 +6,7 @@
 import type { JsonValue } from "../canonical/json-value.ts";
 import { LIMITS } from "../limits.ts";
 import { isObject } from "./argument-path.ts";
+import type { UnifyValue } from "./compile-spelling.ts";
 import { namesOfElements, readListPath, valueAt } from "./list-path.ts";
 import { namesThing, segmentOf } from "./segment.ts";
 
@@ -33,21 +34,32 @@ export function closed(text: string): string {
 }
 
 /** The resources that the output names; null where it has no such part, or one that cannot be a name. */
-export function namesFromResult(pending: string, output: JsonValue): readonly string[] | null {
+export function namesFromResult(
+  pending: string,
+  output: JsonValue,
+  unify: UnifyValue | null = null,
+): readonly string[] | null {
   const ways = [...pending.matchAll(OPEN_PART)].flatMap(([, path]) =>
     path === undefined ? [] : [readListPath(`result${path}`)],
   );
   const { lists } = ways.reduce((long, way) => (way.lists.length > long.lists.length ? way : long));
-  return namesOfElements({ result: output }, lists, (scopes) => fillPending(pending, scopes));
+  return namesOfElements({ result: output }, lists, (scopes) =>
+    fillPending(pending, scopes, unify),
+  );
 }
 
 /** `scopes`: what holds the result, then one element of each list on the way. */
-function fillPending(pending: string, scopes: readonly JsonValue[]): string | null {
+function fillPending(
+  pending: string,
+  scopes: readonly JsonValue[],
+  unify: UnifyValue | null,
+): string | null {
   let whole = true;
   const resource = pending.replace(OPEN_PART, (match: string, path: string | undefined) => {
     if (path === undefined) return match.charAt(0);
     const { lists, rest } = readListPath(`result${path}`);
-    const name = nameOf(partOf(scopes, lists.length, rest));
+    const value = partOf(scopes, lists.length, rest);
+    const name = nameOf(value === undefined || unify === null ? value : unify(value));
     if (name === null) whole = false;
     return name ?? "";
   });

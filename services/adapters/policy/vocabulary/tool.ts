@@ -10,9 +10,10 @@ import {
   key,
   needed,
   normalizerChain,
-  oneOrMore,
   rate,
+  scalarOrMore,
   scope,
+  spelling,
   text,
   texts,
 } from "./values.ts";
@@ -103,11 +104,15 @@ const toolKeys = {
   ),
   canonical_fields: key(
     canonicalFields,
-    "Arguments that make two calls the same; the others are ignored. Default: all arguments.",
+    "Arguments that make two calls the same; the others are ignored. Default: all arguments. to[] are the elements of a list, in any order.",
   ),
   normalizers: key(
     z.record(z.string(), normalizerChain),
     "Argument to its normalizer or chain of normalizers, applied before calls are compared.",
+  ),
+  spelling: key(
+    spelling,
+    "Whether spellings of one value make one call of a write. Default that of `deduplication`, but strict for a tool that only updates things, and for one with `commands`.",
   ),
   side_effect_resource: rule(
     key(
@@ -195,6 +200,7 @@ const KEYS_OF_VARIANTS = [
   "side_effect_resource",
   "reads",
   "volatile",
+  "polling",
   "repeatable",
   "batchable",
   "canonical_fields",
@@ -233,7 +239,10 @@ const variants = nameType(
             "VariantRule",
             z.strictObject({
               match: key(text, "Regular expression that matches a part of the argument."),
-              equals: key(oneOrMore, "The whole argument, or a list of alternatives."),
+              equals: key(
+                scalarOrMore,
+                "The whole argument, or a list of alternatives: a text, a number, true, false or null.",
+              ),
               like: key(text, "Globs separated by `|`, anchored at both ends."),
               ...variantKeys,
             }),
