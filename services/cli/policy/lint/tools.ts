@@ -135,6 +135,28 @@ function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void
     }
     schema = isSchema(schema["properties"]) ? schema["properties"][step] : undefined;
   }
+  if (path !== undefined && isSchema(schema)) lintKeySchema(name, path, schema, report);
+}
+
+/** Characters of the gate's key (docs/executor-protocol.md). */
+const KEY_LENGTH = 43;
+
+/** A tool that checks its arguments by the schema would refuse the key. */
+function lintKeySchema(name: string, path: string, schema: Schema, report: Report): void {
+  const { type, format, pattern, maxLength } = schema;
+  const types = [type ?? "string"].flat();
+  const isShort = typeof maxLength === "number" && maxLength < KEY_LENGTH;
+  const takesKey = types.includes("string") && format === undefined && pattern === undefined;
+  if (takesKey && !isShort && schema["enum"] === undefined && schema["const"] === undefined) return;
+  const message = `the schema of \`${path}\` may not take the key, which is a text of ${KEY_LENGTH} letters, digits, \`-\` and \`_\``;
+  const remedy = "name an argument that takes any text, or relax its schema";
+  report(
+    "warning",
+    "key-argument",
+    ["tool_schemas", name, "idempotency_argument"],
+    message,
+    remedy,
+  );
 }
 
 /** Resource names that no result supplies in time, or at all. */
