@@ -46,12 +46,16 @@ export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRo
   arguments: {
     rule: ({ rule }) => `${rule}.input_schema`,
     value: ({ tool, unenforced }) =>
-      `${tool.validate === null ? "no schema" : "checked against the schema"}${respelled(tool, unenforced.arguments.text)}`,
+      `${tool.validate === null ? "no schema" : "checked against the schema"}${keyArgument(tool)}${respelled(tool, unenforced.arguments.text)}`,
   },
 };
 
 function variant({ variant: name }: CompiledTool): string {
   return name === null ? "" : ` (variant ${name})`;
+}
+
+function keyArgument({ idempotencyArgument: key }: CompiledTool): string {
+  return key === null ? "" : `; \`${key}\` gets the gate's idempotency key, and is not compared`;
 }
 
 /** That the arguments are compared in another spelling than their own, if they are. */
