@@ -1,9 +1,9 @@
-/** What a conflict says of a call with several resources, and of one that is named by the call that made it. */
+/** What a conflict says of a call with several resources, and of one whose name is the call that made it. */
 import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { joinSentences, quoteId, quoteText } from "../hidden-text.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
-import { findMaker, isNamedByMaker } from "../state/made-by.ts";
+import { findMaker, hasMakerName } from "../state/made-by.ts";
 import type { ConversationState } from "../state/state.ts";
 import type { CallContext, Finding } from "./check.ts";
 
@@ -11,15 +11,15 @@ import type { CallContext, Finding } from "./check.ts";
 const SHOWN = 12;
 const SHOWN_CHARACTERS = 80;
 
-/** The tool whose call the effect is named by; null: the arguments name it. */
+/** The tool whose call gives the effect its name; null: the arguments name it. */
 export function makerOf({ tool }: CallContext, { resource, rule }: ExclusiveEffect): string | null {
-  if (!isNamedByMaker(resource)) return null;
+  if (!hasMakerName(resource)) return null;
   return tool.effects.find((effect) => effect.rule === rule)?.madeBy ?? null;
 }
 
-/** The resource as the arguments name it: that of the effect before one that is named by its maker. */
+/** The resource as the arguments name it: of the effect before one that has its maker's name. */
 export function plainResource({ facts }: CallContext, effect: ExclusiveEffect): string {
-  if (!isNamedByMaker(effect.resource)) return effect.resource;
+  if (!hasMakerName(effect.resource)) return effect.resource;
   return facts.exclusive[facts.exclusive.indexOf(effect) - 1]?.resource ?? effect.resource;
 }
 
@@ -62,7 +62,7 @@ function sayDone(done: readonly string[], all: number): string {
   return `Of the ${all} parts of this call, ${done.length === 1 ? "this one was" : "these were"} done before: ${shown.join(", ")}${others}. Leave out what was done, and propose the rest.`;
 }
 
-/** For `policy explain`: whether the maker of the resource is known. Empty: the effect names no maker. */
+/** For `policy explain`: whether some call made the resource. Empty: the effect names no maker. */
 export function showMaker(
   { effects }: CompiledTool,
   state: ConversationState | undefined,

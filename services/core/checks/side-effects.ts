@@ -13,7 +13,7 @@ import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE } from "../reasons/reasons.ts";
 import type { EffectHolder } from "../state/effect-index.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
-import { isNamedByMaker } from "../state/made-by.ts";
+import { hasMakerName } from "../state/made-by.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
@@ -244,7 +244,7 @@ function showEffects({ unenforced, tool, state }: ExplainedCall): string {
   if (unenforced.type !== "allowed") return "not known";
   const { exclusive, resources, more } = unenforced.facts;
   const pending = more?.pending ?? [];
-  const plain = exclusive.filter(({ resource }) => !isNamedByMaker(resource));
+  const plain = exclusive.filter(({ resource }) => !hasMakerName(resource));
   const said = [
     ...plain.map((effect) => `${effect.kind} ${effect.resource}${showMaker(tool, state, effect)}`),
     ...pending.map((effect) => `${effect.kind} ${effect.resource}`),

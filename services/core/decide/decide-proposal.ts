@@ -28,11 +28,11 @@ import { type LazyArguments, TextArguments } from "./lazy-arguments.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { type IdentifiedCall, nameCall } from "./name-call.ts";
 import {
-  type ReadArguments,
-  readArguments,
-  readSealedArguments,
+  type ParsedArguments,
+  parseArguments,
+  parseSealedArguments,
   unreadArguments,
-} from "./read-arguments.ts";
+} from "./parse-arguments.ts";
 import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-plainly.ts";
 import { runChecks } from "./run-checks.ts";
@@ -207,8 +207,8 @@ export function decideParsed(
   const clear = proposal.clear ?? null;
   const read =
     clear === null
-      ? readArguments(tool, lazyArguments, draft.arguments.text, policy, state)
-      : readSealedArguments(tool, clear, draft, policy, state);
+      ? parseArguments(tool, lazyArguments, draft.arguments.text, policy, state)
+      : parseSealedArguments(tool, clear, draft, policy, state);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
     const rule = `${tool.rule}.input_schema`;
@@ -268,7 +268,7 @@ function contextOf(
   proposal: CallContext["proposal"],
   draft: DecisionDraft,
   tool: CompiledTool,
-  read: ReadArguments,
+  read: ParsedArguments,
   policy: CompiledPolicy,
   nowMs: number,
   approval: Approval | null,

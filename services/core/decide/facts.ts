@@ -52,14 +52,14 @@ export function touchedBy(
   const unnamed: SchemaProblem[] = [];
   let declared = true;
   for (const effect of tool.effects) {
-    const named = effect.resource(identity);
-    if (named === null) {
+    const names = effect.resource(identity);
+    if (names === null) {
       declared = false;
       if (effect.exclusive) unnamed.push(...missingOf(effect, identity));
-    } else if (typeof named === "string") {
-      addNamed(into, effect, named, graph, state);
+    } else if (typeof names === "string") {
+      addName(into, effect, names, graph, state);
     } else {
-      for (const resource of named) addNamed(into, effect, resource, graph, state);
+      for (const resource of names) addName(into, effect, resource, graph, state);
     }
   }
   return {
@@ -76,7 +76,7 @@ interface Naming {
   readonly pending: PendingEffect[];
 }
 
-function addNamed(
+function addName(
   into: Naming,
   { kind, rule, onFailure, exclusive, byResult, madeBy }: CompiledEffect,
   resource: string,
@@ -110,7 +110,7 @@ function missingOf(
   { arguments: names }: CompiledEffect,
   { normalized }: Identified,
 ): readonly SchemaProblem[] {
-  const missing = names.filter((name) => !isNamed(normalized, name));
+  const missing = names.filter((name) => !hasName(normalized, name));
   if (missing.length > 0) return missing.map((name) => ({ path: `$.${name}`, message: MISSING }));
   return names.filter(isListPath).map((name) => ({ path: `$.${name}`, message: TOO_MANY }));
 }
@@ -119,11 +119,11 @@ const MISSING = "is missing, and says what the call would change";
 const TOO_MANY = `names more than ${LIMITS.resourcesPerCall} things: propose several calls with fewer each`;
 
 /** Whether the call has the argument; of a path into a list, whether each element has it. */
-function isNamed(args: JsonObject, name: string): boolean {
+function hasName(args: JsonObject, name: string): boolean {
   if (!isListPath(name)) return namesThing(getArgument(args, name));
   const { lists, rest } = readListPath(name);
   const one = (scopes: readonly JsonValue[]): string | null =>
-    namesThing(valueAt(scopes.at(-1) as JsonValue, rest)) ? "named" : null;
+    namesThing(valueAt(scopes.at(-1) as JsonValue, rest)) ? "one" : null;
   return namesOfElements(args, lists, one) !== null;
 }
 

@@ -77,10 +77,10 @@ function unifyText(text: string, capabilities: Pick<ValueCapabilities, "url">): 
 function orderQuery(url: string): string {
   const [, before = url, query, fragment = ""] = /^([^?#]*)\?([^#]*)(#.*)?$/s.exec(url) ?? [];
   if (query === undefined || !query.includes("&")) return url;
-  const named = query.split("&").map((parameter) => ({
+  const parameters = query.split("&").map((parameter) => ({
     name: parameter.split("=", 1)[0] ?? "",
     parameter,
   }));
-  named.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
-  return `${before}?${named.map(({ parameter }) => parameter).join("&")}${fragment}`;
+  parameters.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+  return `${before}?${parameters.map(({ parameter }) => parameter).join("&")}${fragment}`;
 }

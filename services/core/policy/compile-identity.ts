@@ -7,7 +7,7 @@ import { mayBeRespelled } from "../normalize/spelling.ts";
 import { getArgument, isObject, removeArgument, setArgument } from "./argument-path.ts";
 import { compileMembers, findFieldProblem, printMembers, valuesOf } from "./canonical-members.ts";
 import { compileArgumentSpelling, ignoresSpelling } from "./compile-spelling.ts";
-import type { Identity, SealArguments } from "./compiled.ts";
+import type { Identity, IdentityResult, SealArguments } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
 import { leaveOutFreshKeys, mayHaveFreshKey } from "./fresh-keys.ts";
 import { inWayOfKey, withoutKey } from "./key-argument.ts";
@@ -56,31 +56,38 @@ export function compileIdentity(
   const unify = context.unifiesSpelling ? compileArgumentSpelling(tool, capabilities) : null;
   const isText = context.readsCommands || !isWrite;
   const respells = unify !== null && !isText && ignoresSpelling(tool);
+  const prepare = (args: JsonObject, sealed: SealArguments | undefined): Prepared => {
+    const filled = defaults === null ? args : (defaults(args) as JsonObject);
+    const prepared = removeKey(filled, drop);
+    return prepared.ok && steps.length > 0 ? normalize(prepared.value, steps, sealed) : prepared;
+  };
+  const ofMembers = (compared: JsonObject, normalized: JsonObject): IdentityResult | null => {
+    const text = members === null ? "" : printMembers(compared, members);
+    if (text === "") return null;
+    return { ok: true, text: `{${text}}`, normalized, fields: valuesOf(normalized, fields) };
+  };
   const identify: Identity = (args, text, sealed) => {
     const isRespelled = unify !== null && mayBeRespelled(text);
     if (isWhole && !isRespelled) return ofAll(args, text, sealed);
-    const filled = defaults === null ? args : (defaults(args) as JsonObject);
-    const prepared = removeKey(filled, drop);
+    const prepared = prepare(args, sealed);
     if (!prepared.ok) return prepared;
-    const done = steps.length === 0 ? prepared : normalize(prepared.value, steps, sealed);
-    if (!done.ok) return done;
-    const unified = isRespelled ? unify(done.value) : done.value;
+    const unified = isRespelled ? unify(prepared.value) : prepared.value;
     const normalized = sealedIf(sealed, unified);
-    const isOneForm = respells || unified === done.value;
-    const compared = isOneForm ? normalized : sealedIf(sealed, done.value);
-    const membersText = members === null ? "" : printMembers(compared, members);
-    if (membersText !== "") {
-      return {
-        ok: true,
-        text: `{${membersText}}`,
+    const isOneForm = respells || unified === prepared.value;
+    const compared = isOneForm ? normalized : sealedIf(sealed, prepared.value);
+    return (
+      ofMembers(compared, normalized) ?? {
+        ...ofAll(compared, textOf(compared, args, text)),
         normalized,
-        fields: valuesOf(normalized, fields),
-      };
-    }
-    const identity = ofAll(compared, compared === args ? text : canonicalText(compared));
-    return isOneForm || !identity.ok ? identity : { ...identity, normalized };
+      }
+    );
   };
   return Object.assign(identify, { isWhole, unify: respells ? unify : null });
+}
+
+/** Where the arguments did not change, their text did not. */
+function textOf(compared: JsonObject, args: JsonObject, text: string): string {
+  return compared === args ? text : canonicalText(compared);
 }
 
 function checkFields(

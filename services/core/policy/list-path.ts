@@ -67,12 +67,12 @@ export function namesOfElements(
   nameOf: (scopes: readonly JsonValue[]) => string | null,
 ): readonly string[] | null {
   const names = new Set<string>();
-  const isNamed = visitElements(value, lists, (scopes) => {
+  const hasNames = visitElements(value, lists, (scopes) => {
     const name = nameOf(scopes);
     if (name !== null) names.add(name);
     return name !== null && names.size <= LIMITS.resourcesPerCall;
   });
-  return isNamed && names.size > 0 ? [...names] : null;
+  return hasNames && names.size > 0 ? [...names] : null;
 }
 
 /**

@@ -24,34 +24,13 @@ export type TemplateResult =
   | { readonly ok: false; readonly problem: string };
 
 export function compileResource(text: string): TemplateResult {
-  const literals: string[] = [];
-  const placeholders: string[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const open = text.indexOf("{", at);
-    if (open < 0) break;
-    const close = text.indexOf("}", open);
-    if (close < 0) return { ok: false, problem: `\`${text}\` has a { without its }` };
-    const name = text.slice(open + 1, close).trim();
-    if (name === "" || name.includes("{")) {
-      return { ok: false, problem: `\`${text}\` has a placeholder without a name` };
-    }
-    if (isOfResult(name) && !isResultPath(name)) {
-      const problem = `\`{${name}}\` in \`${text}\` is no part of a result: write {result.id}`;
-      return { ok: false, problem };
-    }
-    const bracketProblem = findBracketProblem(name);
-    if (bracketProblem !== null) return { ok: false, problem: bracketProblem };
-    literals.push(text.slice(at, open));
-    placeholders.push(name);
-    at = close + 1;
-  }
+  const parsed = parseTemplate(text);
+  if (typeof parsed === "string") return { ok: false, problem: parsed };
+  const { literals, placeholders, tail } = parsed;
   const ofArguments = placeholders.filter((name) => !isOfResult(name));
   for (const names of [ofArguments, placeholders.filter(isOfResult)]) {
     if (commonLists(names) === null) return { ok: false, problem: twoLists(text) };
   }
-  const tail = text.slice(at);
-  if (tail.includes("}")) return { ok: false, problem: `\`${text}\` has a } without its {` };
   const byResult = placeholders.some(isOfResult);
   if (ofArguments.some(isListPath)) {
     const template = eachOf(literals, placeholders, tail, byResult);
@@ -61,6 +40,43 @@ export function compileResource(text: string): TemplateResult {
     ? pendingOf(literals, placeholders, tail)
     : templateOf(literals, placeholders, tail);
   return { ok: true, placeholders, byResult, template };
+}
+
+interface ParsedTemplate {
+  /** The text before each placeholder. */
+  readonly literals: readonly string[];
+  readonly placeholders: string[];
+  readonly tail: string;
+}
+
+/** Returns what is wrong with the text where it is no template. */
+function parseTemplate(text: string): ParsedTemplate | string {
+  const literals: string[] = [];
+  const placeholders: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const open = text.indexOf("{", at);
+    if (open < 0) break;
+    const close = text.indexOf("}", open);
+    if (close < 0) return `\`${text}\` has a { without its }`;
+    const name = text.slice(open + 1, close).trim();
+    const problem = findPlaceholderProblem(name, text);
+    if (problem !== null) return problem;
+    literals.push(text.slice(at, open));
+    placeholders.push(name);
+    at = close + 1;
+  }
+  const tail = text.slice(at);
+  if (tail.includes("}")) return `\`${text}\` has a } without its {`;
+  return { literals, placeholders, tail };
+}
+
+function findPlaceholderProblem(name: string, text: string): string | null {
+  if (name === "" || name.includes("{")) return `\`${text}\` has a placeholder without a name`;
+  if (isOfResult(name) && !isResultPath(name)) {
+    return `\`{${name}}\` in \`${text}\` is no part of a result: write {result.id}`;
+  }
+  return findBracketProblem(name);
 }
 
 function twoLists(text: string): string {
@@ -90,7 +106,7 @@ function eachOf(
   );
   const lists = commonLists(placeholders.filter((name) => !isOfResult(name))) ?? [];
   const closedIf = byResult ? closed : (text: string) => text;
-  const named = (scopes: readonly JsonValue[]): string | null => {
+  const nameElement = (scopes: readonly JsonValue[]): string | null => {
     let out = "";
     for (const [at, part] of parts.entries()) {
       out += closedIf(literals[at] as string);
@@ -104,7 +120,7 @@ function eachOf(
     }
     return out + closedIf(tail);
   };
-  return ({ normalized }) => namesOfElements(normalized, lists, named);
+  return ({ normalized }) => namesOfElements(normalized, lists, nameElement);
 }
 
 function templateOf(

@@ -21,8 +21,8 @@ export interface Maker {
   readonly thing: string;
 }
 
-/** Whether a resource is named by the call that made it. */
-export function isNamedByMaker(resource: string): boolean {
+/** Whether a resource has the name of the call that made it. */
+export function hasMakerName(resource: string): boolean {
   return resource.startsWith(PREFIX);
 }
 

@@ -40,8 +40,8 @@ function widen(text: string): string {
 
 const respelledText = fc
   .tuple(WORD, BLANKS, BLANKS, HIDDEN, fc.nat(), fc.constantFrom("NFC", "NFD", "NFKD", "wide"))
-  .map(([word, before, after, hidden, place, form]) => {
-    const at = place % (word.length + 1);
+  .map(([word, before, after, hidden, offset, form]) => {
+    const at = offset % (word.length + 1);
     const formed = form === "wide" ? widen(word) : word.normalize(form);
     const where = Math.min(at, formed.length);
     const isSplit = /^\p{M}/u.test(formed.slice(where));

@@ -113,8 +113,8 @@ function touchedBy(
 }
 
 /** One resource, one for each element of a list, or none. */
-function listNames(named: string | readonly string[] | null): readonly (string | null)[] {
-  return named === null || typeof named === "string" ? [named] : named;
+function listNames(names: string | readonly string[] | null): readonly (string | null)[] {
+  return names === null || typeof names === "string" ? [names] : names;
 }
 
 /** Whether they are one resource, one contains the other, or both name one thing. */

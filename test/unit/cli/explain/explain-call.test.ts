@@ -105,11 +105,11 @@ const DRAFTS = `tool_schemas:
 
 test("says by what a write is compared, and which call made what an effect is on", () => {
   const made = { tool: "create_draft", args: { to: "ann" }, output: { id: "d1" }, id: "m1" };
-  const known = explainLast([made, { tool: "send_draft", args: { id: " d1" } }], DRAFTS);
-  expect(check(known, "side effects")?.value).toMatch(
+  const first = explainLast([made, { tool: "send_draft", args: { id: " d1" } }], DRAFTS);
+  expect(check(first, "side effects")?.value).toMatch(
     /^send draft\/d1\/sending \(once for all that equal calls of create_draft made: call \S+ made it\)$/,
   );
-  expect(check(known, "arguments")?.value).toContain("compared without white space at the ends");
+  expect(check(first, "arguments")?.value).toContain("compared without white space at the ends");
   const unknown = explainLast([made, { tool: "send_draft", args: { id: "d9" } }], DRAFTS);
   expect(check(unknown, "side effects")?.value).toContain(
     "by its id alone: no call of create_draft in this conversation made it",

@@ -48,10 +48,10 @@ describe("a template that no call can fill", () => {
   });
 
   test("is seen after an alias is applied", () => {
-    const found = lint(
+    const findings = lint(
       `aliases: [{ resource: "order/{id}", names: [push.order] }]\ntool_schemas: { push: { input_schema: ${SCHEMA}, ${effect("order/{id}/x")} } }`,
     );
-    expect(found.map(({ message }) => message).join()).toContain("`order` in `effects`");
+    expect(findings.map(({ message }) => message).join()).toContain("`order` in `effects`");
   });
 });
 

@@ -54,8 +54,10 @@ test.each([
   ["{ type: string, maxLength: 40 }", true],
   ["{ type: [string, 'null'], maxLength: 64 }", false],
   ["{}", false],
-])("finds a schema that may not take the key: %s", (key, isFound) => {
+])("finds a schema that may not take the key: %s", (key, isFinding) => {
   const schema = `{ type: object, properties: { key: ${key} } }`;
-  const found = listFindings(`input_schema: ${schema}, idempotency_argument: key`);
-  expect(found.map((one) => one.includes("may not take the key"))).toEqual(isFound ? [true] : []);
+  const findings = listFindings(`input_schema: ${schema}, idempotency_argument: key`);
+  expect(findings.map((one) => one.includes("may not take the key"))).toEqual(
+    isFinding ? [true] : [],
+  );
 });

@@ -1,4 +1,4 @@
-/** Reads the arguments of a call: what is wrong with them, its identity, and what it touches. */
+/** Parses the arguments of a call: what is wrong with them, its identity, and what it touches. */
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { SchemaProblem } from "../capabilities.ts";
 import type { Sketch } from "../events.ts";
@@ -15,7 +15,7 @@ import type { LazyArguments } from "./lazy-arguments.ts";
 
 const NONE: readonly never[] = [];
 
-export interface ReadArguments {
+export interface ParsedArguments {
   readonly identityText: string;
   readonly touched: Touched;
   readonly sketches: readonly Sketch[];
@@ -23,7 +23,7 @@ export interface ReadArguments {
 }
 
 /** Nothing has parsed the arguments: all of them are the call's identity. */
-export function unreadArguments(draft: DecisionDraft): ReadArguments {
+export function unreadArguments(draft: DecisionDraft): ParsedArguments {
   return {
     identityText: draft.arguments.text,
     touched: UNDECLARED,
@@ -33,14 +33,14 @@ export function unreadArguments(draft: DecisionDraft): ReadArguments {
 }
 
 /** Lists every problem of the arguments. Where `invalid_arguments` is not enforced, all of them are the identity. */
-export function readArguments(
+export function parseArguments(
   tool: CompiledTool,
   lazyArguments: LazyArguments,
   text: string,
   { graph }: CompiledPolicy,
   state: ConversationState | undefined,
   sealed?: SealArguments,
-): ReadArguments {
+): ParsedArguments {
   if (sealed === undefined && !looksInside(tool) && isComparedAsItIs(tool, text)) {
     return { identityText: text, touched: UNDECLARED, sketches: NO_SKETCHES, problems: NONE };
   }
@@ -90,21 +90,21 @@ function looksInside({ validate, identity, effects, reads, similarity }: Compile
 }
 
 /** Several effects may need one argument. */
-function differentProblems(problems: ReadArguments["problems"]): ReadArguments["problems"] {
+function differentProblems(problems: ParsedArguments["problems"]): ParsedArguments["problems"] {
   return [...new Map(problems.map((problem) => [problem.path, problem])).values()];
 }
 
 /** The same for sensitive arguments: no problem reveals a value. */
-export function readSealedArguments(
+export function parseSealedArguments(
   tool: CompiledTool,
   clear: ClearArguments,
   draft: DecisionDraft,
   policy: CompiledPolicy,
   state: ConversationState | undefined,
-): ReadArguments {
+): ParsedArguments {
   const { text } = clear;
   const sealed = identitySeal(clear, draft.tenantId, policy);
-  const read = readArguments(tool, clear, text, policy, state, sealed);
+  const read = parseArguments(tool, clear, text, policy, state, sealed);
   const problems = redactProblems(read.problems, clear);
   // Where the arguments have no identity, the identity is all of them, as they are journaled.
   const identityText = read.identityText === text ? draft.arguments.text : read.identityText;
