@@ -2,8 +2,10 @@
  * What `policy explain` shows of a check: what the check looked at, and which rule of the policy
  * applies. The steps before the checks (`decide/decide-proposal.ts`) have their rows here.
  */
+import type { JsonObject } from "../canonical/json-value.ts";
 import type { DecisionEvent } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
+import { mayBeRespelled } from "../normalize/spelling.ts";
 import type { CompiledPolicy, CompiledTool, JudgedCommand } from "../policy/compiled.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ConversationState } from "../state/state.ts";
@@ -43,10 +45,23 @@ export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRo
   },
   arguments: {
     rule: ({ rule }) => `${rule}.input_schema`,
-    value: ({ tool }) => (tool.validate === null ? "no schema" : "checked against the schema"),
+    value: ({ tool, unenforced }) =>
+      `${tool.validate === null ? "no schema" : "checked against the schema"}${keyArgument(tool)}${respelled(tool, unenforced.arguments.text)}`,
   },
 };
 
 function variant({ variant: name }: CompiledTool): string {
   return name === null ? "" : ` (variant ${name})`;
+}
+
+function keyArgument({ idempotencyArgument: key }: CompiledTool): string {
+  return key === null ? "" : `; \`${key}\` gets the gate's idempotency key, and is not compared`;
+}
+
+/** That the arguments are compared in another spelling than their own, if they are. */
+function respelled({ identity }: CompiledTool, text: string): string {
+  if (identity.unify == null || text === "" || !mayBeRespelled(text)) return "";
+  const args = JSON.parse(text) as JsonObject;
+  if (identity.unify(args) === args) return "";
+  return "; compared without white space at the ends, invisible characters, and other spellings of one value (`spelling`)";
 }

@@ -105,7 +105,7 @@ function recorded(
     durationMs: input.durationMs,
     cost: input.cost,
     effects: mayHaveActed(status, effect)
-      ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy.graph)
+      ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy)
       : null,
     evicted: keeps && open.isRead ? makeRoomForOutput(state, bytes, open.atMs) : null,
   };

@@ -18,6 +18,7 @@ export type PolicyDocument = {
   readonly deduplication?: {
     readonly window_ms?: number;
     readonly strategy?: "semantic_hash" | "byte_hash";
+    readonly spelling?: "lenient" | "strict";
     readonly loop_threshold?: {
       readonly same_output?: Threshold;
       readonly any_output?: Threshold;
@@ -174,6 +175,7 @@ export type ToolDocument = {
   readonly risk_level?: RiskLevel;
   readonly canonical_fields?: readonly string[];
   readonly normalizers?: Readonly<Record<string, readonly NormalizerCall[]>>;
+  readonly spelling?: "lenient" | "strict";
   readonly side_effect_resource?: string;
   readonly input_schema?: Readonly<Record<string, JsonValue>>;
   readonly effects?: readonly DeclaredEffect[];
@@ -223,6 +225,7 @@ export type DeclaredEffect = {
   readonly kind: EffectKind;
   readonly exclusive?: boolean;
   readonly on_failure?: "conflict" | "warn" | "free";
+  readonly of?: string;
 };
 
 export type EffectKind =
@@ -256,6 +259,7 @@ export type VariantRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -275,6 +279,7 @@ export type VariantKeys = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -323,6 +328,7 @@ export type CommandRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];

@@ -43,6 +43,10 @@ const TOP: readonly KeyRow[] = [
     { tool_schemas: { t: { normalizers: { a: "trim" } } } },
     [T, { tool: "t", args: { a: " x" } }],
   ),
+  row("deduplication.spelling", ["strict", "lenient"], write, [
+    T,
+    { tool: "t", args: { a: "x " } },
+  ]),
   row(
     "deduplication.loop_threshold.same_output",
     [2, 4],
@@ -333,6 +337,20 @@ const TOOLS: readonly KeyRow[] = [
     different(2),
   ),
   row(
+    "tool_schemas.*.effects.[].of",
+    ["make", undefined],
+    {
+      tool_schemas: {
+        t: { effects: [{ resource: "draft/{id}/sending", kind: "send" }] },
+        make: { repeatable: true, effects: [{ resource: "draft/{result.id}", kind: "create" }] },
+      },
+    },
+    ["d1", "d2"].flatMap((id): readonly KeyStep[] => [
+      { tool: "make", args: { to: "ann" }, output: { id } },
+      { tool: "t", args: { id } },
+    ]),
+  ),
+  row(
     "tool_schemas.*.effects.[].exclusive",
     [true, false],
     ask({
@@ -390,6 +408,10 @@ const TOOLS: readonly KeyRow[] = [
   row("tool_schemas.*.cache_ttl_s", [1, 60], read, [T, after(5_000), T]),
   row("tool_schemas.*.scope", ["turn", "conversation"], write, [T, turn(2), T]),
   row("tool_schemas.*.checks", [{ duplicate_call: "off" }, undefined], write, twice),
+  row("tool_schemas.*.spelling", ["strict", "lenient"], write, [
+    T,
+    { tool: "t", args: { a: "x " } },
+  ]),
   row("tool_schemas.*.repeatable", [true, false], write, twice),
   row("tool_schemas.*.batchable", [true, false], write, [
     { ...T, overrides: { step: "s" }, unreported: true },
@@ -454,6 +476,9 @@ const VARIANT_KEYS: readonly (readonly [
       { tool: "t", args: { a: "x", b: " 1" } },
     ],
   ],
+  ["polling", [{ max_calls: 9 }, undefined], twice],
+  ["polling.min_interval_ms", [5_000, 10], [T, after(1_000), T]],
+  ["polling.max_calls", [2, 9], many(4, () => T).flatMap((step) => [step, after(100)])],
   ["read_only", [true, undefined], twice],
   ["reads", [["r"], ["q"]], [T, { tool: "u" }, T]],
   ["repeatable", [true, undefined], twice],
@@ -466,7 +491,9 @@ const VARIANT_KEYS: readonly (readonly [
 ];
 
 const VARIANTS: readonly KeyRow[] = VARIANT_KEYS.map(([key, values, steps]) => {
-  const needsRead = ["cache_ttl_s", "reads", "volatile"].includes(key);
+  const needsRead = ["cache_ttl_s", "reads", "volatile", "polling"].includes(
+    key.split(".")[0] ?? "",
+  );
   const own = { equals: "x", ...(needsRead ? { read_only: true } : {}) };
   const base = {
     ...ruled(own),

@@ -12,6 +12,7 @@ test("the bounds have these values: another value would refuse other calls", () 
     priorWrites: 2_048,
     priorWriteBytes: 4_194_304,
     resources: 2_048,
+    resourcesPerCall: 256,
     sketches: 128,
     startWithinMsMax: 86_400_000,
     doubts: 64,

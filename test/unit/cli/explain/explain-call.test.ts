@@ -23,8 +23,8 @@ tool_schemas:
 `;
 
 /** Explains the last of the calls, after those before it. */
-function explainLast(calls: readonly object[]) {
-  const loaded = loadPolicy([{ name: "p.yaml", text: TEXT }]);
+function explainLast(calls: readonly object[], text = TEXT) {
+  const loaded = loadPolicy([{ name: "p.yaml", text }]);
   const compiled = compileGatePolicy(loaded, capabilities);
   if (!loaded.ok || !compiled.ok) throw new Error("the policy has problems");
   const policy = replayPolicy(compiled.policy);
@@ -96,4 +96,27 @@ test("shows the line of a tier that denies", () => {
   const explanation = explainLast([{ tool: "delete_all", args: {} }]);
   expect(explanation).toMatchObject({ outcome: "refused", reason: "tier_denied" });
   expect(check(explanation, "tier")).toMatchObject({ result: "decides", location: "p.yaml:5:7" });
+});
+
+const DRAFTS = `tool_schemas:
+  create_draft: { effects: [{ resource: "draft/{result.id}", kind: create }], idempotency_argument: key }
+  send_draft: { effects: [{ resource: "draft/{id}/sending", kind: send, of: create_draft }] }
+`;
+
+test("says by what a write is compared, and which call made what an effect is on", () => {
+  const made = { tool: "create_draft", args: { to: "ann" }, output: { id: "d1" }, id: "m1" };
+  const first = explainLast([made, { tool: "send_draft", args: { id: " d1" } }], DRAFTS);
+  expect(check(first, "side effects")?.value).toMatch(
+    /^send draft\/d1\/sending \(once for all that equal calls of create_draft made: call \S+ made it\)$/,
+  );
+  expect(check(first, "arguments")?.value).toContain("compared without white space at the ends");
+  const unknown = explainLast([made, { tool: "send_draft", args: { id: "d9" } }], DRAFTS);
+  expect(check(unknown, "side effects")?.value).toContain(
+    "by its id alone: no call of create_draft in this conversation made it",
+  );
+  expect(check(unknown, "arguments")?.value).toBe("no schema");
+  const key = explainLast([made], DRAFTS);
+  expect(check(key, "arguments")?.value).toBe(
+    "no schema; `key` gets the gate's idempotency key, and is not compared",
+  );
 });
