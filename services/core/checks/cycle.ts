@@ -86,6 +86,11 @@ function back(recentCalls: readonly RecentCall[], distance: number): RecentCall 
   return recentCalls[recentCalls.length - distance] as RecentCall;
 }
 
+/** The key that strikes of a cycle are counted by. */
+export function cycleKeyOf(keys: readonly string[]): string {
+  return `cycle:${[...keys].sort()[0] ?? ""}`;
+}
+
 function cycleFinding(call: CallContext, keys: readonly string[]): Finding {
   return finding({
     reason: "loop_cycle",
@@ -94,6 +99,6 @@ function cycleFinding(call: CallContext, keys: readonly string[]): Finding {
     detail: `The same ${keys.length} calls have been made in turn, over and over.`,
     previous: call.priorCall ?? null,
     cycle: keys,
-    strikeKey: `cycle:${[...keys].sort()[0] ?? ""}`,
+    strikeKey: cycleKeyOf(keys),
   });
 }

@@ -4,7 +4,7 @@
  */
 
 import { trieGet } from "../../collections/trie.ts";
-import { loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
+import { callsOfAction, loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
@@ -62,8 +62,8 @@ function sameIn({ state, actionKey, proposal }: CallContext): readonly RecentCal
   const loopKey = loopKeyOf(actionKey, proposal.agentId);
   if (!mayBeRecent(state, loopKey)) return NONE;
   let same: RecentCall[] | undefined;
-  for (const entry of state.recentCalls) {
-    if (entry.loopKey !== loopKey || entry.status === "not_executed") continue;
+  for (const entry of callsOfAction(state, loopKey)) {
+    if (entry.status === "not_executed") continue;
     if (entry.n < state.turn.answeredN && (entry.isRead || entry.status === "failed")) continue;
     same ??= [];
     same.push(entry);
@@ -95,7 +95,7 @@ function frequencyFinding(rule: string, retryAfterMs: number): Finding {
 
 function showEqualCalls({ state, unenforced, policy, tool, proposal }: ExplainedCall): string {
   const own = loopKeyOf(unenforced.arguments.actionKey, proposal.agentId);
-  const same = (state?.recentCalls ?? []).filter(({ loopKey }) => loopKey === own);
+  const same = state === undefined ? NONE : callsOfAction(state, own);
   if (tool.polling !== null) return `polling, ${same.length} calls so far`;
   const { sameOutput } = policy.loops;
   const most =

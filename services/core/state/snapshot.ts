@@ -12,6 +12,7 @@ import { emptyTrie, type Trie, trieSet, trieSorted } from "../../collections/tri
 import { effectIndexOf } from "./effect-index.ts";
 import { indexOf } from "./open-calls.ts";
 import {
+  ACTION_ROW,
   HOLDER_ROW,
   LAST_WRITES_ROW,
   OPEN_ROW,
@@ -56,6 +57,7 @@ function dataOf(state: ConversationState) {
     ),
     sketches: ledgerData(state.sketches, SKETCHED_ROW, at),
     recentCalls: state.recentCalls.map(RECENT_CALL_ROW.pack),
+    actions: ledgerData(state.actions, ACTION_ROW, at),
     strikes: state.strikes.map(STRIKE_ROW.pack),
     rates: trieSorted(state.rates).map(([key, times]) => [key, timesList(times)] as const),
     grants: trieSorted(state.grants),
@@ -74,6 +76,7 @@ export function restoreState(text: string): ConversationState {
     data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
   );
   const recentCalls = data.recentCalls.map(RECENT_CALL_ROW.unpack);
+  const loopKeys = data.actions.entries.map(([key]) => key);
   return {
     // First, for its order of members: objects of one shape are faster to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
@@ -95,8 +98,9 @@ export function restoreState(text: string): ConversationState {
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
     recentCalls,
-    recentMarks: marksOf(recentCalls, markOf),
-    recentOtherMarks: marksOf(recentCalls, otherMarkOf),
+    actions: ledgerOf(data.actions, ACTION_ROW),
+    recentMarks: marksOf([...keysOf(recentCalls), ...loopKeys], markOf),
+    recentOtherMarks: marksOf([...keysOf(recentCalls), ...loopKeys], otherMarkOf),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),
@@ -106,11 +110,12 @@ export function restoreState(text: string): ConversationState {
   };
 }
 
-function marksOf(
-  recentCalls: ConversationState["recentCalls"],
-  mark: (tag: number) => number,
-): number {
-  return recentCalls.reduce((marks, call) => marks | mark(tagOf(call.loopKey)), NO_MARKS);
+function keysOf(recentCalls: ConversationState["recentCalls"]): readonly string[] {
+  return recentCalls.map(({ loopKey }) => loopKey);
+}
+
+function marksOf(loopKeys: readonly string[], mark: (tag: number) => number): number {
+  return loopKeys.reduce((marks, key) => marks | mark(tagOf(key)), NO_MARKS);
 }
 
 interface LedgerData<R> {

@@ -1,0 +1,81 @@
+/**
+ * The part of the check `loops` for different calls that bring nothing new: their outputs, volatile parts and
+ * what they repeat of their arguments masked, were all seen in this conversation before. Whatever the
+ * arguments drift to, and whether one tool is called or two or three in turn, the run is the same.
+ */
+import { callsOfAction } from "../state/recent-calls.ts";
+import type { RecentCall } from "../state/state.ts";
+import { type CallContext, type Finding, finding } from "./check.ts";
+
+/** With more tools than this the agent looks around. */
+const TOOLS_MAX = 3;
+
+/** After this pause, ms, a call is a job of its own. */
+const PAUSE_MS = 3_600_000;
+
+interface Run {
+  readonly tools: readonly string[];
+  /** Calls of the turn, and of all turns, each made for the first time; those of one step count once. */
+  readonly ofTurn: number;
+  readonly all: number;
+}
+
+export function findDrift(call: CallContext): Finding | null {
+  const { warn, refuse } = call.policy.loops.drift;
+  const { tool } = call;
+  if (tool.polling !== null || tool.emptyOutput) return null;
+  const run = runBefore(call, true);
+  if (refuse !== null && tool.isRead && run.ofTurn >= refuse) return driftFinding(run, false);
+  if (run.all >= warn) return driftFinding(run, true);
+  if (refuse === null) return null;
+  // Different writes with one answer are ordinary work, unless tools hand it to one another.
+  const withWrites = runBefore(call, false);
+  const isHandedOn = withWrites.all >= refuse && withWrites.tools.length > 1;
+  return isHandedOn ? driftFinding(withWrites, true) : null;
+}
+
+/** The latest calls of the agent that gave nothing new. `endsAtWrite`: a new write is something new, whatever it gave. */
+function runBefore(call: CallContext, endsAtWrite: boolean): Run {
+  const { state, proposal, nowMs } = call;
+  const tools = [call.tool.name];
+  let [ofTurn, all] = [0, 0];
+  let [next, step] = [nowMs, proposal.step];
+  for (let at = state.recentCalls.length - 1; at >= 0; at--) {
+    const entry = state.recentCalls[at] as RecentCall;
+    if (entry.agentId !== proposal.agentId || !isReported(entry)) continue;
+    if (entry.isNew || entry.n < state.turn.answeredN || next - entry.atMs >= PAUSE_MS) break;
+    next = entry.atMs;
+    if (!isFirst(call, entry)) continue;
+    if (endsAtWrite && !entry.isRead && entry.status === "succeeded") break;
+    if (!tools.includes(entry.tool)) {
+      if (tools.length === TOOLS_MAX) break;
+      tools.push(entry.tool);
+    }
+    if (entry.step !== null && entry.step === step) continue;
+    step = entry.step;
+    all += 1;
+    if (entry.turnIndex === state.turn.index) ofTurn += 1;
+  }
+  return { tools, ofTurn, all };
+}
+
+function isReported({ status }: RecentCall): boolean {
+  return status === "succeeded" || status === "failed";
+}
+
+/** Whether its action was not called before: what is looked at again is another matter. */
+function isFirst({ state }: CallContext, entry: RecentCall): boolean {
+  return callsOfAction(state, entry.loopKey)[0]?.decisionId === entry.decisionId;
+}
+
+function driftFinding({ tools, all }: Run, warnsOnly: boolean): Finding {
+  const names = tools.map((name) => `\`${name}\``);
+  return finding({
+    reason: "loop_drift",
+    rule: "loops.drift",
+    disposition: "change_approach",
+    detail: `The last ${all} different calls of ${names.join(", ")} gave nothing that was not seen before.`,
+    strikeKey: "drift",
+    warnsOnly,
+  });
+}
