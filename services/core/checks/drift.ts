@@ -23,21 +23,26 @@ interface Run {
 export function findDrift(call: CallContext): Finding | null {
   const { warn, refuse } = call.policy.loops.drift;
   const { tool } = call;
-  if (tool.polling !== null || tool.emptyOutput) return null;
+  if (tool.polling !== null || tool.emptyOutput || tool.asksUser) return null;
   const run = runBefore(call, true);
-  if (refuse !== null && tool.isRead && run.ofTurn >= refuse) return driftFinding(run, false);
-  if (run.all >= warn) return driftFinding(run, true);
-  if (refuse === null) return null;
-  // Different writes with one answer are ordinary work, unless tools hand it to one another.
-  const withWrites = runBefore(call, false);
-  const isHandedOn = withWrites.all >= refuse && withWrites.tools.length > 1;
-  return isHandedOn ? driftFinding(withWrites, true) : null;
+  if (run.tools.includes(tool.name)) {
+    if (refuse !== null && tool.isRead && run.ofTurn >= refuse) return driftFinding(run, false);
+    if (run.all >= warn) return driftFinding(run, true);
+  }
+  return refuse === null || tool.isRead ? null : findHandedOn(call, refuse);
+}
+
+/** Different writes with one answer are ordinary work, unless tools hand it to one another. */
+function findHandedOn(call: CallContext, need: number): Finding | null {
+  const run = runBefore(call, false);
+  const isHandedOn = run.tools.length > 1 && run.tools.includes(call.tool.name);
+  return isHandedOn && run.all >= need ? driftFinding(run, true) : null;
 }
 
 /** The latest calls of the agent that gave nothing new. `endsAtWrite`: a new write is something new, whatever it gave. */
 function runBefore(call: CallContext, endsAtWrite: boolean): Run {
   const { state, proposal, nowMs } = call;
-  const tools = [call.tool.name];
+  const tools: string[] = [];
   let [ofTurn, all] = [0, 0];
   let [next, step] = [nowMs, proposal.step];
   for (let at = state.recentCalls.length - 1; at >= 0; at--) {

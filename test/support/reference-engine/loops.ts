@@ -362,14 +362,19 @@ function driftOf(
 ): { readonly warns: boolean } | null {
   const { warn, refuse } = policy.loops.drift;
   const { tool } = asked;
-  if (tool.polling !== null || tool.emptyOutput || tool.modes.loop_drift === "off") return null;
+  if (tool.polling !== null || tool.emptyOutput || tool.asksUser) return null;
+  if (tool.modes.loop_drift === "off") return null;
   const run = driftRun(history, asked, policy, atMs, true);
   const ofTurn = run.calls.filter((call) => call.turn === history.turns);
-  if (refuse !== null && tool.isRead && ofTurn.length >= refuse) return { warns: false };
-  if (run.calls.length >= warn) return { warns: true };
-  if (refuse === null) return null;
+  const isOfRun = run.tools.has(tool.name);
+  if (isOfRun && refuse !== null && tool.isRead && ofTurn.length >= refuse) {
+    return { warns: false };
+  }
+  if (isOfRun && run.calls.length >= warn) return { warns: true };
+  if (refuse === null || tool.isRead) return null;
   const wide = driftRun(history, asked, policy, atMs, false);
-  return wide.calls.length >= refuse && wide.tools > 1 ? { warns: true } : null;
+  const isHandedOn = wide.tools.size > 1 && wide.tools.has(tool.name);
+  return isHandedOn && wide.calls.length >= refuse ? { warns: true } : null;
 }
 
 function driftRun(
@@ -378,7 +383,7 @@ function driftRun(
   policy: CompiledPolicy,
   atMs: number,
   endsAtWrite: boolean,
-): { readonly calls: readonly Call[]; readonly tools: number } {
+): { readonly calls: readonly Call[]; readonly tools: ReadonlySet<string> } {
   const reported = listRecentCalls(history, policy.recentCallsMax)
     .filter(({ status }) => status === "succeeded" || status === "failed")
     .reverse();
@@ -390,13 +395,13 @@ function driftRun(
     return call.isNew || isHeard || pause >= 3_600_000 || (endsAtWrite && isNewWrite);
   });
   const first = (end < 0 ? reported : reported.slice(0, end)).filter(isFirst);
-  const names = [...new Set([asked.tool.name, ...first.map((call) => call.tool.name)])].slice(0, 3);
+  const names = [...new Set(first.map((call) => call.tool.name))].slice(0, 3);
   const other = first.findIndex((call) => !names.includes(call.tool.name));
   const ofTools = other < 0 ? first : first.slice(0, other);
   const calls = ofTools.filter(
     ({ input: { step } }, at) => step === null || step !== (ofTools[at - 1] ?? asked).input.step,
   );
-  return { calls, tools: new Set([asked, ...ofTools].map((call) => call.tool.name)).size };
+  return { calls, tools: new Set(ofTools.map((call) => call.tool.name)) };
 }
 
 function ofTool(calls: readonly Call[], asked: Asked): Call[] {
