@@ -76,7 +76,12 @@ export function askForAcknowledgement(strikeKey: string | null): Finding {
   });
 }
 
-function showStrikes({ state }: ExplainedCall): string {
+function showStrikes({ state, policy }: ExplainedCall): string {
   const strikes = (state?.strikes ?? []).reduce((most, { count }) => Math.max(most, count), 0);
-  return strikes === 0 ? "no strikes" : `${strikes} strikes`;
+  const counted = strikes === 0 ? "no strikes" : `${strikes} strikes`;
+  const isAsked =
+    policy.acknowledgement === "explicit" && (state?.flags.acknowledge ?? null) !== null;
+  return isAsked
+    ? `${counted}; another call runs once the model says what it will do differently, however late`
+    : counted;
 }

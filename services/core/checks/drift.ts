@@ -13,6 +13,8 @@ const TOOLS_MAX = 3;
 /** After this pause, ms, a call is a job of its own. */
 const PAUSE_MS = 3_600_000;
 
+type Speaker = Pick<CallContext["proposal"], "agentId" | "step">;
+
 interface Run {
   readonly tools: readonly string[];
   /** Calls of the turn, and of all turns, each made for the first time; those of one step count once. */
@@ -39,19 +41,14 @@ function findHandedOn(call: CallContext, need: number): Finding | null {
   return isHandedOn && run.all >= need ? driftFinding(run, true) : null;
 }
 
-/** The latest calls of the agent that gave nothing new. `endsAtWrite`: a new write is something new, whatever it gave. */
-function runBefore(call: CallContext, endsAtWrite: boolean): Run {
-  const { state, proposal, nowMs } = call;
+type Looked = Pick<CallContext, "state" | "nowMs"> & { readonly proposal: Speaker };
+
+/** The latest calls that gave nothing new. `endsAtWrite`: a new write is something new, whatever it gave. */
+export function runBefore(call: Looked, endsAtWrite: boolean): Run {
   const tools: string[] = [];
   let [ofTurn, all] = [0, 0];
-  let [next, step] = [nowMs, proposal.step];
-  for (let at = state.recentCalls.length - 1; at >= 0; at--) {
-    const entry = state.recentCalls[at] as RecentCall;
-    if (entry.agentId !== proposal.agentId || !isReported(entry)) continue;
-    if (entry.isNew || entry.n < state.turn.answeredN || next - entry.atMs >= PAUSE_MS) break;
-    next = entry.atMs;
-    if (!isFirst(call, entry)) continue;
-    if (endsAtWrite && !entry.isRead && entry.status === "succeeded") break;
+  let { step } = call.proposal;
+  for (const entry of listNothingNew(call, endsAtWrite)) {
     if (!tools.includes(entry.tool)) {
       if (tools.length === TOOLS_MAX) break;
       tools.push(entry.tool);
@@ -59,9 +56,30 @@ function runBefore(call: CallContext, endsAtWrite: boolean): Run {
     if (entry.step !== null && entry.step === step) continue;
     step = entry.step;
     all += 1;
-    if (entry.turnIndex === state.turn.index) ofTurn += 1;
+    if (entry.turnIndex === call.state.turn.index) ofTurn += 1;
   }
   return { tools, ofTurn, all };
+}
+
+/** The agent's calls of that kind that were made for the first time, latest first. */
+function listNothingNew(call: Looked, endsAtWrite: boolean): readonly RecentCall[] {
+  const { recentCalls, turn } = call.state;
+  const listed: RecentCall[] = [];
+  let next = call.nowMs;
+  for (let at = recentCalls.length - 1; at >= 0; at--) {
+    const entry = recentCalls[at] as RecentCall;
+    if (entry.agentId !== call.proposal.agentId || !isReported(entry)) continue;
+    if (entry.isNew || entry.n < turn.answeredN || next - entry.atMs >= PAUSE_MS) break;
+    next = entry.atMs;
+    if (!isFirst(call, entry)) continue;
+    if (endsAtWrite && isWrite(entry)) break;
+    listed.push(entry);
+  }
+  return listed;
+}
+
+function isWrite({ isRead, status }: RecentCall): boolean {
+  return !isRead && status === "succeeded";
 }
 
 function isReported({ status }: RecentCall): boolean {
@@ -69,7 +87,7 @@ function isReported({ status }: RecentCall): boolean {
 }
 
 /** Whether its action was not called before: what is looked at again is another matter. */
-function isFirst({ state }: CallContext, entry: RecentCall): boolean {
+function isFirst({ state }: Pick<CallContext, "state">, entry: RecentCall): boolean {
   return callsOfAction(state, entry.loopKey)[0]?.decisionId === entry.decisionId;
 }
 

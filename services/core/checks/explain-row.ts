@@ -5,6 +5,7 @@
 import type { DecisionEvent } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy, CompiledTool, JudgedCommand } from "../policy/compiled.ts";
+import { listFreshKeys, mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ConversationState } from "../state/state.ts";
 
@@ -43,9 +44,22 @@ export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRo
   },
   arguments: {
     rule: ({ rule }) => `${rule}.input_schema`,
-    value: ({ tool }) => (tool.validate === null ? "no schema" : "checked against the schema"),
+    value: ({ tool, unenforced }) => {
+      const schema = tool.validate === null ? "no schema" : "checked against the schema";
+      const left = tool.isRead ? [] : freshKeysIn(unenforced, tool);
+      return left.length === 0
+        ? schema
+        : `${schema}; ${left.join(", ")} name the try and not what is done, so they make no call another one`;
+    },
   },
 };
+
+function freshKeysIn(
+  { arguments: { text } }: DecisionEvent,
+  tool: CompiledTool,
+): readonly string[] {
+  return text === "" || !mayHaveFreshKey(text) ? [] : listFreshKeys(JSON.parse(text), tool.name);
+}
 
 function variant({ variant: name }: CompiledTool): string {
   return name === null ? "" : ` (variant ${name})`;

@@ -72,8 +72,3 @@ function countBeyond(
 export function pauseAfter({ failurePauseMs }: LoopThresholds, beyond: number): number {
   return Math.min(failurePauseMs.max, failurePauseMs.min * 2 ** beyond);
 }
-
-export function showStreakPause({ failureSame, failurePauseMs }: LoopThresholds): string {
-  const { min, max } = failurePauseMs;
-  return `after ${failureSame} equal failures a try waits ${min / 1_000} to ${max / 1_000} s`;
-}

@@ -8,17 +8,17 @@ import { callsOfAction, loopKeyOf, mayBeRecent } from "../state/recent-calls.ts"
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
-import type { ExplainedCall } from "./explain-row.ts";
-import { findFailureStreak, showStreakPause } from "./failure-streak.ts";
+import { explainLoops } from "./explain-loops.ts";
+import { findFailureStreak } from "./failure-streak.ts";
 import { overRate } from "./rate.ts";
-import { findRepeat, findRepeatAtAnyPace, paceOf } from "./repeat.ts";
+import { findRepeat, findRepeatAtAnyPace } from "./repeat.ts";
 import { compileRetries, type Retries } from "./retry.ts";
 import { findStalls } from "./stalls.ts";
 
 export const loopsCheck = defineCheck<Retries | null>("loops", {
   find: findLoops,
   compile: compileRetries,
-  row: { rule: () => "deduplication.loop_threshold", value: showEqualCalls },
+  row: { rule: () => "deduplication.loop_threshold", value: explainLoops },
 });
 
 function findLoops(call: CallContext, retries: Retries | null): readonly Finding[] {
@@ -91,18 +91,4 @@ function frequencyFinding(rule: string, retryAfterMs: number): Finding {
     retryAfterMs,
     resolution: "retry_after",
   });
-}
-
-function showEqualCalls({ state, unenforced, policy, tool, proposal }: ExplainedCall): string {
-  const own = loopKeyOf(unenforced.arguments.actionKey, proposal.agentId);
-  const same = state === undefined ? NONE : callsOfAction(state, own);
-  if (tool.polling !== null) return `polling, ${same.length} calls so far`;
-  const { sameOutput } = policy.loops;
-  const most =
-    sameOutput === null
-      ? "no limit"
-      : `refused at ${sameOutput} with one output, where less than ${paceOf(tool) / 1_000} s lie between them`;
-  const failed = same.at(-1)?.status === "failed";
-  const pause = failed ? `; ${showStreakPause(policy.loops)}` : "";
-  return `${same.length} equal calls among the latest; ${most}${pause}`;
 }

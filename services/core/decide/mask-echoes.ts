@@ -32,6 +32,20 @@ export function maskEchoes(text: string, said: string): string {
   return masked;
 }
 
+/** A part of an output that is left out of comparisons, and why. */
+export interface MaskedPart {
+  readonly name: string;
+  readonly part: string;
+}
+
+/** What `maskEchoes` masks in the text. */
+export function listEchoed(text: string, said: string): readonly MaskedPart[] {
+  return listEchoes(said).flatMap(({ pattern }) => {
+    const [part] = new RegExp(pattern).exec(text) ?? [];
+    return part === undefined ? [] : [{ name: "repeated argument", part }];
+  });
+}
+
 /** The text without what `maskEchoes` has masked. */
 export function withoutEchoes(masked: string): string {
   return masked.replace(MARKED, "");

@@ -3,7 +3,7 @@
  * requests, addresses, counts of tries. The same call made again is compared by the masked text; calls with
  * different arguments are compared by the text itself, in which a time may be the answer.
  */
-import { maskEchoes, withoutEchoes } from "./mask-echoes.ts";
+import { listEchoed, type MaskedPart, maskEchoes, withoutEchoes } from "./mask-echoes.ts";
 
 interface Mask {
   readonly name: string;
@@ -75,11 +75,13 @@ export function maskVolatile(text: string, said: string | null = null): string |
   return masked === text || !/[\p{L}\p{N}]/u.test(withoutEchoes(masked)) ? null : masked;
 }
 
-/** The parts of a text that `maskVolatile` masks, each with its name, in their order. */
-export function listMasked(
-  text: string,
-): readonly { readonly name: string; readonly part: string }[] {
-  return [...text.matchAll(ANY)].map(([part]) => ({ name: nameOfMask(part), part }));
+/** The parts of a text that `maskVolatile` masks, each once with its name. */
+export function listMasked(text: string, said: string | null): readonly MaskedPart[] {
+  if (maskVolatile(text, said) === null) return [];
+  const rest = said === null ? text : maskEchoes(text, said);
+  const parts = new Set([...rest.matchAll(ANY)].map(([part]) => part));
+  const volatile = [...parts].map((part) => ({ name: nameOfMask(part), part }));
+  return said === null ? volatile : [...listEchoed(text, said), ...volatile];
 }
 
 function nameOfMask(part: string): string {

@@ -97,3 +97,27 @@ test("shows the line of a tier that denies", () => {
   expect(explanation).toMatchObject({ outcome: "refused", reason: "tier_denied" });
   expect(check(explanation, "tier")).toMatchObject({ result: "decides", location: "p.yaml:5:7" });
 });
+
+const loops = (calls: readonly object[]) => check(explainLast(calls), "loops")?.value;
+
+test("says of each rule on repetition why it lets the call run or not", () => {
+  const read = { tool: "read", args: { page: 1 }, result: "idle" };
+  expect(loops([read, { ...read, at: "2026-01-01T00:00:00Z" }])).toMatch(
+    /^1 equal calls remembered; refused at 3 with one output \(times, .* masked\)/,
+  );
+  const failed = { tool: "read", args: {}, result: "no such file", is_error: true };
+  expect(loops([failed, failed, failed, failed])).toContain(
+    "after 3 equal failures in a turn, or in 5 turns, a try waits 60 to 300 s",
+  );
+  const drift = [1, 2, 3, 4].map((page) => ({ tool: "read", args: { page }, result: "none" }));
+  expect(loops(drift)).toContain(
+    "1 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 12 in a turn",
+  );
+});
+
+test("says which arguments name the try, and that memory gives no fresh answer", () => {
+  const bill = { tool: "bill", args: { id: 1, idempotency_key: "k1" } };
+  expect(check(explainLast([bill]), "arguments")?.value).toContain(
+    "idempotency_key name the try and not what is done",
+  );
+});
