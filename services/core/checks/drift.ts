@@ -82,8 +82,9 @@ function isWrite({ isRead, status }: RecentCall): boolean {
   return !isRead && status === "succeeded";
 }
 
-function isReported({ status }: RecentCall): boolean {
-  return status === "succeeded" || status === "failed";
+/** Whether its outcome is known: what was not reported is neither new nor old. */
+function isReported({ status, maskedDigest }: RecentCall): boolean {
+  return maskedDigest !== null && (status === "succeeded" || status === "failed");
 }
 
 /** Whether its action was not called before: what is looked at again is another matter. */

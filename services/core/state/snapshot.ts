@@ -115,7 +115,7 @@ function keysOf(recentCalls: ConversationState["recentCalls"]): readonly string[
 }
 
 function marksOf(loopKeys: readonly string[], mark: (tag: number) => number): number {
-  return loopKeys.reduce((marks, loopKey) => marks | mark(tagOf(loopKey)), NO_MARKS);
+  return loopKeys.reduce((marks, one) => marks | mark(tagOf(one)), NO_MARKS);
 }
 
 interface LedgerData<R> {

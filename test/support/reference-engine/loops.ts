@@ -386,6 +386,7 @@ function driftRun(
 ): { readonly calls: readonly Call[]; readonly tools: ReadonlySet<string> } {
   const reported = listRecentCalls(history, policy.recentCallsMax)
     .filter(({ status }) => status === "succeeded" || status === "failed")
+    .filter(({ maskedDigest }) => maskedDigest !== null)
     .reverse();
   const isFirst = (call: Call): boolean => callsOfAction(history, call, policy)[0] === call;
   const end = reported.findIndex((call, at) => {

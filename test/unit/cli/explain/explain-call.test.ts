@@ -109,10 +109,6 @@ test("says of each rule on repetition why it lets the call run or not", () => {
   expect(loops([failed, failed, failed, failed])).toContain(
     "after 3 equal failures in a turn, or in 5 turns, a try waits 60 to 300 s",
   );
-  const drift = [1, 2, 3, 4].map((page) => ({ tool: "read", args: { page }, result: "none" }));
-  expect(loops(drift)).toContain(
-    "1 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 12 in a turn",
-  );
 });
 
 test("says which arguments name the try, and that memory gives no fresh answer", () => {

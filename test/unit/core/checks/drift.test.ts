@@ -150,6 +150,12 @@ describe("loop_drift", () => {
     expect(warnings(story.allowed("search", { page: "next" }))).toEqual(["loop_drift"]);
   });
 
+  test("does not count calls whose output was not reported", () => {
+    const story = startStory(POLICY);
+    for (let n = 0; n < 20; n += 1) story.done("search", { page: n }, null);
+    expect(warnings(story.allowed("search", { page: "next" }))).toEqual([]);
+  });
+
   test("does not count calls of another agent", () => {
     const story = drift(startStory(POLICY), 13);
     expect(warnings(story.allowed("search", { page: "next" }, { agentId: "other" }))).toEqual([]);
