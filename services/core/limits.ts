@@ -61,6 +61,10 @@ export const LIMITS = {
   counters: 256,
   /** Calls remembered in one rate window; also the largest N of a rate. */
   rateWindowCalls: 1_000,
+  /** Recent calls remembered by action, a conversation; those of the action made longest ago go first. */
+  actionCalls: 512,
+  /** Characters of the arguments of a read that are compared with its output. */
+  saidLength: 1_000,
   /** Length of the list of recent calls: default, least and most. */
   recentCallsDefault: 64,
   recentCallsMin: 8,

@@ -7,6 +7,7 @@ import type { DecisionEvent } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { mayBeRespelled } from "../normalize/spelling.ts";
 import type { CompiledPolicy, CompiledTool, JudgedCommand } from "../policy/compiled.ts";
+import { listFreshKeys, mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ConversationState } from "../state/state.ts";
 
@@ -45,10 +46,20 @@ export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRo
   },
   arguments: {
     rule: ({ rule }) => `${rule}.input_schema`,
-    value: ({ tool, unenforced }) =>
-      `${tool.validate === null ? "no schema" : "checked against the schema"}${keyArgument(tool)}${respelled(tool, unenforced.arguments.text)}`,
+    value: ({ tool, unenforced }) => {
+      const schema = tool.validate === null ? "no schema" : "checked against the schema";
+      const { text } = unenforced.arguments;
+      return `${schema}${keyArgument(tool)}${freshKeys(tool, text)}${respelled(tool, text)}`;
+    },
   },
 };
+
+function freshKeys({ name, isRead }: CompiledTool, text: string): string {
+  if (isRead || text === "" || !mayHaveFreshKey(text)) return "";
+  const keys = listFreshKeys(JSON.parse(text), name);
+  if (keys.length === 0) return "";
+  return `; ${keys.join(", ")} name the try and not what is done, so they make no call another one`;
+}
 
 function variant({ variant: name }: CompiledTool): string {
   return name === null ? "" : ` (variant ${name})`;

@@ -122,6 +122,11 @@ export interface LoopThresholds {
   /** Different calls of one tool in a turn that have one output. */
   readonly noProgress: number;
   readonly rotation: { readonly calls: number; readonly keys: number };
+  /**
+   * Different calls without anything new, at which the model is warned, and at which the next one is refused;
+   * null: never.
+   */
+  readonly drift: { readonly warn: number; readonly refuse: number | null };
   readonly failureRun: { readonly sameTool: number; readonly any: number };
 }
 

@@ -90,6 +90,10 @@ export type PolicyDocument = {
     readonly derives?: readonly (readonly [string, string])[];
   };
   readonly loops?: {
+    readonly drift?: {
+      readonly warn?: number;
+      readonly refuse?: Threshold;
+    };
     readonly cycle_rounds?: number;
     readonly rotation?: {
       readonly calls?: number;

@@ -24,6 +24,8 @@ test("the bounds have these values: another value would refuse other calls", () 
     strikes: 128,
     counters: 256,
     rateWindowCalls: 1_000,
+    actionCalls: 512,
+    saidLength: 1_000,
     recentCallsDefault: 64,
     recentCallsMin: 8,
     recentCallsMax: 512,

@@ -224,6 +224,21 @@ const edges = z.strictObject({
 });
 
 const loops = z.strictObject({
+  drift: rule(
+    key(
+      z.strictObject({
+        warn: key(
+          count(2, LIMITS.recentCallsMax),
+          "Calls at which the model is warned. Default 5.",
+        ),
+        refuse: key(
+          threshold(2),
+          "Calls at which the next one of the turn is refused, or off. Default 12; where tool_deduplication.no_progress_threshold is written, off.",
+        ),
+      }),
+      "Different calls of one to three tools with nothing new.",
+    ),
+  ),
   cycle_rounds: rule(
     key(count(2, 16), "Rounds of one cycle of calls at which it is a loop. Default 3."),
   ),

@@ -120,3 +120,23 @@ test("says by what a write is compared, and which call made what an effect is on
     "no schema; `key` gets the gate's idempotency key, and is not compared",
   );
 });
+
+const loops = (calls: readonly object[]) => check(explainLast(calls), "loops")?.value;
+
+test("says of each rule on repetition why it lets the call run or not", () => {
+  const read = { tool: "read", args: { page: 1 }, result: "idle" };
+  expect(loops([read, { ...read, at: "2026-01-01T00:00:00Z" }])).toMatch(
+    /^1 equal calls remembered; refused at 3 with one output \(times, .* masked\)/,
+  );
+  const failed = { tool: "read", args: {}, result: "no such file", is_error: true };
+  expect(loops([failed, failed, failed, failed])).toContain(
+    "after 3 equal failures in a turn, or in 5 turns, a try waits 60 to 300 s",
+  );
+});
+
+test("says which arguments name the try, and that memory gives no fresh answer", () => {
+  const bill = { tool: "bill", args: { id: 1, idempotency_key: "k1" } };
+  expect(check(explainLast([bill]), "arguments")?.value).toContain(
+    "idempotency_key name the try and not what is done",
+  );
+});
