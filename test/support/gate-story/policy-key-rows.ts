@@ -13,6 +13,9 @@ const many = (count: number, step: (n: number) => KeyStep): readonly KeyStep[] =
   Array.from({ length: count }, (_, n) => step(n));
 const different = (count: number): readonly KeyStep[] =>
   many(count, (n) => ({ tool: "t", args: { n }, output: `out ${n}` }));
+/** Different calls that bring one output. */
+const drifting = (count: number): readonly KeyStep[] =>
+  many(count, (n) => ({ tool: "t", args: { n }, output: "nothing" }));
 const cost = (microUnits: number): Partial<ProposedCall> => ({
   estimatedCost: { microUnits, currency: "USD" },
 });
@@ -81,9 +84,7 @@ const TOP: readonly KeyRow[] = [
   ),
   row("tool_deduplication.enabled", [false, true], {}, twice),
   row("tool_deduplication.exact_duplicate_threshold", [1, 2], {}, twice),
-  row("tool_deduplication.no_progress_threshold", [2, 5], read, [
-    ...many(4, (n) => ({ tool: "t", args: { n }, output: "same" })),
-  ]),
+  row("tool_deduplication.no_progress_threshold", [2, 5], read, [...drifting(4)]),
   row("tool_deduplication.append_system_note", [true, false], write, twice),
   row(
     "idempotency.ttl_ms",
@@ -259,6 +260,8 @@ const TOP: readonly KeyRow[] = [
     ...many(3, (n) => ({ tool: "t", args: { n }, fails: { message: `no ${n}`, code: `E${n}` } })),
     T,
   ]),
+  row("loops.drift.warn", [2, 9], read, drifting(3)),
+  row("loops.drift.refuse", [2, "off"], read, drifting(4)),
   row("edges.contains", [[["order/{id}", "item/{id}"]], undefined], graph(), [
     { tool: "item", args: { id: "1" } },
     { tool: "t", args: { id: "1" } },
