@@ -166,5 +166,22 @@ function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): strin
   const ageS = ((nowMs - priorCall.atMs) / 1000).toFixed(0);
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   const what = tool.isRead ? "answered from memory for" : "a duplicate for";
-  return `call ${priorCall.callId} ${priorCall.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
+  const seen = `call ${priorCall.callId} ${priorCall.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
+  const why =
+    tool.isRead && priorCall.status === "succeeded" ? whyItRuns(state, priorCall, tool) : "";
+  return why === "" ? seen : `${seen}; runs, since ${why}`;
+}
+
+/** Why a read is not answered from memory, whatever its age. */
+function whyItRuns(
+  { turn, writes }: NonNullable<ExplainedCall["state"]>,
+  priorCall: PriorCall,
+  { volatile, changesMatter }: ExplainedCall["tool"],
+): string {
+  if (volatile) return "the tool is volatile, or asks for a fresh answer";
+  if (!priorCall.whole) return "its output was not kept whole";
+  if (priorCall.n < turn.answeredN) return "a person answered after it";
+  return changesMatter && writes.any.doneN > priorCall.n
+    ? "something was written after it, if it depends on that"
+    : "";
 }

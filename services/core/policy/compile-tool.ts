@@ -25,6 +25,7 @@ export interface ToolContext {
   readonly tiers: Tiers;
   readonly windows: Windows;
   readonly declaresNothing: boolean;
+  readonly unifiesSpelling: boolean;
   readonly capabilities: Capabilities;
 }
 
@@ -52,7 +53,8 @@ export function compileTool(
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;
-  const base = { name, declared, entry, at, schema, step, ...NO_VARIANT };
+  const readsCommands = commands !== undefined;
+  const base = { name, declared, entry, at, schema, step, readsCommands, ...NO_VARIANT };
   if (variants === undefined && reader === null) {
     return compileEntry(base, context, problems);
   }
@@ -92,6 +94,8 @@ interface Entry {
   readonly tier: string | null;
   /** The last step on an argument before calls are compared. */
   readonly step: IdentityStep | null;
+  /** Whether the tool has `commands`, also where this is the entry of one of their rules. */
+  readonly readsCommands: boolean;
 }
 
 const NO_LIMITS: readonly never[] = [];
@@ -108,7 +112,7 @@ function merge(
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, variant, chosenBy, tier: asked, step }: Entry,
+  { name, declared, entry, at, schema, variant, chosenBy, tier: asked, step, readsCommands }: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
@@ -120,7 +124,7 @@ function compileEntry(
   const read = isRead(entry, matching, asks);
   const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
   const aliased = aliasesOf(document.aliases, name);
-  const effects = compileEffects(entry, at, aliased, problems);
+  const effects = compileEffects(entry, document, at, aliased, problems);
   const modes = withChecks(context.modes, entry.checks);
   const rule = declared ? policyPath(["tool_schemas", name]) : tier.rule;
   const byteHash = document.deduplication?.strategy === "byte_hash";
@@ -145,12 +149,16 @@ function compileEntry(
     identity: compileIdentity(
       entry,
       at,
-      byteHash,
-      schema,
-      context.capabilities,
+      {
+        byteHash,
+        schema,
+        capabilities: context.capabilities,
+        last: step,
+        isWrite: !read,
+        readsCommands,
+        unifiesSpelling: context.unifiesSpelling,
+      },
       problems,
-      step,
-      !read,
     ),
     reads: compileReads(entry, at, aliased, problems),
     effects,

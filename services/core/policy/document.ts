@@ -18,6 +18,7 @@ export type PolicyDocument = {
   readonly deduplication?: {
     readonly window_ms?: number;
     readonly strategy?: "semantic_hash" | "byte_hash";
+    readonly spelling?: "lenient" | "strict";
     readonly loop_threshold?: {
       readonly same_output?: Threshold;
       readonly any_output?: Threshold;
@@ -89,6 +90,10 @@ export type PolicyDocument = {
     readonly derives?: readonly (readonly [string, string])[];
   };
   readonly loops?: {
+    readonly drift?: {
+      readonly warn?: number;
+      readonly refuse?: Threshold;
+    };
     readonly cycle_rounds?: number;
     readonly rotation?: {
       readonly calls?: number;
@@ -174,6 +179,7 @@ export type ToolDocument = {
   readonly risk_level?: RiskLevel;
   readonly canonical_fields?: readonly string[];
   readonly normalizers?: Readonly<Record<string, readonly NormalizerCall[]>>;
+  readonly spelling?: "lenient" | "strict";
   readonly side_effect_resource?: string;
   readonly input_schema?: Readonly<Record<string, JsonValue>>;
   readonly effects?: readonly DeclaredEffect[];
@@ -223,6 +229,7 @@ export type DeclaredEffect = {
   readonly kind: EffectKind;
   readonly exclusive?: boolean;
   readonly on_failure?: "conflict" | "warn" | "free";
+  readonly of?: string;
 };
 
 export type EffectKind =
@@ -256,6 +263,7 @@ export type VariantRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -275,6 +283,7 @@ export type VariantKeys = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -323,6 +332,7 @@ export type CommandRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];

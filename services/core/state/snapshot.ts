@@ -12,6 +12,7 @@ import { emptyTrie, type Trie, trieSet, trieSorted } from "../../collections/tri
 import { effectIndexOf } from "./effect-index.ts";
 import { indexOf } from "./open-calls.ts";
 import {
+  ACTION_ROW,
   HOLDER_ROW,
   LAST_WRITES_ROW,
   OPEN_ROW,
@@ -55,6 +56,7 @@ export function snapshotState(state: ConversationState) {
     ),
     sketches: ledgerData(state.sketches, SKETCHED_ROW, at),
     recentCalls: state.recentCalls.map(RECENT_CALL_ROW.pack),
+    actions: ledgerData(state.actions, ACTION_ROW, at),
     strikes: state.strikes.map(STRIKE_ROW.pack),
     rates: trieSorted(state.rates).map(([key, times]) => [key, timesList(times)] as const),
     grants: trieSorted(state.grants),
@@ -72,6 +74,7 @@ export function restoreState(data: StateData): ConversationState {
     data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
   );
   const recentCalls = data.recentCalls.map(RECENT_CALL_ROW.unpack);
+  const loopKeys = data.actions.entries.map(([key]) => key);
   return {
     // First, for its order of members: objects of one shape are faster to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
@@ -93,8 +96,9 @@ export function restoreState(data: StateData): ConversationState {
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
     recentCalls,
-    recentMarks: marksOf(recentCalls, markOf),
-    recentOtherMarks: marksOf(recentCalls, otherMarkOf),
+    actions: ledgerOf(data.actions, ACTION_ROW),
+    recentMarks: marksOf([...keysOf(recentCalls), ...loopKeys], markOf),
+    recentOtherMarks: marksOf([...keysOf(recentCalls), ...loopKeys], otherMarkOf),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),
@@ -104,11 +108,12 @@ export function restoreState(data: StateData): ConversationState {
   };
 }
 
-function marksOf(
-  recentCalls: ConversationState["recentCalls"],
-  mark: (tag: number) => number,
-): number {
-  return recentCalls.reduce((marks, call) => marks | mark(tagOf(call.loopKey)), NO_MARKS);
+function keysOf(recentCalls: ConversationState["recentCalls"]): readonly string[] {
+  return recentCalls.map(({ loopKey }) => loopKey);
+}
+
+function marksOf(loopKeys: readonly string[], mark: (tag: number) => number): number {
+  return loopKeys.reduce((marks, one) => marks | mark(tagOf(one)), NO_MARKS);
 }
 
 interface LedgerData<R> {
