@@ -2,8 +2,8 @@
  * Packed values: JSON values as bytes, for states of conversations, in which the same long texts
  * occur again and again.
  *
- * PACKED-1 equal values give equal bytes: members in their order, and the shortest form of each
- * value.
+ * PACKED-1 equal values give equal bytes: members in the order of their names, and the shortest form
+ * of each value.
  * PACKED-2 `unpackValue(packValue(v))` is what `JSON.parse(JSON.stringify(v))` is.
  *
  * A value is a tag and what belongs to it. A text and a list of member names are written once, and

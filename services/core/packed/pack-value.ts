@@ -30,8 +30,8 @@ const HALF_PAIR = /\p{Surrogate}/u;
 class Packer {
   readonly writer = new ByteWriter();
   readonly #texts: Map<string, number>;
-  readonly #shapes = new Shape(0);
-  #shapeCount = 0;
+  readonly #shapes = new Shape([]);
+  readonly #numbers = new Map<Shape, number>();
   #lastLarge = 0;
 
   constructor(words: readonly string[]) {
@@ -109,39 +109,58 @@ class Packer {
     for (const item of items) this.value(item);
   }
 
+  /** Members are written in the order of their names, however the record was built. */
   #record(record: object): void {
     const members = record as { readonly [name: string]: unknown };
-    const names = Object.keys(record);
     let shape = this.#shapes;
-    for (const name of names) if (members[name] !== undefined) shape = shape.after(name);
-    if (shape.number === null) {
-      shape.number = this.#shapeCount;
-      this.#shapeCount += 1;
-      this.#tagged(TAG.record, shape.length);
-      for (const name of names) if (members[name] !== undefined) this.#text(name);
-    } else {
-      this.#tagged(TAG.shaped, shape.number);
+    for (const name of Object.keys(record)) {
+      if (members[name] !== undefined) shape = shape.after(name);
     }
-    for (const name of names) if (members[name] !== undefined) this.value(members[name]);
+    const { names } = shape;
+    const number = this.#numbers.get(shape.sorted);
+    if (number === undefined) {
+      this.#numbers.set(shape.sorted, this.#numbers.size);
+      this.#tagged(TAG.record, names.length);
+      for (const name of names) this.#text(name);
+    } else {
+      this.#tagged(TAG.shaped, number);
+    }
+    for (const name of names) this.value(members[name]);
   }
 }
 
-/** A list of member names, as a path from the empty list. */
+/** The names of a record's members in the order in which it was built, as a path from no names. */
 class Shape {
-  readonly length: number;
-  /** Null until a record has these names. */
-  number: number | null = null;
+  readonly #path: readonly string[];
+  readonly #root: Shape;
   readonly #longer = new Map<string, Shape>();
+  #sorted: Shape | null = null;
 
-  constructor(length: number) {
-    this.length = length;
+  constructor(path: readonly string[], root?: Shape) {
+    this.#path = path;
+    this.#root = root ?? this;
   }
 
   after(name: string): Shape {
     const existing = this.#longer.get(name);
     if (existing !== undefined) return existing;
-    const longer = new Shape(this.length + 1);
+    const longer = new Shape([...this.#path, name], this.#root);
     this.#longer.set(name, longer);
     return longer;
+  }
+
+  /** The shape of the same names in their order. */
+  get sorted(): Shape {
+    if (this.#sorted === null) {
+      let sorted = this.#root;
+      for (const name of this.#path.toSorted()) sorted = sorted.after(name);
+      this.#sorted = sorted;
+    }
+    return this.#sorted;
+  }
+
+  /** In their order. */
+  get names(): readonly string[] {
+    return this.sorted.#path;
   }
 }

@@ -1,7 +1,6 @@
 /**
  * Records of the state as rows: their members in a fixed order, without names. This keeps a
- * snapshot short and makes equal records equal text, whether their events were decided in this
- * process or read from the journal, where members may come in another order.
+ * snapshot short.
  */
 
 import type { Execution, Strike } from "../events.ts";
@@ -20,23 +19,9 @@ export const EXECUTION_ROW: RowOf<Execution, readonly [string, number, number]> 
   unpack: ([decisionId, openedAtMs, attempt]) => ({ decisionId, openedAtMs, attempt }),
 };
 
-/**
- * Sorts the members of an event's part by name. They come in one order where this process decided
- * the event, and in another where it read the event from the journal.
- */
-function inOrder<T>(value: T): T;
-function inOrder(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => inOrder(item));
-  const members = value as { readonly [name: string]: unknown };
-  const ordered: { [name: string]: unknown } = {};
-  for (const name of Object.keys(members).sort()) ordered[name] = inOrder(members[name]);
-  return ordered;
-}
-
 /** Stored whole: the snapshot does not need to know the members of a decision. */
 export const RETAINED_ROW: RowOf<RetainedDecision, RetainedDecision> = {
-  pack: inOrder,
+  pack: (decision) => decision,
   unpack: (decision) => decision,
 };
 
@@ -123,10 +108,10 @@ const packOpen = (open: OpenCall) =>
     open.n,
     open.atMs,
     open.turnIndex,
-    inOrder(open.call),
+    open.call,
     open.deadlineMs,
     open.started,
-    inOrder(open.held),
+    open.held,
     open.approvedBy,
     open.asked === null ? null : askedData(open.asked),
     open.said,

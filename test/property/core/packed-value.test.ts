@@ -44,6 +44,15 @@ describe("a packed value", () => {
     );
   });
 
+  test("has the same bytes whatever the order of its members", () => {
+    const [first, second] = [
+      { a: 1, b: { c: "x", d: 2 } },
+      { b: { d: 2, c: "x" }, a: 1 },
+    ];
+    expect(packValue([first, second])).toEqual(packValue([second, first]));
+    expect(packValue([first, second]).length).toBeLessThan(packValue([first]).length + 8);
+  });
+
   test("is an error where bytes are missing or follow, and never a crash where some are others", () => {
     fc.assert(
       fc.property(value, fc.nat(), fc.integer({ min: 0, max: 255 }), (any, at, byte) => {
