@@ -37,7 +37,7 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
           reason: "tier_denied",
           rule: tier.rule,
           disposition: "change_approach",
-          detail: withWhy(`The tier \`${tier.name}\` denies it`, call),
+          detail: withWhy(whoDenies(tier), call),
           strikeKey: call.wasHeld ? null : strikeKeyOf(call, "tier_denied"),
         }),
       ];
@@ -48,6 +48,12 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
     case "hitl":
       return hold(call, tier.rule, tier.hold, whyOf(call));
   }
+}
+
+function whoDenies({ name }: CompiledTier): string {
+  return name === null
+    ? "No rule of the policy allows this write"
+    : `The tier \`${name}\` denies it`;
 }
 
 /** The reasons that the rules of `commands` give for the call. */
@@ -230,6 +236,6 @@ function nameTier(tier: CompiledTier): string {
     case "hitl":
       return `${tier.name === null ? "a person" : `\`${tier.name}\`: a person`} must approve`;
     case "deny":
-      return `\`${tier.name}\`: denied`;
+      return tier.name === null ? "none: denied" : `\`${tier.name}\`: denied`;
   }
 }

@@ -8,7 +8,7 @@ import { compileKill } from "./compile-kill.ts";
 import { policyModes } from "./compile-modes.ts";
 import { compileReaders } from "./compile-readers.ts";
 import { compileSettings } from "./compile-settings.ts";
-import { compileTiers, stricter } from "./compile-tiers.ts";
+import { compileTiers, declaresNothing, stricter } from "./compile-tiers.ts";
 import { compileTool, type ToolContext } from "./compile-tool.ts";
 import type { CompiledPolicy, CompiledTool } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
@@ -57,8 +57,7 @@ export function compilePolicy(
     modes: policyModes(document),
     tiers,
     windows: windowsOf(document, conversation.maxAgeMs),
-    declaresNothing:
-      declaredTools.length === 0 && (document.authorization?.tiers ?? []).length === 0,
+    declaresNothing: declaresNothing(document),
     capabilities,
   };
   const settings = compileSettings(document, capabilities, problems);

@@ -22,6 +22,8 @@ export interface Tiers {
    * none.
    */
   readonly hitl: (rule: string) => CompiledTier;
+  /** The tier of a declared call that no tier, risk or rule names. */
+  readonly byDefault: (call: { readonly isRead: boolean }) => CompiledTier;
   readonly longestHoldMs: number;
 }
 
@@ -40,8 +42,13 @@ export function compileTiers(document: PolicyDocument): Tiers {
   const first = (action: CompiledTier["action"]) => compiled.find((t) => t.action === action);
   const hitl = (rule: string): CompiledTier =>
     first("hitl") ?? { action: "hitl", name: null, rule, hold: DEFAULT_HOLD };
-  const withoutGrant = (rule: string): CompiledTier =>
-    document.preset === "strict" ? hitl(rule) : { action: "allow", name: null, rule };
+  const byDefault = compileDefault(document, hitl);
+  const withoutGrant = (rule: string): CompiledTier => {
+    const { action } = byDefault({ isRead: false });
+    if (action === "deny") return { action, name: null, rule };
+    const holds = action === "hitl" || document.preset === "strict";
+    return holds ? hitl(rule) : { action: "allow", name: null, rule };
+  };
   return {
     matching: (tool) => {
       const at = matchers.findIndex((matcher) => matcher(tool));
@@ -54,7 +61,25 @@ export function compileTiers(document: PolicyDocument): Tiers {
       return first("grant") ?? withoutGrant(rule);
     },
     hitl,
+    byDefault,
     longestHoldMs: Math.max(DEFAULT_HOLD.expiresMs, ...compiled.map(holdMs)),
+  };
+}
+
+/** Whether the policy has neither tools nor tiers: then every tool is known, as an undeclared write. */
+export function declaresNothing({ tool_schemas, authorization }: PolicyDocument): boolean {
+  return Object.keys(tool_schemas ?? {}).length === 0 && (authorization?.tiers ?? []).length === 0;
+}
+
+function compileDefault(document: PolicyDocument, hitl: Tiers["hitl"]): Tiers["byDefault"] {
+  const written = document.authorization?.default;
+  const rule = written === undefined ? "preset" : policyPath(["authorization", "default"]);
+  // Under `strict` a tool that no rule covers may not write without approval.
+  const asks = document.preset === "strict" && !declaresNothing(document);
+  const action = written ?? (asks ? "ask" : "allow");
+  return ({ isRead }) => {
+    if (isRead || action === "allow") return { action: "allow", name: null, rule };
+    return action === "ask" ? hitl(rule) : { action: "deny", name: null, rule };
   };
 }
 

@@ -225,10 +225,7 @@ function tierOf(
   const risk = entry.risk_level;
   const byRisk = risk === undefined ? null : context.tiers.forRisk(risk, rule);
   if (matching !== null && byRisk !== null) return stricter(matching, byRisk);
-  if (matching !== null || byRisk !== null) return (matching ?? byRisk) as CompiledTier;
-  // Under `strict` a tool that no rule covers may not write without approval.
-  const asks = context.document.preset === "strict" && !read && !context.declaresNothing;
-  return asks ? context.tiers.hitl("preset") : { action: "allow", name: null, rule: "preset" };
+  return matching ?? byRisk ?? context.tiers.byDefault({ isRead: read });
 }
 
 /**

@@ -248,7 +248,7 @@ export type CompiledTier =
       readonly rule: string;
       readonly hold: CompiledHold;
     }
-  | { readonly action: "deny"; readonly name: string; readonly rule: string };
+  | { readonly action: "deny"; readonly name: string | null; readonly rule: string };
 
 export interface CompiledHold {
   readonly expiresMs: number;

@@ -65,6 +65,7 @@ export type PolicyDocument = {
     readonly unless?: readonly string[];
   };
   readonly authorization?: {
+    readonly default?: "allow" | "ask" | "deny";
     readonly tiers?: readonly PolicyTier[];
   };
   readonly tool_schemas?: Readonly<Record<string, ToolDocument>>;

@@ -266,6 +266,7 @@ const TOP: readonly KeyRow[] = [
 ];
 
 const TIERS: readonly KeyRow[] = [
+  row("authorization.default", ["allow", "ask"], write, [T]),
   row("authorization.tiers.[].name", ["a", "b"], tier({ action: "deny" }), [T]),
   row("authorization.tiers.[].pattern", ["t", "u"], tier({ action: "deny" }), [T]),
   row("authorization.tiers.[].action", ["deny", "allowlist"], tier({}), [T]),
