@@ -4,7 +4,12 @@
  */
 import type { DecisionEvent } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
-import type { CompiledPolicy, CompiledTool, JudgedCommand } from "../policy/compiled.ts";
+import type {
+  CompiledPolicy,
+  CompiledTool,
+  JudgedCommand,
+  TestedTier,
+} from "../policy/compiled.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ConversationState } from "../state/state.ts";
 
@@ -15,6 +20,8 @@ export interface ExplainedCall {
   readonly tool: CompiledTool;
   /** Of a tool with `commands`: each part of the call with the rule that judges it. */
   readonly commands: readonly JudgedCommand[];
+  /** Of a tool with conditional tiers: each of them, and whether it applies. */
+  readonly testedTiers: readonly TestedTier[];
   readonly nowMs: number;
   /** The decision with nothing enforced, which carries what the call touches. */
   readonly unenforced: DecisionEvent;

@@ -1,6 +1,6 @@
 /** Applies the tier of the tool. It runs late, so that no person is asked in vain. */
 import { trieGet } from "../../collections/trie.ts";
-import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
+import type { AllowlistTier, CompiledHold, CompiledTier, TestedTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
 import { hasLeft, manualGrantKey, ruleKey } from "../state/manual-grants.ts";
 import {
@@ -215,12 +215,20 @@ function hold(
   ];
 }
 
-function showTier({ tool, commands }: ExplainedCall): string {
+function showTier({ tool, commands, testedTiers }: ExplainedCall): string {
   const each = commands.map(
     ({ text, tier: of, rule, why }) =>
       `\`${text}\` ${nameTier(of)} by ${rule}${why === null ? "" : ` (${why})`}`,
   );
-  return [nameTier(tool.tier), ...each].join("; ");
+  return [nameTier(tool.tier), ...each, ...testedTiers.map(showTested)].join("; ");
+}
+
+const APPLIES = { true: "applies", false: "does not apply", unreadable: "may apply" } as const;
+const HOLDS = { true: "holds", false: "does not hold", unreadable: "cannot be read" } as const;
+
+function showTested({ tier, truth, tests }: TestedTier): string {
+  const each = tests.map(({ text, truth: one }) => `${text} ${HOLDS[`${one}`]}`);
+  return `\`${tier.name}\` ${APPLIES[`${truth}`]}: ${each.join(", ")}`;
 }
 
 function nameTier(tier: CompiledTier): string {

@@ -50,7 +50,7 @@ export function compilePolicy(
     maxAgeMs: document.conversation?.max_age_ms ?? MAX_AGE_MS,
     idleMs: document.conversation?.idle_ms ?? IDLE_MS,
   };
-  const tiers = compileTiers(document);
+  const tiers = compileTiers(document, capabilities, problems);
   const declaredTools = Object.keys(document.tool_schemas ?? {});
   const context: ToolContext = {
     document,
@@ -59,6 +59,7 @@ export function compilePolicy(
     windows: windowsOf(document, conversation.maxAgeMs),
     declaresNothing: declaresNothing(document),
     capabilities,
+    branch: null,
   };
   const settings = compileSettings(document, capabilities, problems);
   const graph = compileGraph(document.edges, problems);
@@ -117,8 +118,15 @@ function rememberingTools(
  * A name that looks like a declared tool is judged at least as strictly as that tool, whatever else
  * would declare the name, where `unknown_tool` does not enforce.
  */
-function lookAlike(tool: CompiledTool, { name, tier }: CompiledTool): CompiledTool {
-  return { ...tool, isDeclared: false, likeTool: name, tier: stricter(tool.tier, tier) };
+function lookAlike(tool: CompiledTool, like: CompiledTool): CompiledTool {
+  const { variantOf } = tool;
+  return {
+    ...tool,
+    variantOf: variantOf === null ? null : (args) => lookAlike(variantOf(args), like),
+    isDeclared: false,
+    likeTool: like.name,
+    tier: stricter(tool.tier, like.tier),
+  };
 }
 
 /** A conversation must outlive every window and hold, or it would forget what it must refuse. */

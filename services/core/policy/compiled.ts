@@ -8,6 +8,8 @@ import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons/reasons.ts";
 import type { Sealing } from "../seal/sealing.ts";
 import type { SensitivePath } from "../seal/sensitive-values.ts";
+import type { TestedArgument } from "./conditions/condition.ts";
+import type { Truth } from "./conditions/truth.ts";
 import type { PollingLimits, Rate } from "./document.ts";
 
 export interface CompiledPolicy {
@@ -150,6 +152,8 @@ export interface CompiledTool {
   readonly why: string | null;
   /** What each command of a call is judged by; null: the tool has no `commands`. */
   readonly commandsOf: ((args: JsonObject) => readonly JudgedCommand[]) | null;
+  /** How each tier with a condition fits a call; null: no tier of the tool has one. */
+  readonly testedTiersOf: ((args: JsonObject) => readonly TestedTier[]) | null;
   readonly isDeclared: boolean;
   /**
    * The declared tool whose name differs from this one by case and separators alone; null: none.
@@ -206,6 +210,13 @@ export interface CompiledTool {
   readonly ruleDigest: string;
   /** Path of the tool's entry in the policy, or of the rule that declares the tool. */
   readonly rule: string;
+}
+
+/** A tier with a condition, and what the condition says of a call. */
+export interface TestedTier {
+  readonly tier: CompiledTier;
+  readonly truth: Truth;
+  readonly tests: readonly TestedArgument[];
 }
 
 /** One command, statement, request or file of a call, for people. */

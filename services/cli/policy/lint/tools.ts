@@ -29,7 +29,7 @@ function lintTier(
 ): void {
   const path = ["tool_schemas", name];
   const tier = tierOf(document, name);
-  if (tier?.action !== "allowlist" || declaresItsClass(tool)) return;
+  if (tier?.action !== "allowlist" || tier.when !== undefined || declaresItsClass(tool)) return;
   const message = `\`${name}\` counts as a read only because the tier \`${tier.name}\` allows it`;
   report("warning", "read-by-tier", path, message, "write `read_only: true` or `false`");
 }
@@ -185,7 +185,7 @@ function lintSuggestions(
     if (!isInPolicy) {
       const message = `\`${suggested}\` is not a tool of this policy and is never suggested`;
       report("warning", "unknown-suggestion", path, message, "declare it, or remove it");
-    } else if (tier?.action === "deny") {
+    } else if (tier?.action === "deny" && tier.when === undefined) {
       const message = `\`${suggested}\` is denied by the tier \`${tier.name}\` and is never suggested`;
       report("warning", "unknown-suggestion", path, message, "remove it");
     }
