@@ -129,7 +129,7 @@ function lintAction(tier: PolicyTier, index: number, report: Report): void {
     const message = `approvals of the tier \`${tier.name}\` have no \`expires_ms\`; the default is 15 minutes`;
     report("warning", "approval-without-expiry", path, message, "write `expires_ms: 900000`");
   }
-  if (tier.action === "allowlist") {
+  if (tier.action === "allowlist" && tier.when === undefined) {
     const message = `a tool that only the tier \`${tier.name}\` matches counts as a read`;
     const remedy = "declare tools that write under `tool_schemas` with `read_only: false`";
     report("info", "read-by-tier", path, message, remedy);
