@@ -60,13 +60,13 @@ export function compileTool(
   const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
-  const named = { name, declared, entry, at, schema };
+  const own = { name, declared, entry, at, schema };
   const candidates = context.tiers.candidates(name);
   if (!candidates.some(({ condition }) => condition !== null)) {
-    return compileForms(named, context, problems);
+    return compileForms(own, context, problems);
   }
   for (const { written, at: path } of candidates) {
-    if (written !== null) checkTypes(written, path, named, context.capabilities, problems);
+    if (written !== null) checkTypes(written, path, own, context.capabilities, problems);
   }
   const isAllowed = candidates.every(({ tier }) => tier.action === "allowlist");
   return compileByTier(candidates, schema, (candidate, isFirst) => {
@@ -74,23 +74,23 @@ export function compileTool(
     const when = (candidate?.written ?? null) as JsonValue;
     const branch = { tier, when, isAllowed: isAllowed && candidates.at(-1)?.condition === null };
     // All branches have the same entry, so the same problems: the first one reports them.
-    return compileForms(named, { ...context, branch }, isFirst ? problems : []);
+    return compileForms(own, { ...context, branch }, isFirst ? problems : []);
   });
 }
 
 type NamedEntry = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema">;
 
 function compileForms(
-  named: NamedEntry,
+  own: NamedEntry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
-  const { entry, at } = named;
+  const { entry, at } = own;
   const { variants, commands } = entry;
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;
-  const base = { ...named, step, ...NO_VARIANT };
+  const base = { ...own, step, ...NO_VARIANT };
   if (variants === undefined && reader === null) {
     return compileEntry(base, context, problems);
   }

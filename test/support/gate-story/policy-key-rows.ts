@@ -1,6 +1,7 @@
 // For each policy key: two values, and a conversation that they decide differently.
 import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
 import { COMMAND_KEY_ROWS } from "./command-key-rows.ts";
+import { CONDITION_KEY_ROWS } from "./condition-key-rows.ts";
 import type { KeyRow, KeyStep } from "./key-row.ts";
 
 const T: KeyStep = { tool: "t", args: { a: "x" } };
@@ -482,6 +483,7 @@ export const KEY_ROWS: readonly KeyRow[] = [
   ...TOOLS,
   ...VARIANTS,
   ...COMMAND_KEY_ROWS,
+  ...CONDITION_KEY_ROWS,
 ];
 
 function aliased(resource: string, names: readonly string[]): object {

@@ -118,6 +118,26 @@ describe("lint of tiers", () => {
     expect(left(missed)?.remedy).toBe("add `*__get_*|*/list_*|*__list_*`");
   });
 
+  it("accepts a tier behind one that has a condition", () => {
+    const small = 'name: a, pattern: "refund_*", action: allowlist, when: { n: { at_most: 5 } }';
+    const all = 'name: b, pattern: "refund_*", action: hitl, expires_ms: 1000';
+    expect(serious(`${tiers(small, all)}  default: allow`)).toEqual([]);
+    expect(serious(`${tiers(small)}  default: ask`)).toEqual([]);
+    const same = `name: b, ${small.slice("name: a, ".length)}`;
+    expect(serious(`${tiers(small, same)}  default: ask`)).toEqual(["warning shadowed-tier 4:18"]);
+  });
+
+  it("finds a condition that allows some calls where the others are allowed, too", () => {
+    const small = 'name: a, pattern: "refund_*", action: allowlist, when: { n: { at_most: 5 } }';
+    const rest = 'name: b, pattern: "refund_*|x_*", action: allowlist';
+    expect(serious(`${tiers(small)}  default: allow`)).toEqual([
+      "warning condition-without-rest 3:58",
+    ]);
+    expect(serious(`${tiers(small, rest)}  default: ask`)).toEqual([
+      "warning condition-without-rest 3:58",
+    ]);
+  });
+
   it("finds approvals without an expiry", () => {
     expect(serious(tiers('name: a, pattern: "drop_*", action: hitl'))).toEqual([
       "warning approval-without-expiry 3:7",

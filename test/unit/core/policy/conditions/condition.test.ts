@@ -62,9 +62,9 @@ describe("a test of money", () => {
   });
 
   test("reads the currency of another argument, or beside the amount", () => {
-    const named = { total: { below: "50 EUR", currency: "order.code" } };
-    expect(truthOf(named, { total: 4, order: { code: "EUR" } })).toBe(true);
-    expect(truthOf(named, { total: 4, currency: "EUR" })).toBe(U);
+    const ofOrder = { total: { below: "50 EUR", currency: "order.code" } };
+    expect(truthOf(ofOrder, { total: 4, order: { code: "EUR" } })).toBe(true);
+    expect(truthOf(ofOrder, { total: 4, currency: "EUR" })).toBe(U);
     const each = { "items[].price": { below: "50 EUR" } };
     const price = (value: number, currency: string) => ({ price: value, currency });
     expect(truthOf(each, { items: [price(1, "EUR"), price(2, "EUR")] })).toBe(true);
