@@ -60,37 +60,37 @@ export function compileTool(
   const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
-  const own = { name, declared, entry, at, schema };
+  const declaration = { name, declared, entry, at, schema };
   const candidates = context.tiers.candidates(name);
   if (!candidates.some(({ condition }) => condition !== null)) {
-    return compileForms(own, context, problems);
+    return compileForms(declaration, context, problems);
   }
   for (const { written, at: path } of candidates) {
-    if (written !== null) checkTypes(written, path, own, context.capabilities, problems);
+    if (written !== null) checkTypes(written, path, declaration, context.capabilities, problems);
   }
-  const isAllowed = candidates.every(({ tier }) => tier.action === "allowlist");
+  const allowsAll = candidates.every(({ tier }) => tier.action === "allowlist");
   return compileByTier(candidates, schema, (candidate, isFirst) => {
     const tier = candidate?.tier ?? null;
     const when = (candidate?.written ?? null) as JsonValue;
-    const branch = { tier, when, isAllowed: isAllowed && candidates.at(-1)?.condition === null };
+    const branch = { tier, when, isAllowed: allowsAll && candidates.at(-1)?.condition === null };
     // All branches have the same entry, so the same problems: the first one reports them.
-    return compileForms(own, { ...context, branch }, isFirst ? problems : []);
+    return compileForms(declaration, { ...context, branch }, isFirst ? problems : []);
   });
 }
 
-type NamedEntry = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema">;
+type Declaration = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema">;
 
 function compileForms(
-  own: NamedEntry,
+  declaration: Declaration,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
-  const { entry, at } = own;
+  const { entry, at } = declaration;
   const { variants, commands } = entry;
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;
-  const base = { ...own, step, ...NO_VARIANT };
+  const base = { ...declaration, step, ...NO_VARIANT };
   if (variants === undefined && reader === null) {
     return compileEntry(base, context, problems);
   }
