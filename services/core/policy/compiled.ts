@@ -8,8 +8,7 @@ import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons/reasons.ts";
 import type { Sealing } from "../seal/sealing.ts";
 import type { SensitivePath } from "../seal/sensitive-values.ts";
-import type { TestedArgument } from "./conditions/condition.ts";
-import type { Truth } from "./conditions/truth.ts";
+import type { TestedArgument, Truth } from "./conditions/truth.ts";
 import type { PollingLimits, Rate } from "./document.ts";
 
 export interface CompiledPolicy {

@@ -129,27 +129,19 @@ function typesFor(
   tests: ArgumentTests,
   capabilities: ValueCapabilities,
 ): readonly string[] | null {
-  switch (name) {
-    case "present":
-      return null;
-    case "count":
-      return ["array"];
-    case "starts_with":
-    case "ends_with":
-    case "domain":
-      return ["string"];
-    case "equals":
-    case "not":
-    case "in":
-    case "not_in":
-      return [...new Set(boundsOf(name, tests).flatMap(typesOfScalar))];
-    default: {
-      const kind = readBound(tests[name] ?? "", capabilities)?.kind;
-      if (kind === "money") return [...NUMBERS, "object"];
-      return kind === "number" || kind === undefined ? NUMBERS : ["string"];
-    }
+  if (name === "present") return null;
+  if (name === "count") return ["array"];
+  if (SCALAR_TESTS.includes(name)) {
+    return [...new Set(boundsOf(name, tests).flatMap(typesOfScalar))];
   }
+  if (!BOUND_TESTS.includes(name)) return ["string"];
+  const kind = readBound(tests[name] as string | number, capabilities)?.kind;
+  if (kind === "money") return [...NUMBERS, "object"];
+  return kind === "number" || kind === undefined ? NUMBERS : ["string"];
 }
+
+const SCALAR_TESTS: readonly TestName[] = ["equals", "not", "in", "not_in"];
+const BOUND_TESTS: readonly TestName[] = ["at_most", "at_least", "above", "below"];
 
 function boundsOf(name: TestName, tests: ArgumentTests): readonly JsonValue[] {
   const bound = tests[name] as JsonValue;
@@ -170,7 +162,7 @@ function checkChoices(
   report: Report,
 ): void {
   const choices = schema["enum"];
-  if (!Array.isArray(choices) || !["equals", "not", "in", "not_in"].includes(name)) return;
+  if (!Array.isArray(choices) || !SCALAR_TESTS.includes(name)) return;
   const all = choices as readonly JsonValue[];
   for (const bound of boundsOf(name, tests)) {
     if (all.some((choice) => String(choice) === String(bound))) continue;
@@ -190,7 +182,7 @@ function checkCurrency(
   capabilities: ValueCapabilities,
   report: Report,
 ): void {
-  if (!["at_most", "at_least", "above", "below"].includes(name)) return;
+  if (!BOUND_TESTS.includes(name)) return;
   const bound = readBound(tests[name] as string | number, capabilities);
   if (bound?.kind !== "money") return;
   const path = tests.currency ?? `${argument.slice(0, argument.lastIndexOf(".") + 1)}currency`;

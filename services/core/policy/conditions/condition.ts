@@ -6,17 +6,10 @@ import type { ArgumentTests, Condition } from "../document.ts";
 import { type PathSegment, policyPath } from "../path.ts";
 import { compileTest, TESTS, type ValueTest } from "./argument-test.ts";
 import { valuesAt } from "./document-path.ts";
-import { every, some, type Truth } from "./truth.ts";
+import { every, some, type TestedArgument, type Truth } from "./truth.ts";
 
 /** What `when` may be: one map, or a list of maps of which one must hold. */
 export type ConditionDocument = Condition | readonly Condition[];
-
-/** The result of one test, for people. */
-export interface TestedArgument {
-  /** `amount at_most 50`, as the policy has it. */
-  readonly text: string;
-  readonly truth: Truth;
-}
 
 export interface CompiledCondition {
   /** Total: whatever the arguments are, there is an answer. */

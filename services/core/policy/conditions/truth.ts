@@ -4,6 +4,13 @@
  */
 export type Truth = boolean | "unreadable";
 
+/** The result of one test, for people. */
+export interface TestedArgument {
+  /** `amount at_most 50`, as the policy has it. */
+  readonly text: string;
+  readonly truth: Truth;
+}
+
 export function not(truth: Truth): Truth {
   return truth === "unreadable" ? truth : !truth;
 }
