@@ -30,6 +30,11 @@ export const LIMITS = {
   priorWriteBytes: 4 * 1024 * 1024,
   /** Resources whose last write is remembered. */
   resources: 2_048,
+  /**
+   * Resources that one effect of a call, or its result, may name by the elements of a list; a call that needs more is
+   * refused where the effect is exclusive, and counts as one that may touch anything otherwise.
+   */
+  resourcesPerCall: 256,
   /** Sketches of fields that near duplicates are found by, a turn; the oldest is dropped first. */
   sketches: 128,
   /** Exclusive effects held, a conversation. */
@@ -56,6 +61,10 @@ export const LIMITS = {
   counters: 256,
   /** Calls remembered in one rate window; also the largest N of a rate. */
   rateWindowCalls: 1_000,
+  /** Recent calls remembered by action, a conversation; those of the action made longest ago go first. */
+  actionCalls: 512,
+  /** Characters of the arguments of a read that are compared with its output. */
+  saidLength: 1_000,
   /** Length of the list of recent calls: default, least and most. */
   recentCallsDefault: 64,
   recentCallsMin: 8,

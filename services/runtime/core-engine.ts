@@ -4,7 +4,7 @@ import { sealProposal } from "../core/seal/seal-arguments.ts";
 import { MissingSecretError } from "../core/seal/sealing.ts";
 import { hasLapsed, nextDeadlineMs } from "../core/state/deadline.ts";
 import { evolve } from "../core/state/evolve.ts";
-import { restoreState, snapshotState } from "../core/state/snapshot.ts";
+import { packState, unpackState } from "../core/state/packed-state.ts";
 import type { Engine, StateFold } from "./engine.ts";
 import { FatalError } from "./errors.ts";
 
@@ -12,8 +12,8 @@ export const coreFold: StateFold = {
   evolve,
   nextDeadlineMs,
   hasLapsed,
-  snapshot: snapshotState,
-  restore: restoreState,
+  snapshot: packState,
+  restore: unpackState,
 };
 
 /** Wraps the core under one policy as the engine of a stream task. */

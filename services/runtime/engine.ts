@@ -9,9 +9,10 @@ export type StateFold = {
   nextDeadlineMs(state: ConversationState): number | undefined;
   /** Whether the conversation counts as absent at this gate time of proposals. */
   hasLapsed(state: ConversationState, proposalsAtMs: number): boolean;
-  /** The state as text, and back. Equal states give equal texts. */
-  snapshot(state: ConversationState): string;
-  restore(text: string): ConversationState;
+  /** The state as bytes, and back. Equal states give equal bytes. */
+  snapshot(state: ConversationState): Uint8Array;
+  /** @throws Error where the bytes are not a state's. */
+  restore(bytes: Uint8Array): ConversationState;
 };
 
 /** The core under one policy. Pure: the same arguments give the same answer. */

@@ -18,10 +18,8 @@ export type Conversation = {
 /** Deadline and end come first, so that both can be read without parsing the state. */
 const DEADLINE_AT = 0;
 const DROP_AT = 8;
-const TEXT_AT = 16;
-
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
+const STATE_AT = 16;
+const NOTHING = new Uint8Array();
 
 /**
  * The conversation as a checkpoint stores it: a state that was never parsed is not encoded again.
@@ -31,12 +29,12 @@ export function conversationBytes(conversation: Conversation, fold: StateFold): 
     return conversation.unread;
   }
   const { state, deadlineMs } = conversation;
-  const text = encoder.encode(fold.snapshot(state));
-  const bytes = new Uint8Array(TEXT_AT + text.length);
+  const packed = fold.snapshot(state);
+  const bytes = new Uint8Array(STATE_AT + packed.length);
   const view = new DataView(bytes.buffer);
   view.setFloat64(DEADLINE_AT, deadlineMs ?? Number.NaN);
   view.setFloat64(DROP_AT, state.dropAtMs);
-  bytes.set(text, TEXT_AT);
+  bytes.set(packed, STATE_AT);
   return bytes;
 }
 
@@ -78,7 +76,7 @@ export class StoredConversation implements Conversation {
   get state(): ConversationState {
     if (this.#state !== null) return this.#state;
     try {
-      this.#state = this.#fold.restore(decoder.decode(this.#bytes?.subarray(TEXT_AT)));
+      this.#state = this.#fold.restore((this.#bytes ?? NOTHING).subarray(STATE_AT));
     } catch (error) {
       throw new StateCorruptError("a conversation of the checkpoint cannot be read", {
         cause: error,

@@ -1,8 +1,9 @@
-/** The size of conversations: bytes of a state as text, and the memory of many. */
+/** The size of conversations: bytes of a state in a checkpoint, and the memory of many. */
 import { decide } from "../../services/core/decide/decide.ts";
 import { evolve } from "../../services/core/state/evolve.ts";
-import { snapshotState } from "../../services/core/state/snapshot.ts";
+import { packState } from "../../services/core/state/packed-state.ts";
 import type { ConversationState } from "../../services/core/state/state.ts";
+
 import type { BenchRow } from "./bench-row.ts";
 import { type Checks, fed, type Stream, streamOf } from "./engine.ts";
 
@@ -32,10 +33,10 @@ export function benchStateOfEveryCheck(): readonly BenchRow[] {
 }
 
 function sizeRow(stream: Stream, length: number, checks: Checks): BenchRow {
-  const bytes = snapshotState(conversation(stream, length, 0)).length;
+  const bytes = packState(conversation(stream, length, 0)).length;
   return {
     name: stateRowName(length, checks),
-    unit: "KiB of text",
+    unit: "KiB",
     p50: bytes / KIB,
     note: `${Math.round(bytes / length)} bytes per call`,
   };

@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import { checksOf } from "./checks.ts";
 import { evaluateCommands, printCommands } from "./commands/evaluate-commands.ts";
 import { playCorpus } from "./corpus.ts";
+import { type PartOptions, runParts } from "./evaluate-parts.ts";
 import { figuresOf, PUBLISHED } from "./figures.ts";
 import { type Case, worst } from "./find-cases.ts";
 import { type PeakMemory, peakMemory } from "./peak-memory.ts";
@@ -103,7 +104,8 @@ async function memoryOf(data: EvalData, scratch: string): Promise<PeakMemory> {
 }
 
 /** The exit code. */
-export async function runEvaluation(): Promise<number> {
+export async function runEvaluation(options: PartOptions): Promise<number> {
+  const partsCode = await runParts(options);
   const corpusIsRight = await playCorpus(print);
   const commands = await evaluateCommands();
   printCommands(commands, print);
@@ -111,13 +113,13 @@ export async function runEvaluation(): Promise<number> {
   const missing = "missing" in data ? data.missing : await pythonProblem();
   if ("missing" in data || missing !== null) {
     console.error(`cannot evaluate: ${missing}`);
-    return 3;
+    return partsCode === 1 ? 1 : 3;
   }
   const scratch = mkdtempSync(join(tmpdir(), "callgate-eval-"));
   try {
     const isRight = await evaluate(data, scratch, corpusIsRight);
-    if (!isRight || commands.some(({ state }) => state === "MISSED")) return 1;
-    return commands.some(({ state }) => state === "skipped") ? 3 : 0;
+    if (!isRight || partsCode === 1 || commands.some(({ state }) => state === "MISSED")) return 1;
+    return commands.some(({ state }) => state === "skipped") ? 3 : partsCode;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

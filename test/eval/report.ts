@@ -4,6 +4,7 @@ import { caughtPct, doubledPct, type Figures, harmedOf } from "./figures.ts";
 import type { Case } from "./find-cases.ts";
 import type { SourceRun } from "./replay-source.ts";
 import type { PoolScore, Score } from "./score.ts";
+import { textTable } from "./text-table.ts";
 
 const SHOWN_CALLS = 3;
 const SHOWN_ARGUMENTS = 100;
@@ -30,7 +31,7 @@ const COLUMNS: readonly (readonly [string, (figures: Figures) => string])[] = [
 ];
 
 export function comparison(rows: readonly Figures[]): string {
-  return table(
+  return textTable(
     COLUMNS.map(([title]) => title),
     rows.map((row) => COLUMNS.map(([, cell]) => cell(row))),
   );
@@ -52,7 +53,7 @@ export function bySource(runs: readonly SourceRun[], ours: Score, rules: Score):
       ["  five rules", "", "", ...sourceCells(name, rules)],
     ];
   });
-  return table(titles, rows);
+  return textTable(titles, rows);
 }
 
 function sourceCells(name: string, score: Score): string[] {
@@ -80,14 +81,4 @@ function caseText({ source, id, location, pool, calls }: Case): string {
   const more = calls.length > SHOWN_CALLS ? [`    and ${calls.length - SHOWN_CALLS} more`] : [];
   const file = location.slice(location.lastIndexOf("/") + 1);
   return [`- [${pool}] ${source} ${id} (${file})`, ...shown, ...more].join("\n");
-}
-
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = titles.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
-  const rule = `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`;
-  return [line(titles), rule, ...rows.map(line)].join("\n");
 }

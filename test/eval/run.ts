@@ -1,6 +1,18 @@
 // `npm run eval`: checks its options before it loads what it runs, which takes seconds.
-import { runnerOptions } from "../../tasks/runner-options.js";
+import { choiceOption, runnerOptions } from "../../tasks/runner-options.js";
 
-runnerOptions("eval", {});
-const { runEvaluation } = await import("./evaluate.ts");
-process.exitCode = await runEvaluation();
+const PARTS = ["conversations", "loop", "aura"];
+const { only, verbose, check } = runnerOptions("eval", {
+  only: { type: "string" },
+  verbose: { type: "boolean" },
+  check: { type: "boolean" },
+});
+const options = { verbose: verbose === true, check: check === true };
+if (only === undefined) {
+  const { runEvaluation } = await import("./evaluate.ts");
+  process.exitCode = await runEvaluation(options);
+} else {
+  const part = choiceOption("eval", "only", only, PARTS);
+  const { runPart } = await import("./evaluate-parts.ts");
+  process.exitCode = await runPart(part, options);
+}

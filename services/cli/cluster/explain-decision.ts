@@ -6,6 +6,7 @@ import {
   type SaidVerdict,
   verdictsOn,
 } from "../../client/journal/decision-facts.ts";
+import { listMasked } from "../../core/decide/mask-volatile.ts";
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
 import { openPolicy } from "../../gate/gate-policy.ts";
@@ -36,6 +37,7 @@ type JournaledDecision = {
 const ID_CHARACTERS_MIN = 6;
 const TEXT_CHARACTERS = 500;
 const ROW_CHARACTERS = 4_000;
+const MASKED_SHOWN = 8;
 
 export async function runExplainDecision(
   options: ExplainDecisionOptions,
@@ -160,6 +162,7 @@ function render(
     ...outcomeRows(event, verdicts),
     ...(granted === null ? [] : [["granted by", granted] as const]),
     ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
+    ...maskedRows(event, result),
     ...tierRows(event),
     ["rule", `${ruleOfDecision(event) ?? "none"}: ${location}`],
     ["policy", event.policy.revision],
@@ -176,6 +179,20 @@ function render(
 }
 
 type Row = readonly [name: string, value: string];
+
+/** Which parts of its output, or of its error, are left out where calls are compared. */
+function maskedRows(event: DecisionEvent, result: CallResult | null): readonly Row[] {
+  if (result?.type !== "result_recorded") return [];
+  const { output, error } = result;
+  const text = error === null ? output : `${error.message}\n${output ?? ""}`;
+  if (text === null) return [];
+  const said = event.policy.isRead && error === null ? event.arguments.text : null;
+  const parts = listMasked(text, said === "" ? null : said);
+  if (parts.length === 0) return [];
+  const shown = parts.slice(0, MASKED_SHOWN).map(({ name, part }) => `${name} ${part}`);
+  const more = parts.length > shown.length ? `, and ${parts.length - shown.length} more` : "";
+  return [["masked", `${shown.join(", ")}${more}: left out where calls are compared`]];
+}
 
 /** Why the call may run, if no rule was against it. */
 function tierRows({ policy: { tier, tierRule } }: DecisionEvent): readonly Row[] {

@@ -3,6 +3,7 @@
  */
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
+import { lintArgumentPaths } from "./lint/argument-paths.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
 import { lintDefaultAction } from "./lint/default-action.ts";
 import { lintEscalation } from "./lint/escalation.ts";
@@ -23,6 +24,7 @@ const RULES: readonly LintRule[] = [
   lintPatterns,
   lintCommandRules,
   lintTools,
+  lintArgumentPaths,
   lintKeyArgument,
   lintOneThing,
   lintEdges,

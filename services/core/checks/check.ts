@@ -68,6 +68,8 @@ export interface Finding {
   /** Terms of the hold where the call is held instead of refused. */
   readonly hold: CompiledHold | null;
   readonly resolution: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
+  /** The approval that is waited for; null: none. */
+  readonly approvalId: string | null;
   readonly earlierResults: readonly EarlierResult[] | null;
   /** Everything wrong with the arguments. */
   readonly problems: Refusal["problems"];
@@ -136,6 +138,7 @@ export function finding(parts: FindingParts): Finding {
     warnsOnly: false,
     hold: null,
     resolution: "none",
+    approvalId: null,
     earlierResults: null,
     problems: [],
     userMessage: null,

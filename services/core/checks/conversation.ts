@@ -1,6 +1,8 @@
 /** Refuses calls of a conversation that the ladder or an operator has stopped. */
+import { loopKeyOf } from "../state/recent-calls.ts";
 import { NO_FLAGS } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import { cycleKeyOf } from "./cycle.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 
 export const conversationCheck = defineCheck("conversation", {
@@ -17,6 +19,8 @@ function findStop(call: CallContext): readonly Finding[] {
         reason: "conversation_ended",
         rule: "escalation.end",
         disposition: "stop",
+        userMessage:
+          "This task was ended because the agent kept repeating itself; nothing more runs in it.",
         resolution: flags.ended === "turn" ? "new_turn" : "none",
       }),
     ];
@@ -28,6 +32,8 @@ function findStop(call: CallContext): readonly Finding[] {
         rule: "escalation.user_input",
         disposition: "ask_user",
         resolution: "new_turn",
+        strikeKey: loopOfCall(call),
+        userMessage: "I stopped because I kept repeating myself, and need your answer to go on.",
       }),
     ];
   }
@@ -35,16 +41,30 @@ function findStop(call: CallContext): readonly Finding[] {
 }
 
 /**
- * Under `explicit` another call may run once the model has said that it will try something else. A
- * text that says something different is a strike of the loop that the model was asked about; the
- * absence of a text is none.
+ * The loop that the call goes on with in spite of the stop: then it is a strike of it, which may end the task.
+ * Null: the call is another one.
+ */
+function loopOfCall({ state, actionKey, tool, proposal }: CallContext): string | null {
+  const { agentId } = proposal;
+  const cycle = state.cycle?.includes(loopKeyOf(actionKey, agentId)) === true ? state.cycle : null;
+  const cycleKey = cycle === null ? [] : [cycleKeyOf(cycle)];
+  const keys = [actionKey, ...cycleKey, `tool:${tool.name}`, "drift", "rotation"];
+  const isStruck = (key: string): boolean =>
+    state.strikes.some((strike) => strike.key === loopKeyOf(key, agentId));
+  return keys.find(isStruck) ?? null;
+}
+
+/**
+ * Under `explicit` another call may run once the model has said that it will try something else. Texts that
+ * say something different are counted by themselves: however many duplicates came before, the right text
+ * afterwards counts. The absence of a text is no strike.
  */
 function unacknowledged(call: CallContext, asked: string): readonly Finding[] {
   const { policy, proposal, actionKey, wasHeld } = call;
   if (policy.acknowledgement !== "explicit" || wasHeld || actionKey === asked) return NOTHING;
   const text = proposal.assistantText ?? "";
   if (text !== "" && policy.acknowledges(text)) return NOTHING;
-  return [askForAcknowledgement(text === "" ? null : asked)];
+  return [askForAcknowledgement(text === "" ? null : "acknowledgement")];
 }
 
 export function askForAcknowledgement(strikeKey: string | null): Finding {
@@ -56,7 +76,12 @@ export function askForAcknowledgement(strikeKey: string | null): Finding {
   });
 }
 
-function showStrikes({ state }: ExplainedCall): string {
+function showStrikes({ state, policy }: ExplainedCall): string {
   const strikes = (state?.strikes ?? []).reduce((most, { count }) => Math.max(most, count), 0);
-  return strikes === 0 ? "no strikes" : `${strikes} strikes`;
+  const counted = strikes === 0 ? "no strikes" : `${strikes} strikes`;
+  const isAsked =
+    policy.acknowledgement === "explicit" && (state?.flags.acknowledge ?? null) !== null;
+  return isAsked
+    ? `${counted}; another call runs once the model says what it will do differently, however late`
+    : counted;
 }

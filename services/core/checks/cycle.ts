@@ -12,16 +12,33 @@ export function findCycle(call: CallContext, refused: readonly string[] | null):
   if (refused?.includes(loopKey) === true) return cycleFinding(call, refused);
   // A call that was not made before completes no round.
   if (!mayBeRecent(call.state, loopKey)) return null;
+  const pattern = findPattern(call, loopKey);
+  return pattern === null || isMovingRound(call, pattern) ? null : cycleFinding(call, pattern.keys);
+}
+
+/** Rounds that a call completes. */
+export interface Pattern {
+  readonly keys: readonly string[];
+  readonly period: number;
+  readonly recentCalls: readonly RecentCall[];
+}
+
+type Looked = Pick<CallContext, "policy" | "state"> & {
+  readonly proposal: Pick<CallContext["proposal"], "agentId">;
+};
+
+/** The rounds of the shortest period that a call of this loop key completes. */
+export function findPattern(call: Looked, loopKey: string): Pattern | null {
   const recentCalls = listOwn(call);
   for (const period of PERIODS) {
     const keys = completes(call, loopKey, recentCalls, period);
-    if (keys !== null) return cycleFinding(call, keys);
+    if (keys !== null) return { keys, period, recentCalls };
   }
   return null;
 }
 
 /** The recent calls of the agent: those of others do not interrupt its rounds, and are none of them. */
-function listOwn({ state, proposal }: CallContext): readonly RecentCall[] {
+function listOwn({ state, proposal }: Looked): readonly RecentCall[] {
   const { agentId } = proposal;
   const isOwn = (entry: RecentCall): boolean => entry.agentId === agentId;
   return state.recentCalls.every(isOwn) ? state.recentCalls : state.recentCalls.filter(isOwn);
@@ -29,7 +46,7 @@ function listOwn({ state, proposal }: CallContext): readonly RecentCall[] {
 
 /** The keys of the period if this call completes its last round, else null. */
 function completes(
-  call: CallContext,
+  call: Looked,
   loopKey: string,
   recentCalls: readonly RecentCall[],
   period: number,
@@ -45,8 +62,7 @@ function completes(
   }
   const keys = new Set([loopKey]);
   for (let at = 1; at < period; at++) keys.add(back(recentCalls, at).loopKey);
-  if (keys.size < 2 || isMoving(call, recentCalls, period)) return null;
-  return [...keys];
+  return keys.size < 2 ? null : [...keys];
 }
 
 /**
@@ -54,7 +70,10 @@ function completes(
  * action gave. What a write answers counts only where each call of its tool is meant; else it is judged by what
  * is read after it.
  */
-function isMoving(call: CallContext, recentCalls: readonly RecentCall[], period: number): boolean {
+export function isMovingRound(
+  call: Pick<CallContext, "policy" | "tool">,
+  { recentCalls, period }: Pattern,
+): boolean {
   for (let at = recentCalls.length - period; at < recentCalls.length; at++) {
     if (isEvidence(call, recentCalls[at] as RecentCall) && isNewOutput(recentCalls, at))
       return true;
@@ -62,7 +81,10 @@ function isMoving(call: CallContext, recentCalls: readonly RecentCall[], period:
   return false;
 }
 
-function isEvidence({ policy, tool }: CallContext, entry: RecentCall): boolean {
+function isEvidence(
+  { policy, tool }: Pick<CallContext, "policy" | "tool">,
+  entry: RecentCall,
+): boolean {
   if (entry.isRead || !tool.changesMatter) return true;
   const { repeatable, namesNoObject, commandsOf } = policy.tool(entry.tool);
   return repeatable || namesNoObject || commandsOf !== null;
@@ -86,6 +108,11 @@ function back(recentCalls: readonly RecentCall[], distance: number): RecentCall 
   return recentCalls[recentCalls.length - distance] as RecentCall;
 }
 
+/** The key that strikes of a cycle are counted by. */
+export function cycleKeyOf(keys: readonly string[]): string {
+  return `cycle:${[...keys].sort()[0] ?? ""}`;
+}
+
 function cycleFinding(call: CallContext, keys: readonly string[]): Finding {
   return finding({
     reason: "loop_cycle",
@@ -94,6 +121,6 @@ function cycleFinding(call: CallContext, keys: readonly string[]): Finding {
     detail: `The same ${keys.length} calls have been made in turn, over and over.`,
     previous: call.priorCall ?? null,
     cycle: keys,
-    strikeKey: `cycle:${[...keys].sort()[0] ?? ""}`,
+    strikeKey: cycleKeyOf(keys),
   });
 }

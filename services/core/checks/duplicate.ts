@@ -3,6 +3,7 @@
  * changed since: then a repeat is meant (docs/engine.md, duplicates).
  */
 
+import type { CallHeld } from "../events.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
 import { findHeldPriorCall, findPriorCall } from "../state/prior-calls.ts";
 import type { PriorCall } from "../state/state.ts";
@@ -22,7 +23,7 @@ export const duplicateCheck = defineCheck<Retries | null>("duplicate", {
 
 function findDuplicate(call: CallContext, retries: Retries | null): readonly Finding[] {
   const held = findHeldPriorCall(call.state, call.facts.priorKey, call.decisionId);
-  if (held !== null && !mayRunBeside(call, held.call)) return [waitForApproval()];
+  if (held !== null && !mayRunBeside(call, held.call)) return [waitForApproval(held)];
   const { priorCall, tool } = call;
   if (priorCall === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
   switch (priorCall.status) {
@@ -131,14 +132,18 @@ function inFlight({ nowMs, tool }: CallContext, priorCall: PriorCall): Finding {
   });
 }
 
-function waitForApproval(): Finding {
+/** The agent may have lost the answer that named the approval, so this one names it again. */
+function waitForApproval({ decisionId, call, times, holdId }: CallHeld): Finding {
+  const { callId, tool } = call;
   return finding({
     reason: "duplicate_in_flight",
     rule: "deduplication",
     disposition: "wait",
     detail: "The same call is waiting for a person to approve it.",
+    earlier: { callId, decisionId, tool, atMs: times.atMs, status: "held" },
     retryAfterMs: ASK_AGAIN_MS,
-    resolution: "retry_after",
+    resolution: "approval",
+    approvalId: holdId,
   });
 }
 
@@ -161,5 +166,22 @@ function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): strin
   const ageS = ((nowMs - priorCall.atMs) / 1000).toFixed(0);
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   const what = tool.isRead ? "answered from memory for" : "a duplicate for";
-  return `call ${priorCall.callId} ${priorCall.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
+  const seen = `call ${priorCall.callId} ${priorCall.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
+  const why =
+    tool.isRead && priorCall.status === "succeeded" ? whyItRuns(state, priorCall, tool) : "";
+  return why === "" ? seen : `${seen}; runs, since ${why}`;
+}
+
+/** Why a read is not answered from memory, whatever its age. */
+function whyItRuns(
+  { turn, writes }: NonNullable<ExplainedCall["state"]>,
+  priorCall: PriorCall,
+  { volatile, changesMatter }: ExplainedCall["tool"],
+): string {
+  if (volatile) return "the tool is volatile, or asks for a fresh answer";
+  if (!priorCall.whole) return "its output was not kept whole";
+  if (priorCall.n < turn.answeredN) return "a person answered after it";
+  return changesMatter && writes.any.doneN > priorCall.n
+    ? "something was written after it, if it depends on that"
+    : "";
 }

@@ -2,14 +2,17 @@
  * What `policy explain` shows of a check: what the check looked at, and which rule of the policy
  * applies. The steps before the checks (`decide/decide-proposal.ts`) have their rows here.
  */
+import type { JsonObject } from "../canonical/json-value.ts";
 import type { DecisionEvent } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
+import { mayBeRespelled } from "../normalize/spelling.ts";
 import type {
   CompiledPolicy,
   CompiledTool,
   JudgedCommand,
   TestedTier,
 } from "../policy/compiled.ts";
+import { listFreshKeys, mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ConversationState } from "../state/state.ts";
 
@@ -50,10 +53,33 @@ export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRo
   },
   arguments: {
     rule: ({ rule }) => `${rule}.input_schema`,
-    value: ({ tool }) => (tool.validate === null ? "no schema" : "checked against the schema"),
+    value: ({ tool, unenforced }) => {
+      const schema = tool.validate === null ? "no schema" : "checked against the schema";
+      const { text } = unenforced.arguments;
+      return `${schema}${keyArgument(tool)}${freshKeys(tool, text)}${respelled(tool, text)}`;
+    },
   },
 };
 
+function freshKeys({ name, isRead }: CompiledTool, text: string): string {
+  if (isRead || text === "" || !mayHaveFreshKey(text)) return "";
+  const keys = listFreshKeys(JSON.parse(text), name);
+  if (keys.length === 0) return "";
+  return `; ${keys.join(", ")} name the try and not what is done, so they make no call another one`;
+}
+
 function variant({ variant: name }: CompiledTool): string {
   return name === null ? "" : ` (variant ${name})`;
+}
+
+function keyArgument({ idempotencyArgument: key }: CompiledTool): string {
+  return key === null ? "" : `; \`${key}\` gets the gate's idempotency key, and is not compared`;
+}
+
+/** That the arguments are compared in another spelling than their own, if they are. */
+function respelled({ identity }: CompiledTool, text: string): string {
+  if (identity.unify == null || text === "" || !mayBeRespelled(text)) return "";
+  const args = JSON.parse(text) as JsonObject;
+  if (identity.unify(args) === args) return "";
+  return "; compared without white space at the ends, invisible characters, and other spellings of one value (`spelling`)";
 }

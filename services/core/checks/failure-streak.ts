@@ -21,15 +21,24 @@ export function findFailureStreak(
   const dependent = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
   if (anyWriteSince(call.state, dependent, latest.n)) return null;
   const waitMs = latest.atMs + pauseAfter(call.policy.loops, beyond) - call.nowMs;
-  if (waitMs <= 0) return null;
+  if (waitMs <= 0) return warnOfMany(call, streak.length);
+  return { ...streakFinding(call, streak.length), retryAfterMs: waitMs, resolution: "retry_after" };
+}
+
+/** After its pause the next try runs; of many of them the model is advised. */
+function warnOfMany(call: CallContext, failures: number): Finding | null {
+  const { anyPace } = call.policy.loops;
+  if (anyPace === null || failures < anyPace) return null;
+  return { ...streakFinding(call, failures), warnsOnly: true };
+}
+
+function streakFinding({ priorCall }: CallContext, failures: number): Finding {
   return finding({
     reason: "failure_streak",
     rule: "loops.failure_streak",
     disposition: "change_approach",
-    detail: `It failed ${streak.length} times in the same way.`,
-    previous: call.priorCall ?? null,
-    retryAfterMs: waitMs,
-    resolution: "retry_after",
+    detail: `It failed ${failures} times in the same way.`,
+    previous: priorCall ?? null,
   });
 }
 
@@ -62,9 +71,4 @@ function countBeyond(
 /** How long the next try waits, ms, after a streak that is longer than allowed by `beyond` failures. */
 export function pauseAfter({ failurePauseMs }: LoopThresholds, beyond: number): number {
   return Math.min(failurePauseMs.max, failurePauseMs.min * 2 ** beyond);
-}
-
-export function showStreakPause({ failureSame, failurePauseMs }: LoopThresholds): string {
-  const { min, max } = failurePauseMs;
-  return `after ${failureSame} equal failures a try waits ${min / 1_000} to ${max / 1_000} s`;
 }

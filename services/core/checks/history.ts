@@ -15,7 +15,7 @@ import { type CallContext, defineCheck, type Finding, finding, NOTHING } from ".
 export const historyCheck = defineCheck("history", { find: findFullMemory });
 
 function findFullMemory(call: CallContext): readonly Finding[] {
-  const full = fullTotals(call) ?? fullCollection(call.state, call.tool.isRead, call.nowMs);
+  const full = fullTotals(call) ?? fullCollection(call);
   if (full === null) return NOTHING;
   return [
     finding({
@@ -38,16 +38,16 @@ function fullTotals({ policy, state, proposal }: CallContext): string | null {
  * The collection that has no room for one more call, or null. It compares sizes first, which is
  * cheap.
  */
-function fullCollection(state: ConversationState, isRead: boolean, nowMs: number): string | null {
+function fullCollection({ state, tool, facts, nowMs }: CallContext): string | null {
   if (state.open.size >= LIMITS.openCalls) return "calls without a result";
-  if (isRead) return null;
+  if (tool.isRead) return null;
   if (fullNames(state, nowMs)) return "call names";
-  if (fullEffects(state)) return "exclusive effects";
+  if (fullEffects(state, facts.exclusive.length)) return "exclusive effects";
   if (ledgerIsFull(state.priorWrites, LIMITS.priorWrites, Infinity, nowMs)) {
     const first = firstOf(state.priorWrites, nowMs);
     if (first !== undefined && mustStay(first, nowMs)) return "writes";
   }
-  return fullResources(state, nowMs) ? "changed resources" : null;
+  return fullResources(state, facts.resources?.length ?? 0, nowMs) ? "changed resources" : null;
 }
 
 /** Whether there is room for neither a decision nor the name of another write. */
@@ -60,22 +60,23 @@ function fullNames({ retained, forgotten }: ConversationState, nowMs: number): b
  * Effects that results will still name need room, too; they are counted only once room may run
  * short.
  */
-function fullEffects({ effects, open }: ConversationState): boolean {
-  let effectCount = effects.size;
+function fullEffects({ effects, open }: ConversationState, added: number): boolean {
+  let effectCount = effects.size + Math.max(added, 1);
   if (2 * effectCount < LIMITS.exclusiveEffects) return false;
   trieVisit(open, ({ call }) => {
     effectCount += call.more?.pending.filter(({ exclusive }) => exclusive).length ?? 0;
     return false;
   });
-  return effectCount >= LIMITS.exclusiveEffects;
+  return effectCount > LIMITS.exclusiveEffects;
 }
 
 function mustStay({ status, windowUntilMs }: PriorCall, nowMs: number): boolean {
   return status === "in_flight" || status === "unknown" || windowUntilMs > nowMs;
 }
 
-function fullResources({ writes }: ConversationState, nowMs: number): boolean {
-  if (!ledgerIsFull(writes.byResource, LIMITS.resources, Infinity, nowMs)) return false;
+function fullResources({ writes }: ConversationState, added: number, nowMs: number): boolean {
+  const most = LIMITS.resources - Math.max(added, 1) + 1;
+  if (!ledgerIsFull(writes.byResource, most, Infinity, nowMs)) return false;
   return (firstOf(writes.byResource, nowMs)?.windowUntilMs ?? 0) > nowMs;
 }
 

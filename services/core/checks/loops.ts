@@ -4,21 +4,21 @@
  */
 
 import { trieGet } from "../../collections/trie.ts";
-import { loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
+import { callsOfAction, loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
-import type { ExplainedCall } from "./explain-row.ts";
-import { findFailureStreak, showStreakPause } from "./failure-streak.ts";
+import { explainLoops } from "./explain-loops.ts";
+import { findFailureStreak } from "./failure-streak.ts";
 import { overRate } from "./rate.ts";
-import { findRepeat, findRepeatAtAnyPace, paceOf } from "./repeat.ts";
+import { findRepeat, findRepeatAtAnyPace } from "./repeat.ts";
 import { compileRetries, type Retries } from "./retry.ts";
 import { findStalls } from "./stalls.ts";
 
 export const loopsCheck = defineCheck<Retries | null>("loops", {
   find: findLoops,
   compile: compileRetries,
-  row: { rule: () => "deduplication.loop_threshold", value: showEqualCalls },
+  row: { rule: () => "deduplication.loop_threshold", value: explainLoops },
 });
 
 function findLoops(call: CallContext, retries: Retries | null): readonly Finding[] {
@@ -62,8 +62,8 @@ function sameIn({ state, actionKey, proposal }: CallContext): readonly RecentCal
   const loopKey = loopKeyOf(actionKey, proposal.agentId);
   if (!mayBeRecent(state, loopKey)) return NONE;
   let same: RecentCall[] | undefined;
-  for (const entry of state.recentCalls) {
-    if (entry.loopKey !== loopKey || entry.status === "not_executed") continue;
+  for (const entry of callsOfAction(state, loopKey)) {
+    if (entry.status === "not_executed") continue;
     if (entry.n < state.turn.answeredN && (entry.isRead || entry.status === "failed")) continue;
     same ??= [];
     same.push(entry);
@@ -91,18 +91,4 @@ function frequencyFinding(rule: string, retryAfterMs: number): Finding {
     retryAfterMs,
     resolution: "retry_after",
   });
-}
-
-function showEqualCalls({ state, unenforced, policy, tool, proposal }: ExplainedCall): string {
-  const own = loopKeyOf(unenforced.arguments.actionKey, proposal.agentId);
-  const same = (state?.recentCalls ?? []).filter(({ loopKey }) => loopKey === own);
-  if (tool.polling !== null) return `polling, ${same.length} calls so far`;
-  const { sameOutput } = policy.loops;
-  const most =
-    sameOutput === null
-      ? "no limit"
-      : `refused at ${sameOutput} with one output, where less than ${paceOf(tool) / 1_000} s lie between them`;
-  const failed = same.at(-1)?.status === "failed";
-  const pause = failed ? `; ${showStreakPause(policy.loops)}` : "";
-  return `${same.length} equal calls among the latest; ${most}${pause}`;
 }

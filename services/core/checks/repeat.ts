@@ -14,6 +14,9 @@ const READ_PACE_MS = 10_000;
 /** A write that is made again after this pause, ms, is a job of its own. */
 const WRITE_PACE_MS = 3_600_000;
 
+/** Reads of several turns are repeats of one another where pauses are shorter than this, ms. */
+const TURNS_PACE_MS = 600_000;
+
 const RULE = "deduplication.loop_threshold";
 
 /** `same`: the outcomes of recent calls like this one, oldest first. */
@@ -30,8 +33,45 @@ export function findRepeat(call: CallContext, same: readonly RecentCall[]): Find
   if (anyOutput !== null && areUnchanged(call, near, anyOutput - 1)) {
     return repeatFinding(call, RULE, anyOutput - 1);
   }
-  const slow = findRepeatAtAnyPace(call, same);
+  const slow =
+    findRepeatAtAnyPace(call, same) ?? findReadOverTurns(call, same) ?? findReturn(call, near);
   return slow === null ? null : { ...slow, warnsOnly: true };
+}
+
+/** As many reads with one output, whatever turns they were made in, shortly after one another. */
+function findReadOverTurns(call: CallContext, same: readonly RecentCall[]): Finding | null {
+  const { sameOutput, anyPace } = call.policy.loops;
+  const { tool, nowMs } = call;
+  if (!tool.isRead || anyPace === null || sameOutput === null || tool.emptyOutput) return null;
+  const need = Math.max(anyPace, sameOutput) - 1;
+  const near = upToPause(same, nowMs, TURNS_PACE_MS).slice(-need);
+  const first = near[0];
+  if (near.length < need || first === undefined || mayDiffer(call, first.n)) return null;
+  return gaveOneOutput(near) ? repeatFinding(call, `${RULE}.any_pace`, need) : null;
+}
+
+/**
+ * A write that was made shortly before, and since then only others by the same tool: pay ann, pay bob, pay
+ * ann. The other write lets it run, and the model should know.
+ */
+function findReturn(call: CallContext, near: readonly RecentCall[]): Finding | null {
+  const { tool, state, isConfirmed } = call;
+  const prior = near[near.length - 1];
+  if (tool.isRead || !tool.changesMatter || isConfirmed || prior?.status !== "succeeded")
+    return null;
+  if (tool.repeatable || tool.namesNoObject || tool.commandsOf !== null) return null;
+  const since = state.recentCalls.findLastIndex(({ n }) => n === prior.n);
+  if (since < 0) return null;
+  const between = state.recentCalls.slice(since + 1);
+  const writes = between.filter(({ isRead, status }) => !isRead && status === "succeeded");
+  if (writes.length === 0 || writes.some((entry) => entry.tool !== tool.name)) return null;
+  return finding({
+    reason: "loop_repeat",
+    rule: RULE,
+    disposition: "change_approach",
+    detail: `It succeeded before, and since then only other calls of \`${tool.name}\` did: it will take effect again.`,
+    previous: call.priorCall ?? null,
+  });
 }
 
 /** Many equal calls with one output, however far apart. */
@@ -71,6 +111,15 @@ function withoutPauses(
   // An answer from memory, which is among the recent calls, is as old as the call that ran.
   if (tool.isRead && priorCall !== undefined && nowMs - priorCall.atMs >= paceMs) return [];
   if (tool.volatile && isBackingOff(same, nowMs)) return [];
+  return upToPause(same, nowMs, paceMs);
+}
+
+/** The latest calls, up to the first such pause. */
+function upToPause(
+  same: readonly RecentCall[],
+  nowMs: number,
+  paceMs: number,
+): readonly RecentCall[] {
   let next = nowMs;
   let from = same.length;
   while (from > 0) {
@@ -96,11 +145,14 @@ function isBackingOff(same: readonly RecentCall[], nowMs: number): boolean {
  */
 function haveOneOutput(call: CallContext, same: readonly RecentCall[], count: number): boolean {
   if (!areUnchanged(call, same, count)) return false;
-  const latest = same.slice(-count);
-  const digest = latest[0]?.maskedDigest ?? null;
+  return gaveOneOutput(same.slice(-count));
+}
+
+function gaveOneOutput(calls: readonly RecentCall[]): boolean {
+  const digest = calls[0]?.maskedDigest ?? null;
   return (
     digest !== null &&
-    latest.every((entry) => entry.status === "succeeded" && entry.maskedDigest === digest)
+    calls.every((entry) => entry.status === "succeeded" && entry.maskedDigest === digest)
   );
 }
 

@@ -13,9 +13,11 @@ import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE } from "../reasons/reasons.ts";
 import type { EffectHolder } from "../state/effect-index.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
+import { hasMakerName } from "../state/made-by.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import { makerOf, plainResource, sayWhichElements, showMaker } from "./effect-elements.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 
 export const sideEffectsCheck = defineCheck("side_effects", {
@@ -27,15 +29,18 @@ function findConflicts(call: CallContext): readonly Finding[] {
   if (call.facts.exclusive.length === 0 || call.isConfirmed) return NOTHING;
   const held = heldEffects(call.state);
   const findings: Finding[] = [];
+  const taken: ExclusiveEffect[] = [];
   for (const effect of call.facts.exclusive) {
     const conflict =
       anywhere({ call, effect, held, weight: "conflict" }) ??
       (call.state.doubts.length === 0
         ? null
         : anywhere({ call, effect, held: NOTHING_HELD, weight: "warn" }));
-    if (conflict !== null) findings.push(conflict);
+    if (conflict === null) continue;
+    if (!conflict.warnsOnly) taken.push(effect);
+    findings.push(conflict);
   }
-  return findings;
+  return taken.length === 0 ? findings : sayWhichElements(call, taken, findings);
 }
 
 function anywhere(asked: Asked): Finding | null {
@@ -206,14 +211,22 @@ function conflict(
 ): Finding {
   // Arguments name these, so a model does: they are as bounded as arguments are, and marked as
   // data.
-  const resources = way.map((one) => escapeHidden(cutText(one, LIMITS.shownArguments)));
-  const resource = escapeHidden(cutText(effect.resource, LIMITS.shownArguments));
+  const maker = makerOf(call, effect);
+  const own = plainResource(call, effect);
+  const shownWay = maker === null ? way : [own];
+  const resources = shownWay.map((one) => escapeHidden(cutText(one, LIMITS.shownArguments)));
+  const resource = escapeHidden(cutText(own, LIMITS.shownArguments));
   const { callId, decisionId, tool, atMs, status } = holder;
   return finding({
     reason: "side_effect_conflict",
     rule: effect.rule,
     disposition: "ask_user",
-    detail: whatHappened(holder, quoteText(resources[0] ?? "")),
+    detail: whatHappened(
+      holder,
+      maker === null
+        ? quoteText(resources[0] ?? "")
+        : `what an equal call of \`${maker}\` made: ${quoteText(resource)} is one with it`,
+    ),
     warnsOnly: status === "failed" && holder.onFailure === "warn",
     earlier: { callId, decisionId, tool, atMs, status },
     conflict: { resource, path: [tool, ...resources, call.proposal.tool] },
@@ -227,11 +240,15 @@ function whatHappened({ tool, callId, status }: EffectHolder, resource: string):
   return `${call} failed and may have taken effect on ${resource}. ${DOUBT_SENTENCE}`;
 }
 
-function showEffects({ unenforced }: ExplainedCall): string {
+function showEffects({ unenforced, tool, state }: ExplainedCall): string {
   if (unenforced.type !== "allowed") return "not known";
   const { exclusive, resources, more } = unenforced.facts;
   const pending = more?.pending ?? [];
-  const said = [...exclusive, ...pending].map((e) => `${e.kind} ${e.resource}`);
+  const plain = exclusive.filter(({ resource }) => !hasMakerName(resource));
+  const said = [
+    ...plain.map((effect) => `${effect.kind} ${effect.resource}${showMaker(tool, state, effect)}`),
+    ...pending.map((effect) => `${effect.kind} ${effect.resource}`),
+  ];
   if (pending.length > 0) return `${said.join(", ")}; the result names {result.…}`;
   if (exclusive.length > 0) return said.join(", ");
   if (resources === null) return "none declared";

@@ -5,12 +5,21 @@
 import { isBeforeInput, loopKeyOf, settledAtMost } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
+import { findDrift } from "./drift.ts";
 
 export function findStalls(call: CallContext, findings: Finding[]): void {
   const { modes } = call.tool;
   if (modes.loop_no_progress !== "off") add(findings, noProgress(call));
+  if (modes.loop_drift !== "off") add(findings, driftBeyond(call, findings));
   if (modes.loop_rotation !== "off") add(findings, rotation(call));
   if (modes.failure_run !== "off") add(findings, failureRun(call));
+}
+
+/** Where no progress was seen already, drift only refuses. */
+function driftBeyond(call: CallContext, findings: readonly Finding[]): Finding | null {
+  const drift = findDrift(call);
+  const isSeen = findings.some(({ reason }) => reason === "loop_no_progress");
+  return drift?.warnsOnly === true && isSeen ? null : drift;
 }
 
 function add(findings: Finding[], one: Finding | null): void {

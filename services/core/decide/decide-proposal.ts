@@ -4,18 +4,12 @@
  */
 
 import type { CallContext } from "../checks/check.ts";
-import type { CallFacts, DecisionEvent, GateEvent, PendingEffect, Sketch } from "../events.ts";
+import type { CallFacts, DecisionEvent, GateEvent, PendingEffect } from "../events.ts";
 import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
-import type { ClearArguments, ProposalInput } from "../inputs.ts";
-import type {
-  CompiledPolicy,
-  CompiledTool,
-  ResourceGraph,
-  SealArguments,
-} from "../policy/compiled.ts";
-import { mayHaveFreshKey } from "../policy/fresh-keys.ts";
-import { identitySeal, redactProblems, sealProposal } from "../seal/seal-arguments.ts";
+import type { ProposalInput } from "../inputs.ts";
+import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
+import { sealProposal } from "../seal/seal-arguments.ts";
 import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
 import { callNameOf, findByName, isForgotten } from "../state/names.ts";
@@ -29,10 +23,16 @@ import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
 import type { Approval } from "./draft-decision.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
-import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
+import { factsOf } from "./facts.ts";
 import { type LazyArguments, TextArguments } from "./lazy-arguments.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { type IdentifiedCall, nameCall } from "./name-call.ts";
+import {
+  type ParsedArguments,
+  parseArguments,
+  parseSealedArguments,
+  unreadArguments,
+} from "./parse-arguments.ts";
 import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-plainly.ts";
 import { runChecks } from "./run-checks.ts";
@@ -207,8 +207,8 @@ export function decideParsed(
   const clear = proposal.clear ?? null;
   const read =
     clear === null
-      ? parseArguments(tool, lazyArguments, draft.arguments.text, policy.graph)
-      : readSealed(tool, clear, draft, policy);
+      ? parseArguments(tool, lazyArguments, draft.arguments.text, policy, state)
+      : parseSealedArguments(tool, clear, draft, policy, state);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
     const rule = `${tool.rule}.input_schema`;
@@ -261,76 +261,6 @@ function unknownTool({ name, likeTool }: CompiledTool): PlainRefusal {
       ? `No rule of the policy names \`${name}\`.`
       : `The tool is called \`${likeTool}\`; \`${name}\` is no name of it.`;
   return { ...plain, disposition: "change_approach", detail };
-}
-
-const NONE: readonly never[] = [];
-
-interface ParsedArguments {
-  readonly identityText: string;
-  readonly touched: Touched;
-  readonly sketches: readonly Sketch[];
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
-}
-
-/** Nothing has parsed the arguments: all of them are the call's identity. */
-function unreadArguments(draft: DecisionDraft): ParsedArguments {
-  return {
-    identityText: draft.arguments.text,
-    touched: UNDECLARED,
-    sketches: NO_SKETCHES,
-    problems: NONE,
-  };
-}
-
-/** Lists every problem of the arguments. Where `invalid_arguments` is not enforced, all of them are the identity. */
-function parseArguments(
-  tool: CompiledTool,
-  lazyArguments: LazyArguments,
-  text: string,
-  graph: ResourceGraph,
-  sealed?: SealArguments,
-): ParsedArguments {
-  if (sealed === undefined && !looksInside(tool) && (tool.isRead || !mayHaveFreshKey(text))) {
-    return { identityText: text, touched: UNDECLARED, sketches: NO_SKETCHES, problems: NONE };
-  }
-  const args = lazyArguments.value;
-  const invalid = tool.validate === null ? [] : tool.validate(args);
-  const identity = tool.identity(args, text, sealed);
-  if (!identity.ok) {
-    const problems = [...invalid, ...identity.problems];
-    return { identityText: text, touched: UNDECLARED, sketches: [], problems };
-  }
-  const touched = touchedBy(tool, identity, graph);
-  const problems =
-    touched.unnamed.length === 0 ? invalid : [...invalid, ...unnamedProblems(touched.unnamed)];
-  return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
-}
-
-/** Whether the policy reads any of the tool's arguments: otherwise their text alone counts. */
-function looksInside({ validate, identity, effects, reads, similarity }: CompiledTool): boolean {
-  if (validate !== null || identity.isWhole !== true) return true;
-  return effects.length > 0 || reads !== null || similarity.length > 0;
-}
-
-function unnamedProblems(names: readonly string[]): ParsedArguments["problems"] {
-  const message = "is missing, and says what the call would change";
-  return [...new Set(names)].map((name) => ({ path: `$.${name}`, message }));
-}
-
-/** The same for sensitive arguments: no problem reveals a value. */
-function readSealed(
-  tool: CompiledTool,
-  clear: ClearArguments,
-  draft: DecisionDraft,
-  policy: CompiledPolicy,
-): ParsedArguments {
-  const { text } = clear;
-  const sealed = identitySeal(clear, draft.tenantId, policy);
-  const read = parseArguments(tool, clear, text, policy.graph, sealed);
-  const problems = redactProblems(read.problems, clear);
-  // Where the arguments have no identity, the identity is all of them, as they are journaled.
-  const identityText = read.identityText === text ? draft.arguments.text : read.identityText;
-  return { ...read, identityText, problems };
 }
 
 function contextOf(

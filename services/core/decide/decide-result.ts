@@ -97,7 +97,7 @@ function recorded(
     status,
     effect,
     output: keeps ? output : null,
-    ...(failed ? errorDigests(error, input) : outputDigests(tool, input, keeps)),
+    ...(failed ? errorDigests(error, input) : outputDigests(tool, input, keeps, open.said)),
     outputBytes: bytes,
     whole: keeps,
     error,
@@ -105,7 +105,7 @@ function recorded(
     durationMs: input.durationMs,
     cost: input.cost,
     effects: mayHaveActed(status, effect)
-      ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy.graph)
+      ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy)
       : null,
     evicted: keeps && open.isRead ? makeRoomForOutput(state, bytes, open.atMs) : null,
   };
@@ -158,10 +158,15 @@ function errorDigests(error: CallError, input: ResultInput): Digests {
   };
 }
 
-function outputDigests(tool: CompiledTool, input: ResultInput, keeps: boolean): Digests {
+function outputDigests(
+  tool: CompiledTool,
+  input: ResultInput,
+  keeps: boolean,
+  said: string | null,
+): Digests {
   return {
     outputDigest: outputDigest(tool, input, keeps),
-    maskedDigest: maskedDigest(tool, input, keeps),
+    maskedDigest: maskedDigest(tool, input, keeps, said),
   };
 }
 
@@ -183,9 +188,14 @@ function outputDigest(tool: CompiledTool, input: ResultInput, keeps: boolean): s
 }
 
 /** The digest by which a repeat of the call is compared; null: by that of the output itself. */
-function maskedDigest(tool: CompiledTool, { output }: ResultInput, keeps: boolean): string | null {
+function maskedDigest(
+  tool: CompiledTool,
+  { output }: ResultInput,
+  keeps: boolean,
+  said: string | null,
+): string | null {
   if (!keeps || output === null) return null;
-  const masked = maskVolatile(stableText(tool, output) ?? output);
+  const masked = maskVolatile(stableText(tool, output) ?? output, said);
   return masked === null ? null : sha256Hex("callgate.masked.v1", masked);
 }
 

@@ -1,9 +1,11 @@
 /** The facts of a call that `evolve` needs: resources, windows, counters. */
 import { canonicalText } from "../canonical/canonical-text.ts";
-import type { JsonObject } from "../canonical/json-value.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { SchemaProblem } from "../capabilities.ts";
 import type { CallContext } from "../checks/check.ts";
 import type { CallFacts, CallMore, ExclusiveEffect, PendingEffect, Sketch } from "../events.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
+import { LIMITS } from "../limits.ts";
 import { getArgument } from "../policy/argument-path.ts";
 import { sketchKey } from "../policy/compile-similarity.ts";
 import type {
@@ -14,9 +16,12 @@ import type {
   ResourceGraph,
   Similarity,
 } from "../policy/compiled.ts";
+import { isListPath, namesOfElements, readListPath, valueAt } from "../policy/list-path.ts";
 import { namesThing } from "../policy/segment.ts";
 import { sketchOf } from "../similarity/sketch.ts";
+import { nameByMaker } from "../state/made-by.ts";
 import { makePriorKey } from "../state/prior-calls.ts";
+import type { ConversationState } from "../state/state.ts";
 
 type Identified = Extract<IdentityResult, { ok: true }>;
 
@@ -25,53 +30,70 @@ export interface Touched {
   readonly resources: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
   /**
-   * Arguments that exclusive effects need to name their resource, but that the call lacks or has
-   * empty: the call is refused.
+   * Arguments that exclusive effects need to name their resource, but that the call lacks, has
+   * empty, or has too many of: the call is refused.
    */
-  readonly unnamed: readonly string[];
+  readonly unnamed: readonly SchemaProblem[];
   /** Effects whose resource the result will name; `resources` has those that the arguments name. */
   readonly pending: readonly PendingEffect[];
 }
 
 export const UNDECLARED: Touched = { resources: null, exclusive: [], unnamed: [], pending: [] };
 
-export function touchedBy(tool: CompiledTool, identity: Identified, graph: ResourceGraph): Touched {
+export function touchedBy(
+  tool: CompiledTool,
+  identity: Identified,
+  graph: ResourceGraph,
+  state: ConversationState | undefined,
+): Touched {
   if (tool.isRead) return touchedByRead(tool, identity);
   if (tool.effects.length === 0) return UNDECLARED;
-  const resources: string[] = [];
-  const exclusive: ExclusiveEffect[] = [];
-  const unnamed: string[] = [];
-  const pending: PendingEffect[] = [];
+  const into: Naming = { resources: [], exclusive: [], pending: [] };
+  const unnamed: SchemaProblem[] = [];
   let declared = true;
   for (const effect of tool.effects) {
-    const resource = effect.resource(identity);
-    if (resource === null) {
+    const names = effect.resource(identity);
+    if (names === null) {
       declared = false;
       if (effect.exclusive) unnamed.push(...missingOf(effect, identity));
-      continue;
-    }
-    const { kind, rule, onFailure } = effect;
-    if (effect.byResult) {
-      pending.push({ resource, kind, exclusive: effect.exclusive, rule, onFailure });
-      continue;
-    }
-    resources.push(resource);
-    if (effect.exclusive) {
-      exclusive.push({
-        resource,
-        kind,
-        rule,
-        ancestors: listAncestors(graph, resource),
-        onFailure,
-      });
+    } else if (typeof names === "string") {
+      addName(into, effect, names, graph, state);
+    } else {
+      for (const resource of names) addName(into, effect, resource, graph, state);
     }
   }
   return {
-    resources: declared ? trimCapacity(resources) : null,
-    exclusive: trimCapacity(exclusive),
+    resources: declared ? trimCapacity(into.resources) : null,
+    exclusive: trimCapacity(into.exclusive),
     unnamed: trimCapacity(unnamed),
-    pending: trimCapacity(pending),
+    pending: trimCapacity(into.pending),
   };
+}
+
+interface Naming {
+  readonly resources: string[];
+  readonly exclusive: ExclusiveEffect[];
+  readonly pending: PendingEffect[];
+}
+
+function addName(
+  into: Naming,
+  { kind, rule, onFailure, exclusive, byResult, madeBy }: CompiledEffect,
+  resource: string,
+  graph: ResourceGraph,
+  state: ConversationState | undefined,
+): void {
+  if (byResult) {
+    into.pending.push({ resource, kind, exclusive, rule, onFailure });
+    return;
+  }
+  into.resources.push(resource);
+  if (!exclusive) return;
+  const ancestors = listAncestors(graph, resource);
+  into.exclusive.push({ resource, kind, rule, ancestors, onFailure });
+  const made = madeBy === null ? null : nameByMaker(state, madeBy, resource);
+  if (made === null) return;
+  into.exclusive.push({ resource: made, kind, rule, ancestors: NONE, onFailure });
 }
 
 const NONE: readonly never[] = [];
@@ -84,8 +106,25 @@ function trimCapacity<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? NONE : list.slice();
 }
 
-function missingOf(effect: CompiledEffect, { normalized }: Identified): readonly string[] {
-  return effect.arguments.filter((name) => !namesThing(getArgument(normalized, name)));
+function missingOf(
+  { arguments: names }: CompiledEffect,
+  { normalized }: Identified,
+): readonly SchemaProblem[] {
+  const missing = names.filter((name) => !hasName(normalized, name));
+  if (missing.length > 0) return missing.map((name) => ({ path: `$.${name}`, message: MISSING }));
+  return names.filter(isListPath).map((name) => ({ path: `$.${name}`, message: TOO_MANY }));
+}
+
+const MISSING = "is missing, and says what the call would change";
+const TOO_MANY = `names more than ${LIMITS.resourcesPerCall} things: propose several calls with fewer each`;
+
+/** Whether the call has the argument; of a path into a list, whether each element has it. */
+function hasName(args: JsonObject, name: string): boolean {
+  if (!isListPath(name)) return namesThing(getArgument(args, name));
+  const { lists, rest } = readListPath(name);
+  const one = (scopes: readonly JsonValue[]): string | null =>
+    namesThing(valueAt(scopes.at(-1) as JsonValue, rest)) ? "one" : null;
+  return namesOfElements(args, lists, one) !== null;
 }
 
 /** Ancestors of the resource by edges; null: its path alone has them. */
@@ -99,7 +138,8 @@ function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
   for (const template of tool.reads) {
     const resource = template(identity);
     if (resource === null) return UNDECLARED;
-    resources.push(resource);
+    if (typeof resource === "string") resources.push(resource);
+    else resources.push(...resource);
   }
   return { resources: trimCapacity(resources), exclusive: NONE, unnamed: NONE, pending: NONE };
 }

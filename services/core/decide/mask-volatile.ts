@@ -3,6 +3,7 @@
  * requests, addresses, counts of tries. The same call made again is compared by the masked text; calls with
  * different arguments are compared by the text itself, in which a time may be the answer.
  */
+import { listEchoed, type MaskedPart, maskEchoes, withoutEchoes } from "./mask-echoes.ts";
 
 interface Mask {
   readonly name: string;
@@ -66,10 +67,24 @@ const SIGN = "\u0000";
 
 /**
  * The masked text; null where there is nothing to mask, or where nothing but what would be masked is in the
- * text: then that is the answer.
+ * text: then that is the answer. `said`: the arguments of the call, whose values are masked too.
  */
-export function maskVolatile(text: string): string | null {
-  if (!/\d/.test(text)) return null;
-  const masked = text.replace(ANY, SIGN);
-  return masked === text || !/[\p{L}\p{N}]/u.test(masked) ? null : masked;
+export function maskVolatile(text: string, said: string | null = null): string | null {
+  const echoed = said === null ? text : maskEchoes(text, said);
+  const masked = /\d/.test(echoed) ? echoed.replace(ANY, SIGN) : echoed;
+  return masked === text || !/[\p{L}\p{N}]/u.test(withoutEchoes(masked)) ? null : masked;
+}
+
+/** The parts of a text that `maskVolatile` masks, each once with its name. */
+export function listMasked(text: string, said: string | null): readonly MaskedPart[] {
+  if (maskVolatile(text, said) === null) return [];
+  const rest = said === null ? text : maskEchoes(text, said);
+  const parts = new Set([...rest.matchAll(ANY)].map(([part]) => part));
+  const volatile = [...parts].map((part) => ({ name: nameOfMask(part), part }));
+  return said === null ? volatile : [...listEchoed(text, said), ...volatile];
+}
+
+function nameOfMask(part: string): string {
+  const mask = MASKS.find(({ pattern }) => new RegExp(`^(?:${pattern})$`, "i").test(part));
+  return mask?.name ?? "volatile";
 }

@@ -4,8 +4,8 @@ import { ledgerIsFull } from "../../collections/ledger.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import type { ExclusiveEffect, PendingEffect, ResultEffects } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import type { ResourceGraph } from "../policy/compiled.ts";
-import { nameFromResult } from "../policy/pending-resource.ts";
+import type { CompiledPolicy } from "../policy/compiled.ts";
+import { namesFromResult } from "../policy/pending-resource.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { listAncestors } from "./facts.ts";
 
@@ -18,16 +18,22 @@ export function nameEffects(
   state: ConversationState,
   open: OpenCall,
   output: string | null,
-  graph: ResourceGraph,
+  { graph, unifyValue }: Pick<CompiledPolicy, "graph" | "unifyValue">,
 ): ResultEffects | null {
   const pending = open.call.more?.pending ?? [];
   if (pending.length === 0) return null;
-  const names = namesOf(pending, output);
+  const names = namesOf(pending, output, unifyValue);
   const exclusive = pending.flatMap(
     ({ kind, rule, exclusive: once, onFailure }, at): ExclusiveEffect[] => {
-      const resource = names[at] ?? null;
-      if (!once || resource === null) return [];
-      return [{ resource, kind, rule, ancestors: listAncestors(graph, resource), onFailure }];
+      const resources = names[at] ?? null;
+      if (!once || resources === null) return [];
+      return resources.map((resource) => ({
+        resource,
+        kind,
+        rule,
+        ancestors: listAncestors(graph, resource),
+        onFailure,
+      }));
     },
   );
   return { resources: resourcesOf(state, open, names), exclusive };
@@ -36,10 +42,11 @@ export function nameEffects(
 function namesOf(
   pending: readonly PendingEffect[],
   output: string | null,
-): readonly (string | null)[] {
+  unify: CompiledPolicy["unifyValue"],
+): readonly (readonly string[] | null)[] {
   const parsed = output === null ? null : parseCanonical(output);
   return pending.map(({ resource }) =>
-    parsed?.ok === true ? nameFromResult(resource, parsed.value) : null,
+    parsed?.ok === true ? namesFromResult(resource, parsed.value, unify) : null,
   );
 }
 
@@ -50,10 +57,10 @@ function namesOf(
 function resourcesOf(
   { writes, lastAtMs }: ConversationState,
   { call }: OpenCall,
-  names: readonly (string | null)[],
+  names: readonly (readonly string[] | null)[],
 ): readonly string[] | null {
   if (call.resources === null || names.includes(null)) return null;
-  const resources = names.filter((name) => name !== null);
+  const resources = names.flatMap((name) => name ?? []);
   const most = LIMITS.resources - resources.length + 1;
   if (ledgerIsFull(writes.byResource, most, Infinity, lastAtMs)) return null;
   return [...new Set([...call.resources, ...resources])];

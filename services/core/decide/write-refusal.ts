@@ -22,18 +22,19 @@ const LEVEL_SENTENCES: Readonly<Record<Level, string | null>> = {
   4: "This task is ended because the same call was repeated after several refusals. Tell the user what was done and why it stopped.",
 };
 
-/** What a user may be told when the ladder stops the agent. */
-const STOP_SENTENCES: Readonly<Record<Level, string | null>> = {
+/** What a user may be told of each level. */
+const USER_SENTENCES: Readonly<Record<Level, string | null>> = {
   0: null,
-  1: null,
-  2: null,
+  1: "A call that I made was refused, and I am looking for another way",
+  2: "The same call was refused again, and I am choosing another way",
   3: "I stopped because I kept making the same call without getting anywhere, and need your help to go on",
   4: "I ended this task because I kept making the same call without getting anywhere",
 };
 
 function userMessage(finding: Finding, { level }: EscalationLevel, tool: string): string | null {
-  if (finding.userMessage !== null) return finding.userMessage;
-  const said = STOP_SENTENCES[level];
+  const isEnd = level === 4 && finding.reason === "user_input_required";
+  if (finding.userMessage !== null && !isEnd) return finding.userMessage;
+  const said = USER_SENTENCES[level];
   return said === null ? null : `${said} (${tool}).`;
 }
 
@@ -73,7 +74,7 @@ export function writeRefusal(
     resolution: {
       type: resolutionAt(escalation, finding.resolution),
       retryAfterMs: finding.retryAfterMs,
-      approvalId: null,
+      approvalId: finding.approvalId,
     },
     suggestedNext,
     problems: shownProblems(finding.problems),

@@ -3,8 +3,9 @@
 import type { OnFailure } from "../events.ts";
 import type { AliasRewrite } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
+import { findMakerProblem } from "./compile-makers.ts";
 import type { CompiledEffect, ResourceTemplate } from "./compiled.ts";
-import type { DeclaredEffect, EffectKind, ToolDocument } from "./document.ts";
+import type { DeclaredEffect, EffectKind, PolicyDocument, ToolDocument } from "./document.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 import { isOfResult } from "./pending-resource.ts";
 import { compileResource, shorthandResource } from "./resource.ts";
@@ -35,6 +36,7 @@ function onFailureOf(kind: EffectKind): OnFailure {
 
 export function compileEffects(
   tool: ToolDocument,
+  document: PolicyDocument,
   at: readonly PathSegment[],
   aliased: AliasRewrite,
   problems: CompileProblem[],
@@ -47,8 +49,10 @@ export function compileEffects(
       problems.push({ path: `${path}.resource`, message: resource.problem });
       return;
     }
-    if (effect.kind === "read") return;
     const exclusive = isExclusive(effect);
+    const maker = findMakerProblem(document, effect, aliased(effect.resource), exclusive);
+    if (maker !== null) problems.push({ path: `${path}.of`, message: maker });
+    if (effect.kind === "read") return;
     const { template, byResult, placeholders } = resource;
     const argumentNames = placeholders.filter((name) => !isOfResult(name));
     const { kind } = effect;
@@ -61,6 +65,7 @@ export function compileEffects(
       resource: template,
       arguments: argumentNames,
       byResult,
+      madeBy: effect.of ?? null,
     });
   });
   if (tool.side_effect_resource !== undefined) {
@@ -72,6 +77,7 @@ export function compileEffects(
       resource: shorthandResource(tool.side_effect_resource),
       arguments: [],
       byResult: false,
+      madeBy: null,
     });
   }
   return effects;

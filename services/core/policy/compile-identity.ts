@@ -3,11 +3,15 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema, SchemaProblem, ValueCapabilities } from "../capabilities.ts";
 import { type CompiledNormalizers, compileNormalizers } from "../normalize/compile-normalizers.ts";
+import { mayBeRespelled } from "../normalize/spelling.ts";
 import { getArgument, isObject, removeArgument, setArgument } from "./argument-path.ts";
-import type { Identity, SealArguments } from "./compiled.ts";
+import { compileMembers, findFieldProblem, printMembers, valuesOf } from "./canonical-members.ts";
+import { compileArgumentSpelling, ignoresSpelling } from "./compile-spelling.ts";
+import type { Identity, IdentityResult, SealArguments } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
 import { leaveOutFreshKeys, mayHaveFreshKey } from "./fresh-keys.ts";
 import { inWayOfKey, withoutKey } from "./key-argument.ts";
+import { findBracketProblem, isListPath, mapElements, readListPath } from "./list-path.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 
 export interface CompileProblem {
@@ -21,47 +25,85 @@ export interface IdentityStep {
   readonly run: CompiledNormalizers["run"];
 }
 
+export interface IdentityContext {
+  readonly byteHash: boolean;
+  readonly schema: CompiledJsonSchema | null;
+  readonly capabilities: ValueCapabilities;
+  /** The last step on an argument, after its normalizers. */
+  readonly last: IdentityStep | null;
+  readonly isWrite: boolean;
+  readonly readsCommands: boolean;
+  /** Whether the policy lets spellings of one value count as one. */
+  readonly unifiesSpelling: boolean;
+}
+
 export function compileIdentity(
   tool: ToolDocument,
   at: readonly PathSegment[],
-  byteHash: boolean,
-  schema: CompiledJsonSchema | null,
-  capabilities: ValueCapabilities,
+  context: IdentityContext,
   problems: CompileProblem[],
-  last: IdentityStep | null = null,
-  isWrite = false,
 ): Identity {
+  const { byteHash, schema, capabilities, last, isWrite } = context;
   const written = byteHash ? [] : compileSteps(tool, at, capabilities, problems);
   const steps = byteHash || last === null ? written : [...written, last];
   const fields = byteHash ? [] : (tool.canonical_fields ?? []);
-  const members = fields.length === 0 ? null : membersOf(fields);
+  checkFields(fields, at, problems);
+  const members = fields.length === 0 ? null : compileMembers(fields);
   const drop = tool.idempotency_argument;
   const defaults = schema?.defaults ?? null;
-  const isWhole = steps.length === 0 && members === null && defaults === null;
+  const isWhole = steps.length === 0 && members === null && defaults === null && drop === undefined;
   const ofAll = byteHash || !isWrite ? allArguments : withoutFreshKeys(tool, String(at[1]));
-  if (isWhole && drop === undefined) return ofAll;
-  return (args, text, sealed) => {
+  const unify = context.unifiesSpelling ? compileArgumentSpelling(tool, capabilities) : null;
+  const isText = context.readsCommands || !isWrite;
+  const respells = unify !== null && !isText && ignoresSpelling(tool);
+  const prepare = (args: JsonObject, sealed: SealArguments | undefined): Prepared => {
     const filled = defaults === null ? args : (defaults(args) as JsonObject);
     const prepared = removeKey(filled, drop);
-    if (!prepared.ok) return prepared;
-    const done = steps.length === 0 ? prepared : normalize(prepared.value, steps, sealed);
-    if (!done.ok) return done;
-    const normalized = sealedIf(sealed, done.value);
-    const membersText = members === null ? "" : printMembers(normalized, members);
-    if (membersText !== "") {
-      return {
-        ok: true,
-        text: `{${membersText}}`,
-        normalized,
-        fields: valuesOf(normalized, fields),
-      };
-    }
-    return ofAll(normalized, normalized === args ? text : canonicalText(normalized));
+    return prepared.ok && steps.length > 0 ? normalize(prepared.value, steps, sealed) : prepared;
   };
+  const ofMembers = (compared: JsonObject, normalized: JsonObject): IdentityResult | null => {
+    const text = members === null ? "" : printMembers(compared, members);
+    if (text === "") return null;
+    return { ok: true, text: `{${text}}`, normalized, fields: valuesOf(normalized, fields) };
+  };
+  const identify: Identity = (args, text, sealed) => {
+    const isRespelled = unify !== null && mayBeRespelled(text);
+    if (isWhole && !isRespelled) return ofAll(args, text, sealed);
+    const prepared = prepare(args, sealed);
+    if (!prepared.ok) return prepared;
+    const unified = isRespelled ? unify(prepared.value) : prepared.value;
+    const normalized = sealedIf(sealed, unified);
+    const isOneForm = respells || unified === prepared.value;
+    const compared = isOneForm ? normalized : sealedIf(sealed, prepared.value);
+    return (
+      ofMembers(compared, normalized) ?? {
+        ...ofAll(compared, textOf(compared, args, text)),
+        normalized,
+      }
+    );
+  };
+  return Object.assign(identify, { isWhole, unify: respells ? unify : null });
+}
+
+/** Where the arguments did not change, their text did not. */
+function textOf(compared: JsonObject, args: JsonObject, text: string): string {
+  return compared === args ? text : canonicalText(compared);
+}
+
+function checkFields(
+  fields: readonly string[],
+  at: readonly PathSegment[],
+  problems: CompileProblem[],
+): void {
+  fields.forEach((field, index) => {
+    const message = findFieldProblem(field);
+    if (message !== null)
+      problems.push({ path: policyPath([...at, "canonical_fields", index]), message });
+  });
 }
 
 /** The identity of all arguments, unchanged. */
-export const allArguments: Identity = Object.assign(identifyByAll, { isWhole: true });
+export const allArguments: Identity = Object.assign(identifyByAll, { isWhole: true, unify: null });
 
 function identifyByAll(args: JsonObject, text: string, sealed?: SealArguments) {
   const normalized = sealedIf(sealed, args);
@@ -71,14 +113,13 @@ function identifyByAll(args: JsonObject, text: string, sealed?: SealArguments) {
 }
 
 /** The identity of all arguments but those that a caller makes up anew for each try. */
-function withoutFreshKeys(tool: ToolDocument, name: string): Identity {
-  const identify: Identity = (args, text, sealed) => {
+function withoutFreshKeys(tool: ToolDocument, name: string) {
+  return (args: JsonObject, text: string, sealed?: SealArguments) => {
     const identity = identifyByAll(args, text, sealed);
     if (!mayHaveFreshKey(text)) return identity;
     const rest = leaveOutFreshKeys(identity.normalized, name, tool.normalizers ?? {});
     return rest === null ? identity : { ...identity, text: canonicalText(rest) };
   };
-  return Object.assign(identify, { isWhole: true });
 }
 
 type Prepared =
@@ -109,6 +150,10 @@ function compileSteps(
 ): IdentityStep[] {
   const steps: IdentityStep[] = [];
   for (const [field, chain] of Object.entries(tool.normalizers ?? {})) {
+    const bracketProblem = findBracketProblem(field);
+    if (bracketProblem !== null) {
+      problems.push({ path: policyPath([...at, "normalizers", field]), message: bracketProblem });
+    }
     const compiled = compileNormalizers(chain, {
       capabilities,
       schemaDefault: defaultOf(tool.input_schema, field),
@@ -134,6 +179,17 @@ function normalize(
   let problems = NO_PROBLEMS;
   let value = args;
   for (const { field, run } of steps) {
+    if (isListPath(field)) {
+      const path = readListPath(field);
+      const mapped = mapElements(value, path, (before) => {
+        const after = run(before, args);
+        if (after.ok) return "omit" in after ? undefined : after.value;
+        problems = [...problems, { path: `$.${field}`, message: after.message }];
+        return before;
+      });
+      value = mapped as JsonObject;
+      continue;
+    }
     const before = getArgument(value, field);
     if (before === undefined || sealed?.isDone(before) === true) continue;
     const after = run(before, args);
@@ -152,33 +208,4 @@ function defaultOf(schema: ToolDocument["input_schema"], field: string): JsonVal
     at = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
   }
   return isObject(at) ? at["default"] : undefined;
-}
-
-/** A canonical field as a member of the identity text. */
-type Member = { readonly field: string; readonly key: string };
-
-/** In the order of the canonical form. */
-function membersOf(fields: readonly string[]): readonly Member[] {
-  return [...new Set(fields)].sort().map((field) => ({ field, key: `${canonicalText(field)}:` }));
-}
-
-/** The members whose fields the call has; empty where it has none: then all arguments count. */
-function printMembers(args: JsonObject, members: readonly Member[]): string {
-  let text = "";
-  for (const { field, key } of members) {
-    const value = getArgument(args, field);
-    if (value === undefined) continue;
-    text += `${text === "" ? "" : ","}${key}${canonicalText(value)}`;
-  }
-  return text;
-}
-
-/**
- * In the order of the policy. Null takes the place of a missing value before another one, so that
- * each value has a fixed index.
- */
-function valuesOf(args: JsonObject, fields: readonly string[]): readonly JsonValue[] {
-  const values = fields.map((field) => getArgument(args, field));
-  const last = values.findLastIndex((value) => value !== undefined);
-  return values.slice(0, last + 1).map((value) => value ?? null);
 }

@@ -8,6 +8,7 @@ import { compileKill } from "./compile-kill.ts";
 import { policyModes } from "./compile-modes.ts";
 import { compileReaders } from "./compile-readers.ts";
 import { compileSettings } from "./compile-settings.ts";
+import { compileSpelling } from "./compile-spelling.ts";
 import { compileTiers, declaresNothing, stricter } from "./compile-tiers.ts";
 import { compileTool, type ToolContext } from "./compile-tool.ts";
 import type { CompiledPolicy, CompiledTool } from "./compiled.ts";
@@ -52,8 +53,10 @@ export function compilePolicy(
   };
   const tiers = compileTiers(document, capabilities, problems);
   const declaredTools = Object.keys(document.tool_schemas ?? {});
+  const unifyValue = compileSpelling(document, capabilities);
   const context: ToolContext = {
     document,
+    unifiesSpelling: unifyValue !== null,
     modes: policyModes(document),
     tiers,
     windows: windowsOf(document, conversation.maxAgeMs),
@@ -87,6 +90,7 @@ export function compilePolicy(
       tool,
       killedBy: compileKill(document.kill),
       graph,
+      unifyValue,
       readersOf: compileReaders(document, tool),
       declaredTools,
       findTier: tiers.findByName,

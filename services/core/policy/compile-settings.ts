@@ -12,6 +12,8 @@ const IDEMPOTENCY_TTL_MS = 86_400_000;
 const MICRO_UNIT_DIGITS = 6;
 const MS_PER_S = 1_000;
 
+const DRIFT = { warn: 5, refuse: 12 };
+
 /** What `strict` allows one turn (docs/policy.md, presets). */
 const STRICT_TURN: BudgetLimits = { max_steps: 25, max_tool_calls: 12, max_seconds: 60 };
 
@@ -86,7 +88,9 @@ function ladderOf(document: PolicyDocument): Ladder {
 
 function loopsOf(document: PolicyDocument): CompiledPolicy["loops"] {
   const repeat = document.deduplication?.loop_threshold;
-  const { cycle_rounds, failure_streak, rotation, failure_run } = document.loops ?? {};
+  const { cycle_rounds, failure_streak, rotation, failure_run, drift } = document.loops ?? {};
+  // Who writes the published threshold gets what was published: a warning and no refusal.
+  const onlyWarns = document.tool_deduplication?.no_progress_threshold !== undefined;
   const [minPauseMs, maxPauseMs] = failure_streak?.pause_ms ?? [60_000, 300_000];
   return {
     sameOutput: threshold(repeat?.same_output, 3),
@@ -99,6 +103,10 @@ function loopsOf(document: PolicyDocument): CompiledPolicy["loops"] {
     failurePauseMs: { min: minPauseMs, max: Math.max(minPauseMs, maxPauseMs) },
     noProgress: document.tool_deduplication?.no_progress_threshold ?? 3,
     rotation: { calls: rotation?.calls ?? 24, keys: rotation?.keys ?? 8 },
+    drift: {
+      warn: drift?.warn ?? DRIFT.warn,
+      refuse: threshold(drift?.refuse, onlyWarns ? null : DRIFT.refuse),
+    },
     failureRun: { sameTool: failure_run?.same_tool ?? 5, any: failure_run?.any ?? 8 },
   };
 }

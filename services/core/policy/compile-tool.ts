@@ -27,6 +27,7 @@ export interface ToolContext {
   readonly tiers: Tiers;
   readonly windows: Windows;
   readonly declaresNothing: boolean;
+  readonly unifiesSpelling: boolean;
   readonly capabilities: Capabilities;
   /** The tier that is assumed of a tool with conditional tiers; null: the tool has none. */
   readonly branch: TierBranch | null;
@@ -90,7 +91,8 @@ function compileForms(
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;
-  const base = { ...declaration, step, ...NO_VARIANT };
+  const readsCommands = commands !== undefined;
+  const base = { ...declaration, step, readsCommands, ...NO_VARIANT };
   if (variants === undefined && reader === null) {
     return compileEntry(base, context, problems);
   }
@@ -130,6 +132,8 @@ interface Entry {
   readonly tier: string | null;
   /** The last step on an argument before calls are compared. */
   readonly step: IdentityStep | null;
+  /** Whether the tool has `commands`, also where this is the entry of one of their rules. */
+  readonly readsCommands: boolean;
 }
 
 const NO_LIMITS: readonly never[] = [];
@@ -146,7 +150,7 @@ function merge(
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, variant, chosenBy, tier: asked, step }: Entry,
+  { name, declared, entry, at, schema, variant, chosenBy, tier: asked, step, readsCommands }: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
@@ -158,7 +162,7 @@ function compileEntry(
   const read = isRead(entry, isAllowed(matching, branch), asks);
   const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
   const aliased = aliasesOf(document.aliases, name);
-  const effects = compileEffects(entry, at, aliased, problems);
+  const effects = compileEffects(entry, document, at, aliased, problems);
   const modes = withChecks(context.modes, entry.checks);
   const rule = declared ? policyPath(["tool_schemas", name]) : tier.rule;
   const byteHash = document.deduplication?.strategy === "byte_hash";
@@ -184,12 +188,16 @@ function compileEntry(
     identity: compileIdentity(
       entry,
       at,
-      byteHash,
-      schema,
-      context.capabilities,
+      {
+        byteHash,
+        schema,
+        capabilities: context.capabilities,
+        last: step,
+        isWrite: !read,
+        readsCommands,
+        unifiesSpelling: context.unifiesSpelling,
+      },
       problems,
-      step,
-      !read,
     ),
     reads: compileReads(entry, at, aliased, problems),
     effects,

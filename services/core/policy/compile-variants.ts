@@ -59,13 +59,14 @@ export function compileVariants(
   );
   const all = [...choices.rules.map(({ variant }) => variant), choices.otherwise];
   const preset = defaultOf(entry.input_schema, argument);
+  const namesNull = (variants.rules ?? []).some(({ equals }) => equals?.includes("null") === true);
   const merged = merger();
   const unread = merged(unreadable(choices));
   return {
     variants: [...new Set(all.map(({ tool }) => tool))],
     variantOf: (args: JsonObject) => {
       const written = getArgument(args, argument);
-      const value = textOf(written === undefined ? preset : written);
+      const value = textOf(written === undefined ? preset : written, namesNull);
       if (typeof value === "string") return merged(choose(value, choices));
       // A value that is no text may still be read as one by whatever runs it, and a missing value
       // may be taken from elsewhere.
@@ -75,8 +76,9 @@ export function compileVariants(
   };
 }
 
-/** A number or a boolean is compared by its JSON text. */
-function textOf(value: JsonValue | undefined): JsonValue | undefined {
+/** A number or a boolean is compared by its JSON text; null, where a rule names it. */
+function textOf(value: JsonValue | undefined, namesNull: boolean): JsonValue | undefined {
+  if (value === null) return namesNull ? "null" : value;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
 }
 
@@ -104,7 +106,7 @@ function compileChoices(
     const at = [...path, "rules", index];
     const { match = null, equals = null, like = null, ...own } = rule;
     const chosen = { name: `rule ${index + 1}`, rule: { match, equals, like } };
-    const variant = ranked(compile(chosen, { read_only: false, ...own }, at, problems));
+    const variant = ranked(compile(chosen, withReadOnly(own, base), at, problems));
     // Texts are names of tools, and a risk or a preset applies to them as a tier does.
     const holds =
       rule.tier !== undefined || STRICTNESS[actionOf(variant)] > STRICTNESS[actionOf(rest)];
@@ -115,6 +117,12 @@ function compileChoices(
     return { matches, mayMatch: (text: string) => matches(text) || more(text), variant };
   });
   return { rules: compiled, otherwise: rest };
+}
+
+/** A rule describes a write unless it says otherwise; what is polled is a read, as it is for a tool. */
+function withReadOnly<Keys extends VariantKeys>(keys: Keys, { effects }: CompiledTool): Keys {
+  const isPolled = keys.polling !== undefined && keys.effects === undefined && effects.length === 0;
+  return { read_only: isPolled, ...keys };
 }
 
 function actionOf({ tool }: Ranked): CompiledTier["action"] {

@@ -50,6 +50,8 @@ export interface CompiledPolicy {
   readonly killedBy: (call: KillSubject) => string | null;
   /** Relations between resources: the tree, `contains` and `derives`. */
   readonly graph: ResourceGraph;
+  /** Puts a value that names a resource into one spelling; null: values count as they are written. */
+  readonly unifyValue: ((value: JsonValue) => JsonValue) | null;
   /** Reads that show what the tool changes, found by declaration or by name. */
   readonly readersOf: (name: string) => readonly string[];
   /** The tier of that name, if the policy has one. */
@@ -121,6 +123,11 @@ export interface LoopThresholds {
   /** Different calls of one tool in a turn that have one output. */
   readonly noProgress: number;
   readonly rotation: { readonly calls: number; readonly keys: number };
+  /**
+   * Different calls without anything new, at which the model is warned, and at which the next one is refused;
+   * null: never.
+   */
+  readonly drift: { readonly warn: number; readonly refuse: number | null };
   readonly failureRun: { readonly sameTool: number; readonly any: number };
 }
 
@@ -294,8 +301,12 @@ export type Identity = ((
   text: string,
   sealed?: SealArguments,
 ) => IdentityResult) & {
-  /** True: the text of all arguments is the identity, but for fresh keys (`fresh-keys.ts`). */
+  /** True: the text of all arguments is the identity, but for fresh keys (`fresh-keys.ts`) and spelling. */
   readonly isWhole?: boolean;
+  /**
+   * The arguments in the spelling that they are compared in (`compile-spelling.ts`); null: they are compared as they are.
+   */
+  readonly unify?: ((args: JsonObject) => JsonObject) | null;
 };
 
 export interface CompiledEffect {
@@ -311,10 +322,20 @@ export interface CompiledEffect {
    * (`pending-resource.ts`).
    */
   readonly byResult: boolean;
+  /**
+   * The tool whose calls make the thing: then what these were called with names it too (`decide/made-by.ts`);
+   * null: the resource alone does.
+   */
+  readonly madeBy: string | null;
 }
 
-/** The resource that a call names; null where a placeholder has no value in the arguments. */
-export type ResourceTemplate = (identity: Extract<IdentityResult, { ok: true }>) => string | null;
+/**
+ * The resource that a call names, or one for each element of a list; null where a placeholder has no value in the
+ * arguments.
+ */
+export type ResourceTemplate = (
+  identity: Extract<IdentityResult, { ok: true }>,
+) => string | readonly string[] | null;
 
 /**
  * The tool that a call is judged by; for a composite tool the variant that its arguments choose.

@@ -18,6 +18,7 @@ export type PolicyDocument = {
   readonly deduplication?: {
     readonly window_ms?: number;
     readonly strategy?: "semantic_hash" | "byte_hash";
+    readonly spelling?: "lenient" | "strict";
     readonly loop_threshold?: {
       readonly same_output?: Threshold;
       readonly any_output?: Threshold;
@@ -90,6 +91,10 @@ export type PolicyDocument = {
     readonly derives?: readonly (readonly [string, string])[];
   };
   readonly loops?: {
+    readonly drift?: {
+      readonly warn?: number;
+      readonly refuse?: Threshold;
+    };
     readonly cycle_rounds?: number;
     readonly rotation?: {
       readonly calls?: number;
@@ -206,6 +211,7 @@ export type ToolDocument = {
   readonly risk_level?: RiskLevel;
   readonly canonical_fields?: readonly string[];
   readonly normalizers?: Readonly<Record<string, readonly NormalizerCall[]>>;
+  readonly spelling?: "lenient" | "strict";
   readonly side_effect_resource?: string;
   readonly input_schema?: Readonly<Record<string, JsonValue>>;
   readonly effects?: readonly DeclaredEffect[];
@@ -255,6 +261,7 @@ export type DeclaredEffect = {
   readonly kind: EffectKind;
   readonly exclusive?: boolean;
   readonly on_failure?: "conflict" | "warn" | "free";
+  readonly of?: string;
 };
 
 export type EffectKind =
@@ -288,6 +295,7 @@ export type VariantRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -307,6 +315,7 @@ export type VariantKeys = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];
@@ -355,6 +364,7 @@ export type CommandRule = {
   readonly side_effect_resource?: string;
   readonly reads?: readonly string[];
   readonly volatile?: boolean;
+  readonly polling?: PollingLimits;
   readonly repeatable?: boolean;
   readonly batchable?: boolean;
   readonly canonical_fields?: readonly string[];

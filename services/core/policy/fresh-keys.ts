@@ -33,14 +33,19 @@ export function leaveOutFreshKeys(
   tool: string,
   declared: { readonly [argument: string]: unknown },
 ): JsonObject | null {
-  const about = plain(tool);
-  const isFresh = (key: string): boolean => {
-    const stem = STEMS.get(plain(key));
-    return stem !== undefined && !about.includes(stem) && !Object.hasOwn(declared, key);
-  };
-  const rest = Object.entries(args).filter(([key]) => !isFresh(key));
+  const fresh = listFreshKeys(args, tool).filter((key) => !Object.hasOwn(declared, key));
+  const rest = Object.entries(args).filter(([key]) => !fresh.includes(key));
   if (rest.length === 0 || rest.length === Object.keys(args).length) return null;
   return Object.fromEntries(rest);
+}
+
+/** Names of such arguments at the top level. */
+export function listFreshKeys(args: JsonObject, tool: string): readonly string[] {
+  const about = plain(tool);
+  return Object.keys(args).filter((key) => {
+    const stem = STEMS.get(plain(key));
+    return stem !== undefined && !about.includes(stem);
+  });
 }
 
 function plain(name: string): string {

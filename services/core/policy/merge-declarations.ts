@@ -6,6 +6,7 @@ type Declarations = Pick<
   | "effects"
   | "reads"
   | "volatile"
+  | "polling"
   | "batchable"
   | "namesNoObject"
   | "scope"
@@ -26,6 +27,7 @@ const ANYTHING: CompiledEffect = {
   resource: () => null,
   arguments: [],
   byResult: false,
+  madeBy: null,
 };
 
 /**
@@ -44,6 +46,7 @@ export function declaredByBoth(
     effects: effectsOf(base.effects, other.effects),
     reads: readsOf(base.reads, other.reads),
     volatile: base.volatile || (base.isRead && other.volatile),
+    polling: other.polling === null ? null : base.polling,
     batchable: base.batchable && other.batchable,
     namesNoObject: base.namesNoObject && other.namesNoObject,
     scope: base.scope === "conversation" ? base.scope : other.scope,

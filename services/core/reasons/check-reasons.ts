@@ -218,6 +218,19 @@ export const CHECK_REASONS = {
     cause: "`no_progress_threshold` calls of one tool in the turn had one and the same output.",
     remedy: "Set `empty_output` for a tool that never answers anything, or raise the threshold.",
   },
+  loop_drift: {
+    row: "loops",
+    mode: "enforce",
+    group: "repeat",
+    isStrike: true,
+    isOffWithDuplicates: true,
+    modelText:
+      "You keep changing the arguments, but nothing comes back that you have not seen already. More calls like this will not help: say what you know, try something of another kind, or ask the user.",
+    cause:
+      "As many different calls of one, two or three tools as `loops.drift` says gave only outputs that the conversation had seen before, times and repeated arguments masked.",
+    remedy:
+      "Raise `loops.drift.refuse`, or write `off`. Set `empty_output` for a tool that never answers anything, or `polling` where waiting is meant.",
+  },
   loop_rotation: {
     row: "loops",
     mode: "warn",

@@ -29,6 +29,7 @@ export function draftOf(state: ConversationState): StateDraft {
     effectIndex: state.effectIndex,
     sketches: state.sketches,
     recentCalls: state.recentCalls,
+    actions: state.actions,
     recentMarks: state.recentMarks,
     recentOtherMarks: state.recentOtherMarks,
     strikes: state.strikes,

@@ -289,7 +289,12 @@ function openCall(
     held: held ? event : null,
     asked: askedOf(event),
     approvedBy: NOBODY,
+    said: saidOf(event),
   };
+}
+
+function saidOf({ policy, arguments: { text } }: CallAllowed | CallHeld): string | null {
+  return policy.isRead && text !== "" && text.length <= LIMITS.saidLength ? text : null;
 }
 
 function askedOf(event: CallAllowed | CallHeld): AskedCall | null {

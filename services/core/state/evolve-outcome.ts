@@ -12,7 +12,7 @@ import { draftOf } from "./draft.ts";
 import { forget, progress } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { type OutcomeEvent, type OutcomeReport, readReport } from "./outcome-report.ts";
-import { loopKeyOf } from "./recent-calls.ts";
+import { loopKeyOf, tellRecentCall } from "./recent-calls.ts";
 import { release, spend } from "./reservation.ts";
 import type { ConversationState, OpenCall, RecentCall, StateDraft } from "./state.ts";
 import { endPriorDoubt, namesByResult, updatePriorCall } from "./update-prior-call.ts";
@@ -92,7 +92,7 @@ function tellCall(state: StateDraft, open: OpenCall, report: OutcomeReport): voi
     return;
   }
   updatePriorCall(state, open, report);
-  state.recentCalls = updateRecentCalls(state.recentCalls, open, report);
+  tellRecentCall(state, open, report);
 }
 
 /** Stores a call that can still be settled: one of unknown outcome, or in doubt. */
@@ -108,27 +108,6 @@ function keepOpen(state: StateDraft, open: OpenCall, report: OutcomeReport): voi
  */
 function isSameFailure({ status }: OpenCall, report: OutcomeReport): boolean {
   return status === "in_doubt" && report.status === "failed";
-}
-
-function updateRecentCalls(
-  recentCalls: readonly RecentCall[],
-  open: OpenCall,
-  report: OutcomeReport,
-): readonly RecentCall[] {
-  for (let at = recentCalls.length - 1; at >= 0; at--) {
-    const entry = recentCalls[at] as RecentCall;
-    if (entry.decisionId !== open.decisionId) continue;
-    const next = recentCalls.slice();
-    next[at] = {
-      ...entry,
-      status: report.status,
-      transient: report.transient,
-      digest: report.digest,
-      maskedDigest: report.maskedDigest,
-    };
-    return next;
-  }
-  return recentCalls;
 }
 
 function tellSketches(state: StateDraft, open: OpenCall, report: OutcomeReport): void {

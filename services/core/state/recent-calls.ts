@@ -1,7 +1,17 @@
 /** The recent calls of a conversation, among which the gate looks for loops. */
 import { markOf, mayHold, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
+import {
+  ledgerDelete,
+  ledgerFirst,
+  ledgerGet,
+  ledgerPut,
+  ledgerReplace,
+  NO_TIME,
+} from "../../collections/ledger.ts";
 import type { Decision } from "../decision.ts";
-import type { ConversationState, RecentCall, StateDraft } from "./state.ts";
+import { LIMITS } from "../limits.ts";
+import type { OutcomeReport } from "./outcome-report.ts";
+import type { ConversationState, OpenCall, RecentCall, StateDraft } from "./state.ts";
 
 type Marked = Pick<ConversationState, "recentMarks" | "recentOtherMarks">;
 
@@ -47,14 +57,74 @@ export function makeRecentCall(event: Decision, n: number, state: ConversationSt
     digest: null,
     maskedDigest: null,
     agentId: event.call.agentId,
+    step: event.call.step,
+    isNew: false,
   };
+}
+
+const NO_CALLS: readonly RecentCall[] = [];
+
+/** Calls of one action, oldest first. */
+export function callsOfAction(
+  { actions }: Pick<ConversationState, "actions">,
+  loopKey: string,
+): readonly RecentCall[] {
+  return ledgerGet(actions, loopKey, 0) ?? NO_CALLS;
 }
 
 export function addRecentCall(state: StateDraft, entry: RecentCall, size: number): void {
   state.recentCalls = pushed(state.recentCalls, entry, size);
+  addToAction(state, entry, size);
   const tag = tagOf(entry.loopKey);
   state.recentMarks |= markOf(tag);
   state.recentOtherMarks |= otherMarkOf(tag);
+}
+
+/** Of its own action as many calls are remembered as of all; those of other actions make room. */
+function addToAction(state: StateDraft, entry: RecentCall, size: number): void {
+  const before = ledgerGet(state.actions, entry.loopKey, 0);
+  const calls = before === undefined ? [entry] : pushed(before, entry, size);
+  let actions = ledgerPut(state.actions, entry.loopKey, calls, NO_TIME, calls.length);
+  while (actions.bytes > LIMITS.actionCalls && actions.size > 1) {
+    actions = ledgerDelete(actions, ledgerFirst(actions) as string);
+  }
+  state.actions = actions;
+}
+
+/** Notes the outcome of a call, in both lists. */
+export function tellRecentCall(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
+  const loopKey = loopKeyOf(open.actionKey, open.agentId);
+  const at = state.recentCalls.findLastIndex(({ decisionId }) => decisionId === open.decisionId);
+  const isNew = isNews(state, open, report);
+  if (at >= 0) state.recentCalls = replaced(state.recentCalls, at, report, isNew);
+  const own = callsOfAction(state, loopKey);
+  const atOwn = own.findLastIndex(({ decisionId }) => decisionId === open.decisionId);
+  if (atOwn < 0) return;
+  const calls = replaced(own, atOwn, report, isNew);
+  state.actions = ledgerReplace(state.actions, loopKey, calls, calls.length);
+}
+
+function replaced(
+  calls: readonly RecentCall[],
+  at: number,
+  { status, transient, digest, maskedDigest }: OutcomeReport,
+  isNew: boolean,
+): readonly RecentCall[] {
+  const next = calls.slice();
+  next[at] = { ...(calls[at] as RecentCall), status, transient, digest, maskedDigest, isNew };
+  return next;
+}
+
+/** Whether no other recent call had that outcome, volatile parts masked. */
+function isNews(
+  { recentCalls }: StateDraft,
+  { decisionId }: OpenCall,
+  report: OutcomeReport,
+): boolean {
+  const { maskedDigest } = report;
+  const hasIt = (call: RecentCall): boolean =>
+    call.maskedDigest === maskedDigest && call.decisionId !== decisionId;
+  return maskedDigest !== null && !recentCalls.some(hasIt);
 }
 
 function pushed(

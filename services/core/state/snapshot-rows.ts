@@ -129,6 +129,7 @@ const packOpen = (open: OpenCall) =>
     inOrder(open.held),
     open.approvedBy,
     open.asked === null ? null : askedData(open.asked),
+    open.said,
   ] as const;
 
 const askedData = ({ approvalId, turn, step, argumentsDigest }: AskedCall): AskedCall => {
@@ -154,6 +155,7 @@ export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
     held: row[13],
     approvedBy: row[14],
     asked: row[15],
+    said: row[16],
   }),
 };
 
@@ -171,6 +173,8 @@ const packRecentCall = (entry: RecentCall) =>
     entry.digest,
     entry.maskedDigest,
     entry.agentId,
+    entry.step,
+    entry.isNew,
   ] as const;
 
 export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall>> = {
@@ -188,7 +192,17 @@ export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall
     digest: row[9],
     maskedDigest: row[10],
     agentId: row[11],
+    step: row[12],
+    isNew: row[13],
   }),
+};
+
+export const ACTION_ROW: RowOf<
+  readonly RecentCall[],
+  readonly ReturnType<typeof packRecentCall>[]
+> = {
+  pack: (calls) => calls.map(packRecentCall),
+  unpack: (rows) => rows.map(RECENT_CALL_ROW.unpack),
 };
 
 const packHolder = (holder: EffectHolder) =>

@@ -1,7 +1,7 @@
 /**
  * Converts a conversation to data and back: for checkpoints and for the hash of the state.
  *
- * SNAPSHOT-1 equal states give equal text, however they were built: ledgers in their order, tries
+ * SNAPSHOT-1 equal states give equal data, however they were built: ledgers in their order, tries
  * by key.
  * SNAPSHOT-2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
@@ -12,6 +12,7 @@ import { emptyTrie, type Trie, trieSet, trieSorted } from "../../collections/tri
 import { effectIndexOf } from "./effect-index.ts";
 import { indexOf } from "./open-calls.ts";
 import {
+  ACTION_ROW,
   HOLDER_ROW,
   LAST_WRITES_ROW,
   OPEN_ROW,
@@ -24,16 +25,15 @@ import {
 } from "./snapshot-rows.ts";
 import { type ConversationState, initialState } from "./state.ts";
 
-/**
- * JSON text. A change of its contents raises the version of checkpoints in the runtime, so that no
- * older one is read. Entries past their end at the time of the latest proposal are left out.
- */
-export function snapshotState(state: ConversationState): string {
-  return JSON.stringify(dataOf(state));
-}
+/** A state as plain data, which JSON and packed bytes can hold. */
+export type StateData = ReturnType<typeof snapshotState>;
 
-/** Members without a line of their own are stored unchanged. */
-function dataOf(state: ConversationState) {
+/**
+ * A change of its contents raises the version of checkpoints in the runtime, so that no older one
+ * is read. Entries past their end at the time of the latest proposal are left out. Members without
+ * a line of their own are stored unchanged.
+ */
+export function snapshotState(state: ConversationState) {
   const at = state.lastAtMs;
   const { openIndex: _open, effectIndex: _effects, ...rest } = state;
   const { recentMarks: _marks, recentOtherMarks: _otherMarks, ...members } = rest;
@@ -56,6 +56,7 @@ function dataOf(state: ConversationState) {
     ),
     sketches: ledgerData(state.sketches, SKETCHED_ROW, at),
     recentCalls: state.recentCalls.map(RECENT_CALL_ROW.pack),
+    actions: ledgerData(state.actions, ACTION_ROW, at),
     strikes: state.strikes.map(STRIKE_ROW.pack),
     rates: trieSorted(state.rates).map(([key, times]) => [key, timesList(times)] as const),
     grants: trieSorted(state.grants),
@@ -65,15 +66,15 @@ function dataOf(state: ConversationState) {
   };
 }
 
-/** The text must come from `snapshotState` of this version: the store checks that by digests. */
-export function restoreState(text: string): ConversationState {
-  const data = JSON.parse(text) as ReturnType<typeof dataOf>;
+/** The data must come from `snapshotState` of this version: the store checks that by digests. */
+export function restoreState(data: StateData): ConversationState {
   const { writes } = data;
   const open = trieFrom(data.open.map((row) => [row[0], OPEN_ROW.unpack(row)] as const));
   const effects = trieFrom(
     data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
   );
   const recentCalls = data.recentCalls.map(RECENT_CALL_ROW.unpack);
+  const loopKeys = data.actions.entries.map(([key]) => key);
   return {
     // First, for its order of members: objects of one shape are faster to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
@@ -95,8 +96,9 @@ export function restoreState(text: string): ConversationState {
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
     recentCalls,
-    recentMarks: marksOf(recentCalls, markOf),
-    recentOtherMarks: marksOf(recentCalls, otherMarkOf),
+    actions: ledgerOf(data.actions, ACTION_ROW),
+    recentMarks: marksOf([...keysOf(recentCalls), ...loopKeys], markOf),
+    recentOtherMarks: marksOf([...keysOf(recentCalls), ...loopKeys], otherMarkOf),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),
@@ -106,11 +108,12 @@ export function restoreState(text: string): ConversationState {
   };
 }
 
-function marksOf(
-  recentCalls: ConversationState["recentCalls"],
-  mark: (tag: number) => number,
-): number {
-  return recentCalls.reduce((marks, call) => marks | mark(tagOf(call.loopKey)), NO_MARKS);
+function keysOf(recentCalls: ConversationState["recentCalls"]): readonly string[] {
+  return recentCalls.map(({ loopKey }) => loopKey);
+}
+
+function marksOf(loopKeys: readonly string[], mark: (tag: number) => number): number {
+  return loopKeys.reduce((marks, one) => marks | mark(tagOf(one)), NO_MARKS);
 }
 
 interface LedgerData<R> {

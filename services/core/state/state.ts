@@ -59,8 +59,13 @@ export interface ConversationState {
   readonly effectIndex: EffectIndex;
   /** The latest call of the turn under each key of a sketch. */
   readonly sketches: Ledger<Sketched>;
-  /** Recent calls, oldest first. */
+  /** Recent calls of all actions, oldest first. */
   readonly recentCalls: readonly RecentCall[];
+  /**
+   * Recent calls by loop key, oldest first: those of one action, which unrelated calls do not push out. An
+   * entry counts as many bytes as it has calls.
+   */
+  readonly actions: Ledger<readonly RecentCall[]>;
   /** Bloom filter of all loop keys in the recent calls, and of some that have left them. */
   readonly recentMarks: number;
   readonly recentOtherMarks: number;
@@ -201,6 +206,8 @@ export interface OpenCall {
    * nobody was asked.
    */
   readonly asked: AskedCall | null;
+  /** Short arguments of a read, as text: what its output repeats of them is no news; null: not stored. */
+  readonly said: string | null;
   /** Held calls: who has approved so far, where several must. */
   readonly approvedBy: readonly string[];
 }
@@ -266,6 +273,9 @@ export interface RecentCall {
   /** The same with volatile parts masked: calls of one action are compared by it. */
   readonly maskedDigest: string | null;
   readonly agentId: string | null;
+  readonly step: string | null;
+  /** Whether it gave an output or error that no other recent call gave, volatile parts masked. */
+  readonly isNew: boolean;
 }
 
 export interface Flags {
@@ -322,6 +332,7 @@ export function initialState(
     effectIndex: NO_EFFECTS,
     sketches: emptyLedger(),
     recentCalls: [],
+    actions: emptyLedger(),
     recentMarks: NO_MARKS,
     recentOtherMarks: NO_MARKS,
     strikes: [],

@@ -27,6 +27,11 @@ export const examples: CheckExamples = {
       for (let n = 0; n < 3; n++) await story.done("look", { n }, "same");
       return story.outcome("look", { n: 3 });
     },
+    loop_drift: async (tell) => {
+      const story = await tell({ ...TOOLS, loops: { drift: { warn: 2, refuse: 2 } } });
+      for (let n = 0; n < 3; n++) await story.done("look", { n }, "nothing");
+      return story.outcome("look", { n: 3 });
+    },
     loop_rotation: async (tell) => {
       const checks = { loop_repeat: "off", loop_cycle: "off", loop_rotation: "enforce" };
       const story = await tell({ checks, tool_schemas: { spin: { volatile: true } } });

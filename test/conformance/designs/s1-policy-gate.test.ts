@@ -75,6 +75,19 @@ test("S1.3 spellings of one value are one call: amounts, phone numbers, spaces, 
   expect(await story.outcome("call_person", { ...spelled, phone: "5550198" })).toBe("allowed");
 });
 
+test("S1.3 white space and other spellings do not bypass where no normalizer is declared", async () => {
+  const story = await tell({ tool_schemas: { create_document: {} } });
+  await story.done("create_document", { title: "Plan", at: { tags: ["a", "b"] } });
+  for (const args of [
+    { title: " Plan\n", at: { tags: ["a", "b"] } },
+    { title: "Pl\u200ban", at: '{ "tags": ["a", "b "] }' },
+    { title: "Ｐｌａｎ", at: { tags: ["a", "\u00adb"] } },
+  ]) {
+    expect(await story.outcome("create_document", args)).toBe("duplicate_call");
+  }
+  expect(await story.outcome("create_document", { title: "P lan" })).toBe("allowed");
+});
+
 test("S1.4 the key comes from the content, never from the model, and a retry has the same key", async () => {
   const story = await tell(ORDERS);
   const first = await story.propose("pay", { order: "7", key: "made-by-the-model" });
@@ -159,6 +172,18 @@ test("S1.7 create_invoice and charge_card for one order are one effect", async (
   });
   expect(await story.outcome("charge_card", { ...charge, order_id: "8" })).toBe("allowed");
   expect(await story.outcome("charge_card", charge, { confirmation: "user-1" })).toBe("allowed");
+});
+
+test("S1.7 a bulk call and single calls have one effect on each element", async () => {
+  const effects = (resource: string) => ({ effects: [{ resource, kind: "send" }] });
+  const story = await tell({
+    tool_schemas: { mail_all: effects("mail/{to[]}"), mail_one: effects("mail/{to}") },
+  });
+  await story.done("mail_all", { to: ["ann", "bob"] });
+  expect(await story.outcome("mail_one", { to: "bob" })).toBe("side_effect_conflict");
+  const { refusal } = await story.propose("mail_all", { to: ["bob", "cy"] });
+  expect(refusal?.message).toContain('this one was done before: "mail/bob"');
+  expect(await story.outcome("mail_all", { to: ["cy"] })).toBe("allowed");
 });
 
 test("S1.8 the third identical successful call is a loop", async () => {

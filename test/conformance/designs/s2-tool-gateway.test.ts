@@ -22,17 +22,22 @@ async function firstRefusal(
 test("S2.1 search.read 47 times and http.get 19 times run once each, and the user is told", async () => {
   const story = await tell(templatePath("t2"));
   const executed: string[] = [];
+  const said: (string | null | undefined)[] = [];
   const propose = async (tool: string, times: number) => {
     for (let i = 0; i < times; i++) {
       const decision = await story.done(tool, { q: "callgate" }, "the same");
       if (decision.outcome === "allowed") executed.push(tool);
+      else said.push(decision.refusal?.userMessage);
     }
   };
   await propose("search.read", 47);
+  story.turn(2);
   await propose("http.get", 19);
-  expect(executed.filter((tool) => tool === "search.read")).toHaveLength(1);
-  expect(executed.length).toBeLessThanOrEqual(2);
-  const { refusal } = await story.propose("search.read", { q: "callgate" });
+  expect(executed).toEqual(["search.read", "http.get"]);
+  expect(said).toHaveLength(46 + 18);
+  expect(said.filter((sentence) => typeof sentence === "string").length).toBeGreaterThan(0);
+  const { refusal } = await story.propose("http.get", { q: "callgate" });
+  expect(refusal?.userMessage).toMatch(/[.]$/);
   expect(refusal?.message).toMatch(/user/i);
 });
 
@@ -144,8 +149,15 @@ test("S2.7 stop reasons differ, and each has a sentence for the user", async () 
   const again = await firstRefusal(loop, "loop_repeat", () => loop.done("get", { n: 1 }));
   expect(tooMany?.userMessage).toMatch(/tool calls/);
   expect(tooLong?.userMessage).toMatch(/time/);
-  const messages = [tooMany, tooLong, again].map((refusal) => refusal?.message);
-  expect(new Set(messages).size).toBe(3);
+  expect(again?.userMessage).toMatch(/call that I made was refused/);
+  const stops = [tooMany, tooLong, again];
+  expect(stops.map((refusal) => refusal?.reason)).toEqual([
+    "budget_calls",
+    "budget_seconds",
+    "loop_repeat",
+  ]);
+  expect(new Set(stops.map((refusal) => refusal?.message)).size).toBe(3);
+  expect(new Set(stops.map((refusal) => refusal?.userMessage)).size).toBe(3);
 });
 
 test("S2.8 the refusal of an exhausted budget lets the model answer from what it knows", async () => {

@@ -36,16 +36,32 @@ test("S3.3 an exact duplicate gives the earlier result, the flag and the note", 
 });
 
 test("S3.4 no new information is a warning and never a block", async () => {
-  const story = await tell({ tool_schemas: { grep: { read_only: true } } });
-  for (let i = 0; i < 10; i++) {
+  const story = await tell({
+    tool_deduplication: { no_progress_threshold: 3 },
+    tool_schemas: { grep: { read_only: true } },
+  });
+  for (let i = 0; i < 40; i++) {
     const decision = await story.done("grep", { pattern: `p${i}` }, "nothing");
     expect(outcomeOf(decision)).toBe("allowed");
   }
-  const last = await story.propose("grep", { pattern: "p10" });
+  const last = await story.propose("grep", { pattern: "p40" });
   expect(last.warnings.map(({ reason }) => reason)).toContain("loop_no_progress");
 });
 
 test("S3.5 a hundred calls are remembered across turns", async () => {
+  const failing = { command: "make" };
+  const reads = await tell({
+    deduplication: { max_history: 100 },
+    tool_schemas: { look: { read_only: true }, read: { read_only: true } },
+  });
+  for (let turn = 1; turn <= 5; turn++) {
+    reads.turn(turn);
+    expect((await reads.failed("look", failing, "no such file")).outcome).toBe("allowed");
+    for (let i = 0; i < 20; i++) await reads.done("read", { turn, i }, `${turn} ${i}`);
+  }
+  reads.turn(6);
+  expect(await reads.outcome("look", failing)).toBe("failure_streak");
+  await reads.close();
   const story = await tell({
     deduplication: { scope: "conversation", max_history: 100 },
     tool_schemas: { write_file: { dedupe_window_s: 1 }, note: {} },
@@ -126,10 +142,22 @@ test("S3.7 a second read_file in one turn is answered from memory, different pat
 });
 
 test("S3.8 duplicates are detected by default, and detection can be switched off", async () => {
-  const on = await tell({});
+  const both = { create: {}, grep: { read_only: true } };
+  const on = await tell({ tool_schemas: both });
   await on.done("create", { n: 1 });
   expect(await on.outcome("create", { n: 1 })).toBe("duplicate_call");
-  const off = await tell({ tool_deduplication: { enabled: false } });
+  await on.done("grep", { n: 1 }, "none");
+  expect(await on.outcome("grep", { n: 1 })).toBe("duplicate_call");
+  for (const n of [2, 3]) await on.done("grep", { n }, "none");
+  const warned = await on.propose("grep", { n: 4 });
+  expect(warned.warnings.map(({ reason }) => reason)).toEqual(["loop_no_progress"]);
+  await on.close();
+  const off = await tell({ tool_deduplication: { enabled: false }, tool_schemas: both });
   await off.done("create", { n: 1 });
   expect(await off.outcome("create", { n: 1 })).toBe("allowed");
+  for (let n = 1; n <= 20; n++) {
+    const decision = await off.done("grep", { n }, "none");
+    expect([n, outcomeOf(decision), decision.warnings]).toEqual([n, "allowed", []]);
+  }
+  expect(await off.outcome("grep", { n: 20 })).toBe("allowed");
 });

@@ -24,9 +24,19 @@ test("S4.1 a refused duplicate that is repeated until the task ends", async () =
   await story.done("write_file", WRITE, "written");
   const reasons: string[] = [];
   for (let i = 0; i < 5; i++) reasons.push(outcomeOf(await story.propose("write_file", WRITE)));
-  expect(reasons.slice(0, 3)).toEqual(Array(3).fill("duplicate_call"));
-  expect(reasons[3]).toBe("user_input_required");
-  expect(await story.outcome("get_time")).toBe("user_input_required");
+  expect(reasons).toEqual([
+    ...Array(3).fill("duplicate_call"),
+    "user_input_required",
+    "conversation_ended",
+  ]);
+  const { refusal } = await story.propose("get_time");
+  expect(refusal).toMatchObject({
+    reason: "conversation_ended",
+    disposition: "stop",
+    resolution: { type: "new_turn" },
+  });
+  story.turn(2);
+  expect(await story.outcome("get_time")).toBe("allowed");
 });
 
 test("S4.2 the refusal names the call, its outcome, the reason and what to change", async () => {
@@ -53,8 +63,8 @@ test("S4.2 the refusal asks to correct a failed call, and says that a successful
   expect(failed.message).not.toBe(done.message);
 });
 
-/** A wrong acknowledgement is a strike too, so the later levels are set far off. */
-const PATIENT = { escalation: { ask: 1, options: 2, user_input: 6, end: "off" } };
+/** The stop for the user comes one duplicate later. */
+const PATIENT = { escalation: { ask: 1, options: 2, user_input: 4, end: "off" } };
 const AGAIN = "Let me try writing the file again";
 const INSTEAD = "Instead, I will check if pygame is installed first";
 
@@ -67,7 +77,7 @@ async function untilOptions(policy: object): Promise<GateStory> {
 }
 
 test("S4.3 `Let me try writing the file again` is no acknowledgement, `Instead, I will check` is one", async () => {
-  const story = await untilOptions({ ...PATIENT, acknowledgement: { mode: "explicit" } });
+  const story = await untilOptions({ ...LADDER, acknowledgement: { mode: "explicit" } });
   const check = { command: "pip show pygame" };
   expect(await story.outcome("run", check)).toBe("acknowledgement_required");
   expect(await story.outcome("run", check, { assistantText: AGAIN })).toBe(
@@ -95,18 +105,37 @@ test("S4.3 patterns of the policy decide what counts as an acknowledgement", asy
 
 test("S4.4 the first duplicate asks, the second gives options, the third needs the user, the fourth ends", async () => {
   const policy = { ...LADDER, acknowledgement: { mode: "off" }, tool_schemas: TOOLS };
-  const story = await tell(policy);
-  // Without turns a level refuses only the repeated call, so all four levels appear in a row.
-  story.turn(undefined);
+  // With turns a level stops all calls; without them it refuses only the repeated one.
+  for (const turn of [1, undefined]) {
+    const story = await tell(policy);
+    story.turn(turn);
+    await story.done("write_file", WRITE, "written");
+    const refusals: CallRefusal[] = [];
+    for (let i = 0; i < 4; i++) refusals.push(await refusalOf(story, "write_file", WRITE));
+    expect(refusals.map(({ level }) => level)).toEqual([1, 2, 3, 4]);
+    expect(refusals.map(({ count }) => count)).toEqual([1, 2, 3, 4]);
+    expect(refusals[0]?.message).toContain("What will you do differently?");
+    expect(refusals[1]?.message).toContain("Your options:");
+    expect(refusals[2]).toMatchObject({ reason: "duplicate_call", disposition: "ask_user" });
+    expect(refusals[3]?.disposition).toBe("stop");
+    expect(refusals[3]?.message).toContain("This task is ended because");
+    expect(new Set(refusals.map(({ message }) => message)).size).toBe(4);
+    expect(new Set(refusals.map(({ userMessage }) => userMessage)).size).toBe(4);
+    const after = await story.outcome("get_time");
+    expect(after).toBe(turn === undefined ? "allowed" : "conversation_ended");
+    await story.close();
+  }
+});
+
+test("S4.4 the third duplicate stops every call until the user has answered", async () => {
+  const story = await tell({ ...LADDER, acknowledgement: { mode: "off" }, tool_schemas: TOOLS });
   await story.done("write_file", WRITE, "written");
-  const refusals: CallRefusal[] = [];
-  for (let i = 0; i < 4; i++) refusals.push(await refusalOf(story, "write_file", WRITE));
-  expect(refusals.map(({ level }) => level)).toEqual([1, 2, 3, 4]);
-  expect(refusals.map(({ count }) => count)).toEqual([1, 2, 3, 4]);
-  expect(refusals[0]?.message).toContain("What will you do differently?");
-  expect(new Set(refusals.map(({ message }) => message)).size).toBe(4);
-  expect(refusals[2]?.disposition).toBe("ask_user");
-  expect(refusals[3]?.disposition).toBe("stop");
+  for (let i = 0; i < 3; i++) await refusalOf(story, "write_file", WRITE);
+  const other = await refusalOf(story, "run", { command: "ls" });
+  expect(other).toMatchObject({ reason: "user_input_required", level: 0, disposition: "ask_user" });
+  expect(other.userMessage).toContain("need your answer");
+  story.turn(2);
+  expect(await story.outcome("run", { command: "ls" })).toBe("allowed");
 });
 
 const LINES = Array.from({ length: 60 }, (_, i) => `line ${i} of a long program does ${i * 7}`);

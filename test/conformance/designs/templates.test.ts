@@ -150,3 +150,31 @@ describe("T3", () => {
     }
   });
 });
+
+describe("the proposal of S4 as a policy", () => {
+  test("asks, gives options, waits for the user and ends, whatever was said wrongly in between", async () => {
+    const story = await tell(templatePath("t4"));
+    const write = { path: "game.py", content: "import pygame" };
+    await story.done("write_file", write, "written");
+    const levels: (number | undefined)[] = [];
+    for (let i = 0; i < 2; i++) {
+      levels.push((await story.propose("write_file", write)).refusal?.level);
+    }
+    const wrong = { assistantText: "Let me try writing the file again" };
+    expect(await story.outcome("run", { command: "ls" }, wrong)).toBe("acknowledgement_required");
+    for (let i = 0; i < 2; i++) {
+      levels.push((await story.propose("write_file", write)).refusal?.level);
+    }
+    expect(levels).toEqual([1, 2, 3, 4]);
+    expect(await story.outcome("run", { command: "ls" })).toBe("conversation_ended");
+  });
+
+  test("goes on once the model says what it will do differently", async () => {
+    const story = await tell(templatePath("t4"));
+    const write = { path: "game.py", content: "import pygame" };
+    await story.done("write_file", write, "written");
+    for (let i = 0; i < 2; i++) await story.propose("write_file", write);
+    const right = { assistantText: "Instead, I will check if pygame is installed first" };
+    expect(await story.outcome("run", { command: "pip show pygame" }, right)).toBe("allowed");
+  });
+});

@@ -150,6 +150,13 @@ export class Lab {
     return executor;
   }
 
+  /** The configuration of another process of the lab. @returns the path of the file */
+  writeConfig(name: string, sections: Readonly<Record<string, unknown>>): string {
+    const file = join(this.directory, name);
+    writeFileSync(file, JSON.stringify({ ...this.#config, ...sections }));
+    return file;
+  }
+
   /** Ends the proposals, after the checker has looked at the load. */
   async stopLoad(): Promise<void> {
     await this.#lookBetween();

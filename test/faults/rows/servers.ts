@@ -1,8 +1,13 @@
 // HTTP servers that are killed while clients use them.
-import { killEmbedded } from "../../support/serve/kill-embedded.ts";
-import type { Row } from "../lab/row.ts";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { KILLED_POLICY, killEmbedded, UNLIMITED } from "../../support/serve/kill-embedded.ts";
+import { countDecisions, type KilledRun, killServers } from "../../support/serve/kill-servers.ts";
+import { makeToken, ServeProcess } from "../../support/serve/serve-process.ts";
+import type { Row, Run } from "../lab/row.ts";
 
 const KILLS = 50;
+const TOKENS = "access";
 
 export const serverKilled: Row = {
   name: "`callgate serve` killed",
@@ -11,15 +16,38 @@ export const serverKilled: Row = {
   inShort: false,
   faultsMin: () => KILLS,
   withinSeconds: 900,
-  run: async () => {
-    const { kills, calls, outcomes, lost, doubled, worstGapMs, problems } =
-      await killEmbedded(KILLS);
-    const between = { calls, problems: [] };
-    const verdict = { calls, ...outcomes, lost, doubled, problems, between };
-    return {
-      ...{ faults: kills, inTransaction: 0, worstGapMs },
-      finish: async () => verdict,
-      logs: () => "",
-    };
+  run: async () => judged(await killEmbedded(KILLS)),
+};
+
+export const serversOnKafkaKilled: Row = {
+  name: "two `callgate serve` on Kafka killed",
+  about: "in turn, before one gate, under the same 16 clients: the same",
+  inShort: false,
+  faultsMin: () => KILLS,
+  withinSeconds: 900,
+  run: async ({ open }) => {
+    const lab = await open({ policy: KILLED_POLICY });
+    const { directory } = lab;
+    await lab.startGate();
+    mkdirSync(join(directory, TOKENS));
+    const token = makeToken(join(directory, TOKENS), ["propose"], { platform: true });
+    const config = lab.writeConfig("server.json", { serve: { directory: TOKENS, ...UNLIMITED } });
+    const run = await killServers({
+      ...{ kills: KILLS, servers: 2, token },
+      start: () => ServeProcess.start({ policy: "", directory, args: ["--config", config] }),
+      readDecisions: async () => {
+        const decisions = new Map<string, number>();
+        for (const records of await lab.journals()) countDecisions(records, decisions);
+        return { decisions, problems: [] };
+      },
+    });
+    return judged(run, () => lab.logs());
   },
 };
+
+function judged(run: KilledRun, logs = () => ""): Run {
+  const { kills, calls, outcomes, lost, doubled, worstGapMs, problems } = run;
+  const between = { calls, problems: [] };
+  const verdict = { calls, ...outcomes, lost, doubled, problems, between };
+  return { ...{ faults: kills, inTransaction: 0, worstGapMs }, finish: async () => verdict, logs };
+}

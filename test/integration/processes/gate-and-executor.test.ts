@@ -126,8 +126,8 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     const handlers = `
 import { appendFileSync, readFileSync } from "node:fs";
 export const handlers = {
-  pay: ({ order }, { idempotencyKey }) => {
-    appendFileSync(${JSON.stringify(keys)}, order + " " + idempotencyKey + "\\n");
+  pay: ({ order, key }) => {
+    appendFileSync(${JSON.stringify(keys)}, order + " " + key + "\\n");
     const runs = readFileSync(${JSON.stringify(keys)}, "utf8").split("\\n").length - 1;
     if (runs === 1) throw new Error("connection reset");
     return { runs };
@@ -135,7 +135,8 @@ export const handlers = {
 };
 `;
     const pay = async (turn: number, callId: string, order: string) => {
-      const call = { ...CALL, turn, callId, arguments: { order } };
+      // The model makes up a key for each try; the tool gets that of the gate in its place.
+      const call = { ...CALL, turn, callId, arguments: { order, key: `made-up-${callId}` } };
       const { outcome, decisionId = "" } = await callgate.propose(call);
       expect(outcome).toBe("allowed");
       return callgate.awaitResult(decisionId);

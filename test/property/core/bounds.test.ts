@@ -5,8 +5,8 @@ import type { GateEvent } from "../../../services/core/events.ts";
 import { LIMITS } from "../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { SKETCH_SIZE } from "../../../services/core/similarity/sketch.ts";
-import { snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
+import { stateText } from "../../support/core/state-text.ts";
 import { MINUTE, type Story, startStory } from "../../support/decider-spec.ts";
 import { Random } from "../../support/simulation/random.ts";
 
@@ -75,7 +75,7 @@ function sizes(state: ConversationState): Sizes {
     grants: [state.grants.size, LIMITS.counters],
     confirmations: [state.confirmations.size, LIMITS.confirmations],
   } as const;
-  return { of, bytes: snapshotState(state).length };
+  return { of, bytes: stateText(state).length };
 }
 
 function partsOf({ effectIndex }: ConversationState): number {

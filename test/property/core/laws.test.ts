@@ -8,12 +8,12 @@ import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { evolve } from "../../../services/core/state/evolve.ts";
 import { mayBeRecent, settledAtMost } from "../../../services/core/state/recent-calls.ts";
-import { restoreState, snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import { compiled } from "../../support/core/compile.ts";
 import { junkInput } from "../../support/core/junk.ts";
 import { SUBJECTS } from "../../support/core/policies.ts";
 import { type Act, Actor, acts } from "../../support/core/random-history.ts";
+import { stateFromText, stateText } from "../../support/core/state-text.ts";
 
 const SEED = Number(process.env["CALLGATE_SEED"] ?? 20_260_102);
 
@@ -125,7 +125,7 @@ describe("decide", () => {
         expect(decide(before, input, policy, atMs)).toEqual(events);
         const again = JSON.parse(JSON.stringify(input)) as GateInput;
         expect(decide(before, again, policy, atMs)).toEqual(events);
-        const restored = before === undefined ? undefined : restoreState(snapshotState(before));
+        const restored = before === undefined ? undefined : stateFromText(stateText(before));
         expect(decide(restored, input, policy, atMs)).toEqual(events);
       });
     });
@@ -153,7 +153,7 @@ describe("decide", () => {
       fc.property(fc.array(junkInput, { maxLength: 12 }), fc.nat(), (inputs, at) => {
         const policy = policies[at % policies.length] as CompiledPolicy;
         const state = survived(policy, inputs);
-        if (state !== undefined) expect(restoreState(snapshotState(state))).toBeDefined();
+        if (state !== undefined) expect(stateFromText(stateText(state))).toBeDefined();
       }),
       { seed: SEED, numRuns: 1_200 },
     );
@@ -210,7 +210,7 @@ describe("evolve", () => {
         folded = evolve(folded, event);
       }
       if (state === undefined) expect(folded).toBeUndefined();
-      else expect(snapshotState(folded as ConversationState)).toBe(snapshotState(state));
+      else expect(stateText(folded as ConversationState)).toBe(stateText(state));
     });
   });
 
@@ -229,7 +229,7 @@ describe("evolve", () => {
     always(20, (policy, tools, history) => {
       live(policy, tools, history, ({ after }) => {
         if (after === undefined) return;
-        for (const state of [after, restoreState(snapshotState(after))]) {
+        for (const state of [after, stateFromText(stateText(after))]) {
           const reportedCount = state.recentCalls.filter(({ status }) =>
             REPORTED_STATUSES.has(status),
           ).length;
@@ -245,9 +245,9 @@ describe("evolve", () => {
     always(8, (policy, tools, history) => {
       const earlierStates: { readonly state: ConversationState; readonly text: string }[] = [];
       live(policy, tools, history, ({ after }) => {
-        if (after !== undefined) earlierStates.push({ state: after, text: snapshotState(after) });
+        if (after !== undefined) earlierStates.push({ state: after, text: stateText(after) });
       });
-      for (const { state, text } of earlierStates) expect(snapshotState(state)).toBe(text);
+      for (const { state, text } of earlierStates) expect(stateText(state)).toBe(text);
     });
   });
 });

@@ -12,9 +12,9 @@ import {
 import type { GateInput, ProposalInput, ResultInput } from "../../../services/core/inputs.ts";
 import type { EffectKind } from "../../../services/core/policy/document.ts";
 import { evolve } from "../../../services/core/state/evolve.ts";
-import { restoreState, snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import { compiled } from "../../support/core/compile.ts";
+import { stateFromText, stateText } from "../../support/core/state-text.ts";
 
 const payment = (kind: EffectKind) => ({ effects: [{ resource: "order/{id}/payment", kind }] });
 
@@ -38,7 +38,7 @@ class Conversation {
   #turn = 0;
 
   restart(): void {
-    if (this.#state !== undefined) this.#state = restoreState(snapshotState(this.#state));
+    if (this.#state !== undefined) this.#state = stateFromText(stateText(this.#state));
   }
 
   nextTurn(): void {

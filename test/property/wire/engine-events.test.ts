@@ -8,10 +8,10 @@ import type { GateEvent } from "../../../services/core/events.ts";
 import type { GateInput, ProposalInput } from "../../../services/core/inputs.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
 import { evolve } from "../../../services/core/state/evolve.ts";
-import { snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
+import { stateText } from "../../support/core/state-text.ts";
 import { record } from "../../support/wire/arbitraries.ts";
 import { journalOf, SAMPLE_SECRETS } from "../../support/wire/samples.ts";
 
@@ -156,7 +156,7 @@ function run(steps: readonly Step[]): void {
     if (each.tick) take({ type: "tick" });
   }
   if (live !== undefined && replayed !== undefined) {
-    expect(snapshotState(replayed)).toBe(snapshotState(live));
+    expect(stateText(replayed)).toBe(stateText(live));
   }
 }
 

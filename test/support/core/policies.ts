@@ -161,7 +161,11 @@ export const SUBJECTS: readonly Subject[] = [
         failure_streak: "off",
       },
       tool_deduplication: { no_progress_threshold: 2 },
-      loops: { rotation: { calls: 8, keys: 3 }, failure_run: { same_tool: 3, any: 4 } },
+      loops: {
+        rotation: { calls: 8, keys: 3 },
+        failure_run: { same_tool: 3, any: 4 },
+        drift: { warn: 2, refuse: 4 },
+      },
       tool_schemas: {
         look: { ...read, dedupe_window_s: 0 },
         seek: { ...read, cache_ttl_s: 0 },

@@ -14,6 +14,9 @@ const many = (count: number, step: (n: number) => KeyStep): readonly KeyStep[] =
   Array.from({ length: count }, (_, n) => step(n));
 const different = (count: number): readonly KeyStep[] =>
   many(count, (n) => ({ tool: "t", args: { n }, output: `out ${n}` }));
+/** Different calls that bring one output. */
+const drifting = (count: number): readonly KeyStep[] =>
+  many(count, (n) => ({ tool: "t", args: { n }, output: "nothing" }));
 const cost = (microUnits: number): Partial<ProposedCall> => ({
   estimatedCost: { microUnits, currency: "USD" },
 });
@@ -44,6 +47,10 @@ const TOP: readonly KeyRow[] = [
     { tool_schemas: { t: { normalizers: { a: "trim" } } } },
     [T, { tool: "t", args: { a: " x" } }],
   ),
+  row("deduplication.spelling", ["strict", "lenient"], write, [
+    T,
+    { tool: "t", args: { a: "x " } },
+  ]),
   row(
     "deduplication.loop_threshold.same_output",
     [2, 4],
@@ -78,9 +85,7 @@ const TOP: readonly KeyRow[] = [
   ),
   row("tool_deduplication.enabled", [false, true], {}, twice),
   row("tool_deduplication.exact_duplicate_threshold", [1, 2], {}, twice),
-  row("tool_deduplication.no_progress_threshold", [2, 5], read, [
-    ...many(4, (n) => ({ tool: "t", args: { n }, output: "same" })),
-  ]),
+  row("tool_deduplication.no_progress_threshold", [2, 5], read, [...drifting(4)]),
   row("tool_deduplication.append_system_note", [true, false], write, twice),
   row(
     "idempotency.ttl_ms",
@@ -256,6 +261,8 @@ const TOP: readonly KeyRow[] = [
     ...many(3, (n) => ({ tool: "t", args: { n }, fails: { message: `no ${n}`, code: `E${n}` } })),
     T,
   ]),
+  row("loops.drift.warn", [2, 9], read, drifting(3)),
+  row("loops.drift.refuse", [2, "off"], read, drifting(4)),
   row("edges.contains", [[["order/{id}", "item/{id}"]], undefined], graph(), [
     { tool: "item", args: { id: "1" } },
     { tool: "t", args: { id: "1" } },
@@ -335,6 +342,20 @@ const TOOLS: readonly KeyRow[] = [
     different(2),
   ),
   row(
+    "tool_schemas.*.effects.[].of",
+    ["make", undefined],
+    {
+      tool_schemas: {
+        t: { effects: [{ resource: "draft/{id}/sending", kind: "send" }] },
+        make: { repeatable: true, effects: [{ resource: "draft/{result.id}", kind: "create" }] },
+      },
+    },
+    ["d1", "d2"].flatMap((id): readonly KeyStep[] => [
+      { tool: "make", args: { to: "ann" }, output: { id } },
+      { tool: "t", args: { id } },
+    ]),
+  ),
+  row(
     "tool_schemas.*.effects.[].exclusive",
     [true, false],
     ask({
@@ -392,6 +413,10 @@ const TOOLS: readonly KeyRow[] = [
   row("tool_schemas.*.cache_ttl_s", [1, 60], read, [T, after(5_000), T]),
   row("tool_schemas.*.scope", ["turn", "conversation"], write, [T, turn(2), T]),
   row("tool_schemas.*.checks", [{ duplicate_call: "off" }, undefined], write, twice),
+  row("tool_schemas.*.spelling", ["strict", "lenient"], write, [
+    T,
+    { tool: "t", args: { a: "x " } },
+  ]),
   row("tool_schemas.*.repeatable", [true, false], write, twice),
   row("tool_schemas.*.batchable", [true, false], write, [
     { ...T, overrides: { step: "s" }, unreported: true },
@@ -456,6 +481,9 @@ const VARIANT_KEYS: readonly (readonly [
       { tool: "t", args: { a: "x", b: " 1" } },
     ],
   ],
+  ["polling", [{ max_calls: 9 }, undefined], twice],
+  ["polling.min_interval_ms", [5_000, 10], [T, after(1_000), T]],
+  ["polling.max_calls", [2, 9], many(4, () => T).flatMap((step) => [step, after(100)])],
   ["read_only", [true, undefined], twice],
   ["reads", [["r"], ["q"]], [T, { tool: "u" }, T]],
   ["repeatable", [true, undefined], twice],
@@ -468,7 +496,9 @@ const VARIANT_KEYS: readonly (readonly [
 ];
 
 const VARIANTS: readonly KeyRow[] = VARIANT_KEYS.map(([key, values, steps]) => {
-  const needsRead = ["cache_ttl_s", "reads", "volatile"].includes(key);
+  const needsRead = ["cache_ttl_s", "reads", "volatile", "polling"].includes(
+    key.split(".")[0] ?? "",
+  );
   const own = { equals: "x", ...(needsRead ? { read_only: true } : {}) };
   const base = {
     ...ruled(own),

@@ -15,10 +15,10 @@ export async function tellWith(options: StoryOptions): Promise<GateStory> {
 }
 
 /** Path of a published template, unchanged. */
-export function templatePath(name: "t1" | "t2" | "t3"): string {
+export function templatePath(name: "t1" | "t2" | "t3" | "t4"): string {
   return fileURLToPath(new URL(`../../fixtures/policies/templates/${name}.yaml`, import.meta.url));
 }
 
-export function templateText(name: "t1" | "t2" | "t3"): string {
+export function templateText(name: "t1" | "t2" | "t3" | "t4"): string {
   return readFileSync(templatePath(name), "utf8");
 }

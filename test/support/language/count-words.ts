@@ -10,7 +10,7 @@ export interface WordUse {
 
 /** Foreign data, recordings, output of tools, and the list of the words itself. */
 const NOT_OUR_WORDS =
-  /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|infra\/recordings\/|schemas\/released\/)/;
+  /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|test\/eval\/conversations\/[^/]+\.(?:jsonl|tools\.json)$|infra\/recordings\/|schemas\/released\/)/;
 /** Names of libraries: an option of Node's key pairs, a member of the coverage report. */
 const NAMES_OF_LIBRARIES: ReadonlySet<string> = new Set(["namedCurve", "covered", "notFound"]);
 const CODE = /\.(ts|mts|js|mjs|cjs)$/;

@@ -28,7 +28,7 @@ import {
   sameStep,
   writtenSince,
 } from "./history.ts";
-import { loopFindings, pauseMs } from "./loops.ts";
+import { loopFindings, loopKeyOf, pauseMs, refusedCycle } from "./loops.ts";
 import { nearFindings } from "./near-findings.ts";
 
 /**
@@ -71,7 +71,10 @@ function plain(reason: ReasonCode): Finding {
 /** Findings that stop the conversation, whatever the call is. */
 export function stopFindings(question: Question): Finding[] {
   return [
-    ...conversationFindings(question).map(plain),
+    ...conversationFindings(question).map((reason) => ({
+      ...plain(reason),
+      asked: reason === "user_input_required" ? loopOfCall(question) : null,
+    })),
     ...wordFindings(question).map((asked) => ({ ...plain("acknowledgement_required"), asked })),
     ...budgetFindings(question).map(plain),
   ];
@@ -80,7 +83,7 @@ export function stopFindings(question: Question): Finding[] {
 export function findings(question: Question): Finding[] {
   const duplicate = duplicateFinding(question);
   const { history, asked, policy, atMs } = question;
-  const loops = loopFindings(history, asked, policy, atMs).map((loop) => ({
+  const loops = loopFindings(history, asked, policy, atMs, question.meant).map((loop) => ({
     ...plain(loop.reason),
     cycle: loop.cycle,
     warns: loop.warns === true,
@@ -138,6 +141,24 @@ function conversationFindings({ history, asked }: Question): ReasonCode[] {
   return asksNobody && !asked.tool.asksUser ? ["user_input_required"] : [];
 }
 
+/** The loop that a call goes on with although the agent was stopped. */
+function loopOfCall({ history, asked }: Question): string | null {
+  const cycle = refusedCycle(history);
+  const ofCycle = cycle?.includes(loopKeyOf(asked)) === true ? [[...cycle].sort().join(" ")] : [];
+  const keys = [
+    asked.actionKey,
+    ...ofCycle,
+    `tool ${asked.tool.name}`,
+    "loop_drift",
+    "loop_rotation",
+  ];
+  const progress = lastProgress(history);
+  const struck = history.refusals.filter(
+    ({ order, turn }) => order > progress && turn === history.turns,
+  );
+  return keys.find((key) => struck.some(({ strike }) => strike?.key === key)) ?? null;
+}
+
 /** The action that the model must respond to before it goes on. */
 function askedAbout(history: History): string | null {
   const progress = lastProgress(history);
@@ -165,7 +186,7 @@ function wordFindings({ history, asked, policy, held }: Question): (string | nul
   if (about === null || about === asked.actionKey) return [];
   const text = asked.input.assistantText ?? "";
   if (text === "") return [null];
-  return policy.acknowledges(text) ? [] : [about];
+  return policy.acknowledges(text) ? [] : ["acknowledgement"];
 }
 
 function repeatsWithoutWord({ history, asked, policy, held, meant }: Question): boolean {

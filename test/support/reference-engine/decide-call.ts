@@ -114,8 +114,8 @@ export function decideCall(circumstances: Circumstances): Answer {
   return allow(circumstances, question, warnings, shadow);
 }
 
-function loopsOf({ history, asked, policy }: Question): Finding[] {
-  return loopsOfAnswer(history, asked, policy).map(({ reason, cycle }) => ({
+function loopsOf({ history, asked, policy, atMs }: Question): Finding[] {
+  return loopsOfAnswer(history, asked, policy, atMs).map(({ reason, cycle }) => ({
     reason,
     cycle,
     answers: false,
@@ -232,14 +232,14 @@ function isStrike({ reason, answers, asked }: Finding): boolean {
   return (REASONS[reason].isStrike === true && !answers) || typeof asked === "string";
 }
 
-/** The key of the strike: a cycle, all calls of a rotation, a tool, or the call itself. */
+/** The key of the strike: a cycle, all calls of a rotation or a drift, a tool, or the call itself. */
 function loopOf({ reason, cycle, near, asked: about }: Finding, asked: Asked): string {
   if (typeof about === "string") return about;
   if (COUNTED.includes(reason) && reason !== "approval_denied")
     return `${reason} ${asked.tool.name}`;
   if (near !== undefined) return `near ${near}`;
   if (cycle !== null) return [...cycle].sort().join(" ");
-  if (reason === "loop_rotation") return "rotation";
+  if (reason === "loop_rotation" || reason === "loop_drift") return reason;
   const ofTool = reason === "loop_no_progress" || reason === "failure_run";
   return ofTool ? `tool ${asked.tool.name}` : asked.actionKey;
 }
@@ -296,6 +296,7 @@ function record(
     status: kind === "answered" ? "succeeded" : kind === "held" ? "held" : "in_flight",
     settled: null,
     ...digestsOf(answer),
+    isNew: false,
     whole: false,
     error: null,
     transient: false,

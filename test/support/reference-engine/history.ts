@@ -58,6 +58,8 @@ export interface Call extends Asked {
   outputDigest: string | null;
   /** Digests of output and error by which calls of one action are compared. */
   maskedDigest: string | null;
+  /** Whether no other recent call had its outcome. */
+  isNew: boolean;
   whole: boolean;
   error: string | null;
   transient: boolean;

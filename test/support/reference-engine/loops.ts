@@ -27,6 +27,7 @@ export function loopsOfAnswer(
   history: History,
   asked: Asked,
   policy: CompiledPolicy,
+  atMs: number,
 ): LoopFinding[] {
   const findings: LoopFinding[] = [];
   if (repeatsAtAnyPace(history, asked, policy))
@@ -34,7 +35,8 @@ export function loopsOfAnswer(
   const cycle = cycleOf(history, asked, policy);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
   const others = stalls(history, asked, policy);
-  return [...findings, ...others.map((reason) => ({ reason, cycle: null }))];
+  const drift = driftOf(history, asked, policy, atMs);
+  return [...findings, ...withDrift(others, drift, false)];
 }
 
 export function loopFindings(
@@ -42,28 +44,37 @@ export function loopFindings(
   asked: Asked,
   policy: CompiledPolicy,
   atMs: number,
+  meant: boolean,
 ): LoopFinding[] {
   const findings: LoopFinding[] = [];
   if (tooFrequent(history, asked, atMs)) findings.push({ reason: "tool_frequency", cycle: null });
-  const repeat = repeats(history, asked, policy, atMs);
+  const repeat = repeats(history, asked, policy, atMs, meant);
   if (repeat !== null) {
     findings.push({ reason: "loop_repeat", cycle: null, warns: repeat.warns });
   }
-  if (fails(history, asked, policy, atMs)) findings.push({ reason: "failure_streak", cycle: null });
+  const failures = fails(history, asked, policy, atMs);
+  if (failures !== null) {
+    findings.push({ reason: "failure_streak", cycle: null, warns: failures.warns });
+  }
   const cycle = cycleOf(history, asked, policy);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
-  return [
-    ...findings,
-    ...stalls(history, asked, policy).map((reason) => ({ reason, cycle: null })),
-  ];
+  const drift = driftOf(history, asked, policy, atMs);
+  return [...findings, ...withDrift(stalls(history, asked, policy), drift, true)];
 }
 
 /** Identical recent calls, latest first, without those that were not executed. */
 function identical(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
-  return listRecentCalls(history, policy.recentCallsMax)
-    .filter((call) => call.actionKey === asked.actionKey && call.status !== "not_executed")
+  return callsOfAction(history, asked, policy)
+    .filter((call) => call.status !== "not_executed")
     .filter((call) => !isSettledByPerson(history, call))
     .reverse();
+}
+
+/** The latest calls of the action, oldest first. */
+function callsOfAction(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
+  return listRecentCalls(history, Infinity)
+    .filter((call) => call.actionKey === asked.actionKey)
+    .slice(-policy.recentCallsMax);
 }
 
 /** A read, or a call that failed, before a person answered in this turn. */
@@ -78,6 +89,7 @@ function repeats(
   asked: Asked,
   policy: CompiledPolicy,
   atMs: number,
+  meant: boolean,
 ): { readonly warns: boolean } | null {
   const { sameOutput, anyOutput } = policy.loops;
   if (asked.tool.polling !== null) return pollsInVain(history, asked) ? { warns: false } : null;
@@ -88,7 +100,46 @@ function repeats(
   const near = earlier.slice(0, shortPauses(all, asked, atMs, priorCall));
   if (anyOutput !== null && near.length >= anyOutput - 1) return { warns: false };
   if (sameOutput !== null && haveOneOutput(near, sameOutput - 1)) return { warns: false };
-  return repeatsAtAnyPace(history, asked, policy) ? { warns: true } : null;
+  const isSlow =
+    repeatsAtAnyPace(history, asked, policy) || readsOverTurns(history, asked, policy, atMs);
+  const latest = all.slice(0, shortPauses(all, asked, atMs, priorCall))[0];
+  return isSlow || (!meant && returns(history, asked, policy, latest)) ? { warns: true } : null;
+}
+
+/** As many reads with one output in any turns, no pause of ten minutes between them. */
+function readsOverTurns(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): boolean {
+  const { sameOutput, anyPace } = policy.loops;
+  if (!asked.tool.isRead || sameOutput === null || anyPace === null) return false;
+  const need = Math.max(sameOutput, anyPace) - 1;
+  const latestFirst = identical(history, asked, policy).slice(0, need);
+  const isQuick = latestFirst.every(
+    (call, at) => (latestFirst[at - 1]?.atMs ?? atMs) - call.atMs < 600_000,
+  );
+  const first = latestFirst.at(-1);
+  const isSame = first !== undefined && !changedSince(history, asked, first.order);
+  return isQuick && isSame && haveOneOutput(latestFirst, need);
+}
+
+/** A write after other writes of its tool alone. */
+function returns(
+  history: History,
+  { tool }: Asked,
+  policy: CompiledPolicy,
+  latest: Call | undefined,
+): boolean {
+  if (tool.isRead || !tool.changesMatter || latest?.status !== "succeeded") return false;
+  if (tool.repeatable || tool.namesNoObject) return false;
+  const recent = listRecentCalls(history, policy.recentCallsMax);
+  if (!recent.includes(latest)) return false;
+  const writes = recent.filter(
+    (call) => call.order > latest.order && !call.tool.isRead && call.status === "succeeded",
+  );
+  return writes.length > 0 && writes.every((call) => call.tool.name === tool.name);
 }
 
 /** Identical calls since which nothing has changed, latest first. */
@@ -226,11 +277,16 @@ function isMoving(recent: readonly Call[], period: number): boolean {
 }
 
 /** Equal failures in a row, with nothing written since, until the pause of the streak is over. */
-function fails(history: History, asked: Asked, policy: CompiledPolicy, atMs: number): boolean {
+function fails(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): { readonly warns: boolean } | null {
   const latestFirst = identical(history, asked, policy);
   const last = latestFirst[0];
-  if (last?.status !== "failed") return false;
-  if (writtenSince(history, { ...asked, resources: null }, last.order)) return false;
+  if (last?.status !== "failed") return null;
+  if (writtenSince(history, { ...asked, resources: null }, last.order)) return null;
   const end = latestFirst.findIndex(
     (call) => call.status !== "failed" || call.error !== last.error,
   );
@@ -241,7 +297,11 @@ function fails(history: History, asked: Asked, policy: CompiledPolicy, atMs: num
   const need = Math.max(written, asked.tool.polling?.max_calls ?? 0);
   const beyond = [new Set(streak.map((call) => call.turn)).size - failureTurns];
   if (asked.tool.settings["loops"] === null) beyond.push(ofTurn.length - need);
-  return beyond.some((count) => count >= 0 && atMs < last.atMs + pauseMs(policy, count));
+  if (beyond.some((count) => count >= 0 && atMs < last.atMs + pauseMs(policy, count))) {
+    return { warns: false };
+  }
+  const isLong = streak.length >= (policy.loops.anyPace ?? Infinity);
+  return isLong && Math.max(...beyond) >= 0 ? { warns: true } : null;
 }
 
 /** How long a try waits after a streak that is longer than allowed. */
@@ -277,6 +337,72 @@ function stalls(history: History, asked: Asked, policy: CompiledPolicy): ReasonC
   if (rotates(history, asked, policy, recent)) reasons.push("loop_rotation");
   if (failsOnAndOn(asked, policy, reported)) reasons.push("failure_run");
   return reasons;
+}
+
+/** Drift comes after no progress, and only refuses where that is seen already, by any mode but off. */
+function withDrift(
+  stalls: readonly ReasonCode[],
+  drift: { readonly warns: boolean } | null,
+  canWarn: boolean,
+): LoopFinding[] {
+  const findings: LoopFinding[] = stalls.map((reason) => ({ reason, cycle: null }));
+  const isSeen = stalls.includes("loop_no_progress");
+  if (drift === null || (drift.warns && isSeen)) return findings;
+  const own = { reason: "loop_drift", cycle: null, warns: canWarn && drift.warns } as const;
+  findings.splice(isSeen ? 1 : 0, 0, own);
+  return findings;
+}
+
+/** Different calls of at most three tools that gave nothing new. */
+function driftOf(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): { readonly warns: boolean } | null {
+  const { warn, refuse } = policy.loops.drift;
+  const { tool } = asked;
+  if (tool.polling !== null || tool.emptyOutput || tool.asksUser) return null;
+  if (tool.modes.loop_drift === "off") return null;
+  const run = driftRun(history, asked, policy, atMs, true);
+  const ofTurn = run.calls.filter((call) => call.turn === history.turns);
+  const isOfRun = run.tools.has(tool.name);
+  if (isOfRun && refuse !== null && tool.isRead && ofTurn.length >= refuse) {
+    return { warns: false };
+  }
+  if (isOfRun && run.calls.length >= warn) return { warns: true };
+  if (refuse === null || tool.isRead) return null;
+  const wide = driftRun(history, asked, policy, atMs, false);
+  const isHandedOn = wide.tools.size > 1 && wide.tools.has(tool.name);
+  return isHandedOn && wide.calls.length >= refuse ? { warns: true } : null;
+}
+
+function driftRun(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+  endsAtWrite: boolean,
+): { readonly calls: readonly Call[]; readonly tools: ReadonlySet<string> } {
+  const reported = listRecentCalls(history, policy.recentCallsMax)
+    .filter(({ status }) => status === "succeeded" || status === "failed")
+    .filter(({ maskedDigest }) => maskedDigest !== null)
+    .reverse();
+  const isFirst = (call: Call): boolean => callsOfAction(history, call, policy)[0] === call;
+  const end = reported.findIndex((call, at) => {
+    const pause = (reported[at - 1]?.atMs ?? atMs) - call.atMs;
+    const isNewWrite = !call.tool.isRead && call.status === "succeeded" && isFirst(call);
+    const isHeard = call.order < history.answeredAt;
+    return call.isNew || isHeard || pause >= 3_600_000 || (endsAtWrite && isNewWrite);
+  });
+  const first = (end < 0 ? reported : reported.slice(0, end)).filter(isFirst);
+  const names = [...new Set(first.map((call) => call.tool.name))].slice(0, 3);
+  const other = first.findIndex((call) => !names.includes(call.tool.name));
+  const ofTools = other < 0 ? first : first.slice(0, other);
+  const calls = ofTools.filter(
+    ({ input: { step } }, at) => step === null || step !== (ofTools[at - 1] ?? asked).input.step,
+  );
+  return { calls, tools: new Set(ofTools.map((call) => call.tool.name)) };
 }
 
 function ofTool(calls: readonly Call[], asked: Asked): Call[] {

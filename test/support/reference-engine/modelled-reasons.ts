@@ -27,6 +27,7 @@ export const MODELLED_REASONS: readonly ReasonCode[] = [
   "loop_repeat",
   "loop_cycle",
   "loop_no_progress",
+  "loop_drift",
   "loop_rotation",
   "failure_streak",
   "failure_run",

@@ -54,7 +54,9 @@ function understood(
     ? identity
     : { ok: true, text, normalized: args, fields: null };
   const effects = identity.ok
-    ? tool.effects.map((effect) => ({ effect, resource: effect.resource(callIdentity) }))
+    ? tool.effects.flatMap((effect) =>
+        listNames(effect.resource(callIdentity)).map((resource) => ({ effect, resource })),
+      )
     : [];
   const nameless = effects.some(({ effect, resource }) => effect.exclusive && resource === null);
   if (invalid || nameless) reasons.push("invalid_arguments");
@@ -104,10 +106,15 @@ function touchedBy(
   hasEffects: boolean,
 ): readonly string[] | null {
   const declared = tool.isRead
-    ? (tool.reads ?? []).map((read) => read(identity))
+    ? (tool.reads ?? []).flatMap((read) => listNames(read(identity)))
     : argumentEffects.map(({ resource }) => resource);
   if (!(tool.isRead ? declared.length > 0 : hasEffects) || declared.includes(null)) return null;
   return declared as readonly string[];
+}
+
+/** One resource, one for each element of a list, or none. */
+function listNames(names: string | readonly string[] | null): readonly (string | null)[] {
+  return names === null || typeof names === "string" ? [names] : names;
 }
 
 /** Whether they are one resource, one contains the other, or both name one thing. */

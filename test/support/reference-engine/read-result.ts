@@ -1,6 +1,7 @@
 // Facts of a result: its digest, and its failure.
 import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
+import { maskEchoes } from "../../../services/core/decide/mask-echoes.ts";
 import { failureForm } from "../../../services/core/failure-forms.ts";
 import { sha256Hex } from "../../../services/core/hash.ts";
 import type { ResultInput } from "../../../services/core/inputs.ts";
@@ -23,14 +24,16 @@ export function digestOf(output: string, tool: CompiledTool): string {
 /** By which a repeat of the call is compared: times in random outputs are durations. */
 export function maskedOf(
   input: ResultInput,
-  tool: CompiledTool,
+  { tool, input: { arguments: said } }: Call,
   status: Call["status"],
 ): string | null {
   const mask = (text: string): string => text.replace(/\b\d+ ms\b/g, "");
   if (status === "failed") return `error ${mask(errorText(input))}`;
   const { output } = input;
   if (output === null) return null;
-  return output.includes(" ms") ? mask(output) : digestOf(output, tool);
+  const other = tool.isRead && typeof said === "string" ? maskEchoes(output, said) : output;
+  if (other !== output || output.includes(" ms")) return mask(other);
+  return digestOf(output, tool);
 }
 
 function drop(value: unknown, [key, ...rest]: readonly string[]): void {

@@ -196,7 +196,10 @@ export class ReferenceEngine {
     if (status === "succeeded" || effect === "possible") call.actedAt = call.settled;
     endInRow(history, call, status, call.settled);
     call.outputDigest = digest;
-    call.maskedDigest = input === null ? null : maskedOf(input, call.tool, status);
+    call.maskedDigest = input === null ? null : maskedOf(input, call, status);
+    call.isNew =
+      call.maskedDigest !== null &&
+      others.every(({ maskedDigest }) => maskedDigest !== call.maskedDigest);
     call.whole = isWhole(input, this.#policy.outputBytes);
     noteFailure(call, input, nowMs);
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;

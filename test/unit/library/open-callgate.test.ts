@@ -85,6 +85,53 @@ describe("propose", () => {
     expect((await pay("call-2", "other")).refusal?.reason).toBe("duplicate_call");
   });
 
+  test("keeps the key of a write in doubt, whatever key the model makes up for the next try", async () => {
+    const policy = { tool_schemas: { pay: { idempotency_argument: "request.key" } } };
+    const gate = await openGate({ policy });
+    const pay = (callId: string) => {
+      const args = { order: "7", request: { key: `made-up-${callId}` } };
+      return gate.propose({ ...CALL, callId, tool: "pay", arguments: args });
+    };
+    const first = await pay("call-1");
+    await gate.report(first.decisionId ?? "", {
+      status: "failed",
+      error: { message: "connection reset" },
+    });
+    const second = await pay("call-2");
+    expect(second.outcome).toBe("allowed");
+    expect(second.arguments).toEqual({ order: "7", request: { key: first.idempotencyKey } });
+    const reported: unknown[] = [];
+    const run = (args: unknown) => reported.push(args);
+    const tools = gate.guard({ pay: run }, { conversationId: "c2", turn: 1 });
+    await tools.pay?.({ order: "8", request: { key: "made-up" } });
+    expect(reported).toEqual([
+      { order: "8", request: { key: expect.stringMatching(/^[\w-]{43}$/) } },
+    ]);
+  });
+
+  test("accepts a call without the key that its schema requires, and fills it in", async () => {
+    const schema = (key: object) => ({
+      type: "object",
+      required: ["order", "key"],
+      additionalProperties: false,
+      properties: { order: { type: "string" }, key },
+    });
+    const policy = {
+      tool_schemas: {
+        pay: { idempotency_argument: "key", input_schema: schema({ type: "string" }) },
+      },
+    };
+    const gate = await openGate({ policy });
+    const pay = (callId: string, args: object) =>
+      gate.propose({ ...CALL, callId, tool: "pay", arguments: { ...args } });
+    const decision = await pay("call-1", { order: "7" });
+    expect(decision.arguments).toEqual({ order: "7", key: decision.idempotencyKey });
+    expect((await pay("call-2", { order: "8", key: 8 })).outcome).toBe("allowed");
+    const invalid = await pay("call-3", { key: "mine" });
+    expect(invalid.refusal?.reason).toBe("invalid_arguments");
+    expect(invalid.refusal?.message).toContain("order");
+  });
+
   test("lets the gate refuse the model's mistakes", async () => {
     const gate = await openGate();
     let calls = 0;

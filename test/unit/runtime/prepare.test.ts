@@ -311,8 +311,8 @@ describe("a conversation of a checkpoint", () => {
     const read: string[] = [];
     const counting = {
       ...coreFold,
-      restore: (text: string) => {
-        const state = coreFold.restore(text);
+      restore: (bytes: Uint8Array) => {
+        const state = coreFold.restore(bytes);
         read.push(state.conversationId);
         return state;
       },

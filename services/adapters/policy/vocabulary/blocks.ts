@@ -3,7 +3,18 @@ import { LIMITS } from "../../../core/limits.ts";
 import { nameType, rule, rules } from "./key-facts.ts";
 import { tier } from "./tiers.ts";
 import { checkModes, retries, tool } from "./tool.ts";
-import { count, duration, flag, key, needed, scope, text, texts, threshold } from "./values.ts";
+import {
+  count,
+  duration,
+  flag,
+  key,
+  needed,
+  scope,
+  spelling,
+  text,
+  texts,
+  threshold,
+} from "./values.ts";
 
 const preset = nameType("PolicyPreset", z.enum(["observe", "balanced", "strict"]));
 
@@ -29,6 +40,10 @@ const deduplication = z.strictObject({
   strategy: key(
     z.enum(["semantic_hash", "byte_hash"]),
     "semantic_hash (default): normalized identity. byte_hash: all arguments in canonical JSON, no normalizers, no canonical_fields.",
+  ),
+  spelling: key(
+    spelling,
+    "lenient (default): a write is the same one, and a resource has the same name, whatever white space a text has at its ends, its invisible characters and Unicode form, the order of a URL's query, and whether a list or object is sent as JSON text. strict: texts are compared as they are.",
   ),
   loop_threshold: key(
     loopThreshold
@@ -209,6 +224,21 @@ const edges = z.strictObject({
 });
 
 const loops = z.strictObject({
+  drift: rule(
+    key(
+      z.strictObject({
+        warn: key(
+          count(2, LIMITS.recentCallsMax),
+          "Calls at which the model is warned. Default 5.",
+        ),
+        refuse: key(
+          threshold(2),
+          "Calls at which the next one of the turn is refused, or off. Default 12; where tool_deduplication.no_progress_threshold is written, off.",
+        ),
+      }),
+      "Different calls of one to three tools with nothing new.",
+    ),
+  ),
   cycle_rounds: rule(
     key(count(2, 16), "Rounds of one cycle of calls at which it is a loop. Default 3."),
   ),

@@ -10,9 +10,10 @@ import {
   key,
   needed,
   normalizerChain,
-  oneOrMore,
   rate,
+  scalarOrMore,
   scope,
+  spelling,
   text,
   texts,
 } from "./values.ts";
@@ -36,7 +37,7 @@ const effect = nameType(
   z.strictObject({
     resource: needed(
       text,
-      "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
+      "What is changed, with arguments in braces: order/{order_id}/payment, or file/{files[].path} for each element of a list. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
     ),
     kind: needed(
       nameType(
@@ -52,6 +53,10 @@ const effect = nameType(
     on_failure: key(
       z.enum(["conflict", "warn", "free"]),
       "What happens to another call with this effect while a failed call may have had it: it is refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
+    ),
+    of: key(
+      text,
+      "The tool that makes what the resource is in, by an effect on {result.id}. The effect then happens once for all things that equal calls of that tool made, such as the sending of two equal drafts.",
     ),
   }),
 );
@@ -99,11 +104,15 @@ const toolKeys = {
   ),
   canonical_fields: key(
     canonicalFields,
-    "Arguments that make two calls the same; the others are ignored. Default: all arguments.",
+    "Arguments that make two calls the same; the others are ignored. Default: all arguments. to[] are the elements of a list, in any order.",
   ),
   normalizers: key(
     z.record(z.string(), normalizerChain),
     "Argument to its normalizer or chain of normalizers, applied before calls are compared.",
+  ),
+  spelling: key(
+    spelling,
+    "Whether spellings of one value make one call of a write. Default that of `deduplication`, but strict for a tool that only updates things, and for one with `commands`.",
   ),
   side_effect_resource: rule(
     key(
@@ -126,7 +135,7 @@ const toolKeys = {
   ),
   reads: key(
     texts,
-    "Resources that a read depends on; only writes to these make its answer stale.",
+    "Resources that a read depends on, as in `effects`; only writes to these make its answer stale.",
   ),
   polling: key(polling, "The tool is called again and again until something happens."),
   volatile: key(
@@ -191,6 +200,7 @@ const KEYS_OF_VARIANTS = [
   "side_effect_resource",
   "reads",
   "volatile",
+  "polling",
   "repeatable",
   "batchable",
   "canonical_fields",
@@ -229,7 +239,10 @@ const variants = nameType(
             "VariantRule",
             z.strictObject({
               match: key(text, "Regular expression that matches a part of the argument."),
-              equals: key(oneOrMore, "The whole argument, or a list of alternatives."),
+              equals: key(
+                scalarOrMore,
+                "The whole argument, or a list of alternatives: a text, a number, true, false or null.",
+              ),
               like: key(text, "Globs separated by `|`, anchored at both ends."),
               ...variantKeys,
             }),

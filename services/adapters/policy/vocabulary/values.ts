@@ -52,6 +52,19 @@ export const oneOrMore = z
   .transform((written) => (Array.isArray(written) ? written : [written]))
   .pipe(texts);
 
+/** A text or another scalar, or a list of alternatives; a scalar counts as its JSON text. */
+export const scalarOrMore = z
+  .union([scalar(), z.array(scalar()).min(1)], {
+    error:
+      "must be a text, a number, true, false or null, or a list of these\nwrite the values that the argument has",
+  })
+  .transform((written) => (Array.isArray(written) ? written : [written]).map(String))
+  .pipe(texts);
+
+function scalar() {
+  return z.union([text, z.number(), z.boolean(), z.null()]);
+}
+
 export function threshold(min: number) {
   const schema = z.union([count(min), z.literal("off")], {
     error: `must be a whole number from ${min}, or \`off\`\nwrite a number or the word off`,
@@ -102,5 +115,7 @@ export const scope = z.enum(["turn", "conversation"], {
   error: (issue) =>
     `identity reaches over a turn or a conversation, not \`${String(issue.input)}\`: wider scopes would cross partitions\nwrite turn or conversation`,
 });
+
+export const spelling = z.enum(["lenient", "strict"]);
 
 export const checkMode = z.enum(["enforce", "warn", "shadow", "off"]);

@@ -2,7 +2,9 @@
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
+import { isOfResult } from "../../../core/policy/pending-resource.ts";
 import type { LintRule, Report } from "./finding.ts";
+import { PLACEHOLDER } from "./resources.ts";
 import { matcherOf } from "./tiers.ts";
 
 export const lintTools: LintRule = (document, report) => {
@@ -68,21 +70,12 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
     declaredArguments === null ||
     declaredArguments.has(argument) ||
     declaredArguments.has(argument.split(".")[0] ?? "");
-  const check = (key: string, argument: string, path: readonly (string | number)[]): void => {
-    if (isDeclared(argument)) return;
-    const message = `\`${argument}\` in \`${key}\` is not an argument in the schema of \`${name}\``;
-    report("warning", "unknown-argument", path, message, "correct the name, or the schema");
-  };
   const base = ["tool_schemas", name];
   (tool.canonical_fields ?? []).forEach((field, index, all) => {
-    const path = [...base, "canonical_fields", index];
-    check("canonical_fields", field, path);
     if (all.indexOf(field) === index) return;
+    const path = [...base, "canonical_fields", index];
     report("warning", "duplicate-field", path, `\`${field}\` is named twice`, "remove one");
   });
-  for (const field of Object.keys(tool.normalizers ?? {})) {
-    check("normalizers", field, [...base, "normalizers", field]);
-  }
   const { variants, commands } = tool;
   const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
   if (chosenBy !== undefined && !isDeclared(chosenBy)) {
@@ -97,11 +90,8 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
     ...(tool.reads ?? []).map((resource, at) => ["reads", at, resource] as const),
   ];
   for (const [key, at, resource] of templates) {
-    const placeholders = [...resource.matchAll(/\{([^{}]*)\}/g)].map(([, one = ""]) => one.trim());
-    for (const one of placeholders.filter((name) => !name.startsWith("result."))) {
-      check(key, one, [...base, key, at]);
-    }
-    if (placeholders.some((one) => one.startsWith("result."))) {
+    const placeholders = [...resource.matchAll(PLACEHOLDER)].map(([, one = ""]) => one.trim());
+    if (placeholders.some(isOfResult)) {
       lintByResult(tool, key, resource, [...base, key, at], report);
     }
   }
@@ -129,6 +119,28 @@ function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void
     }
     schema = isSchema(schema["properties"]) ? schema["properties"][step] : undefined;
   }
+  if (path !== undefined && isSchema(schema)) lintKeySchema(name, path, schema, report);
+}
+
+/** Characters of the gate's key (docs/executor-protocol.md). */
+const KEY_LENGTH = 43;
+
+/** A tool that checks its arguments by the schema would refuse the key. */
+function lintKeySchema(name: string, path: string, schema: Schema, report: Report): void {
+  const { type, format, pattern, maxLength } = schema;
+  const types = [type ?? "string"].flat();
+  const isShort = typeof maxLength === "number" && maxLength < KEY_LENGTH;
+  const takesKey = types.includes("string") && format === undefined && pattern === undefined;
+  if (takesKey && !isShort && schema["enum"] === undefined && schema["const"] === undefined) return;
+  const message = `the schema of \`${path}\` may not take the key, which is a text of ${KEY_LENGTH} letters, digits, \`-\` and \`_\``;
+  const remedy = "name an argument that takes any text, or relax its schema";
+  report(
+    "warning",
+    "key-argument",
+    ["tool_schemas", name, "idempotency_argument"],
+    message,
+    remedy,
+  );
 }
 
 /** Resource names that no result supplies in time, or at all. */

@@ -23,8 +23,8 @@ tool_schemas:
 `;
 
 /** Explains the last of the calls, after those before it. */
-function explainLast(calls: readonly object[]) {
-  const loaded = loadPolicy([{ name: "p.yaml", text: TEXT }]);
+function explainLast(calls: readonly object[], text = TEXT) {
+  const loaded = loadPolicy([{ name: "p.yaml", text }]);
   const compiled = compileGatePolicy(loaded, capabilities);
   if (!loaded.ok || !compiled.ok) throw new Error("the policy has problems");
   const policy = replayPolicy(compiled.policy);
@@ -96,4 +96,47 @@ test("shows the line of a tier that denies", () => {
   const explanation = explainLast([{ tool: "delete_all", args: {} }]);
   expect(explanation).toMatchObject({ outcome: "refused", reason: "tier_denied" });
   expect(check(explanation, "tier")).toMatchObject({ result: "decides", location: "p.yaml:5:7" });
+});
+
+const DRAFTS = `tool_schemas:
+  create_draft: { effects: [{ resource: "draft/{result.id}", kind: create }], idempotency_argument: key }
+  send_draft: { effects: [{ resource: "draft/{id}/sending", kind: send, of: create_draft }] }
+`;
+
+test("says by what a write is compared, and which call made what an effect is on", () => {
+  const made = { tool: "create_draft", args: { to: "ann" }, output: { id: "d1" }, id: "m1" };
+  const first = explainLast([made, { tool: "send_draft", args: { id: " d1" } }], DRAFTS);
+  expect(check(first, "side effects")?.value).toMatch(
+    /^send draft\/d1\/sending \(once for all that equal calls of create_draft made: call \S+ made it\)$/,
+  );
+  expect(check(first, "arguments")?.value).toContain("compared without white space at the ends");
+  const unknown = explainLast([made, { tool: "send_draft", args: { id: "d9" } }], DRAFTS);
+  expect(check(unknown, "side effects")?.value).toContain(
+    "by its id alone: no call of create_draft in this conversation made it",
+  );
+  expect(check(unknown, "arguments")?.value).toBe("no schema");
+  const key = explainLast([made], DRAFTS);
+  expect(check(key, "arguments")?.value).toBe(
+    "no schema; `key` gets the gate's idempotency key, and is not compared",
+  );
+});
+
+const loops = (calls: readonly object[]) => check(explainLast(calls), "loops")?.value;
+
+test("says of each rule on repetition why it lets the call run or not", () => {
+  const read = { tool: "read", args: { page: 1 }, result: "idle" };
+  expect(loops([read, { ...read, at: "2026-01-01T00:00:00Z" }])).toMatch(
+    /^1 equal calls remembered; refused at 3 with one output \(times, .* masked\)/,
+  );
+  const failed = { tool: "read", args: {}, result: "no such file", is_error: true };
+  expect(loops([failed, failed, failed, failed])).toContain(
+    "after 3 equal failures in a turn, or in 5 turns, a try waits 60 to 300 s",
+  );
+});
+
+test("says which arguments name the try, and that memory gives no fresh answer", () => {
+  const bill = { tool: "bill", args: { id: 1, idempotency_key: "k1" } };
+  expect(check(explainLast([bill]), "arguments")?.value).toContain(
+    "idempotency_key name the try and not what is done",
+  );
 });

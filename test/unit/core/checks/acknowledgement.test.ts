@@ -37,11 +37,19 @@ describe("the mode `explicit`", () => {
     expect(strike).toBeNull();
   });
 
-  test("counts a text that acknowledges nothing as a strike of the loop", () => {
+  test("counts texts that acknowledge nothing by themselves, and takes the right one that comes late", () => {
     const story = asked(POLICY);
-    const { refusal, strike } = story.refused("check", {}, { assistantText: NO_WORD });
-    expect(refusal).toMatchObject({ reason: "acknowledgement_required", level: 3 });
-    expect(strike?.count).toBe(3);
+    for (const level of [1, 2]) {
+      const { refusal, strike } = story.refused("check", {}, { assistantText: NO_WORD });
+      expect(refusal).toMatchObject({ reason: "acknowledgement_required", level });
+      expect(strike).toMatchObject({ key: "acknowledgement#agent", count: level });
+    }
+    story.allowed("check", {}, { assistantText: WORD });
+  });
+
+  test("stops an agent that only ever says the wrong thing", () => {
+    const story = asked(POLICY);
+    for (const _ of [1, 2, 3]) story.refused("check", {}, { assistantText: NO_WORD });
     expect(story.reason("check", {}, { assistantText: WORD })).toBe("user_input_required");
   });
 

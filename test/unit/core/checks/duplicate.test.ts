@@ -218,11 +218,16 @@ describe("a prior call without a result", () => {
     expect(strike).toBeNull();
   });
 
-  test("refuses the repeat while it waits for a person", () => {
+  test("refuses the repeat while it waits for a person, and names the approval again", () => {
     const story = startStory(POLICY);
-    story.held("ask", { id: 1 });
+    const { decisionId, holdId } = story.held("ask", { id: 1 });
     const { refusal } = story.refused("ask", { id: 1 });
-    expect(refusal).toMatchObject({ reason: "duplicate_in_flight", disposition: "wait" });
+    expect(refusal).toMatchObject({
+      reason: "duplicate_in_flight",
+      disposition: "wait",
+      resolution: { type: "approval", approvalId: holdId },
+      previousCall: { decisionId, status: "held" },
+    });
     expect(refusal.message).toContain("waiting for a person");
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import { stateFromText, stateText } from "../../../support/core/state-text.ts";
 import { type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
@@ -78,6 +78,6 @@ describe("a near duplicate is not", () => {
 
 test("a snapshot contains the sketches", () => {
   const story = written();
-  if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
+  if (story.state !== undefined) story.state = stateFromText(stateText(story.state));
   expect(story.reason("write_file", file(NEARLY))).toBe("near_duplicate");
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import { stateFromText, stateText } from "../../../support/core/state-text.ts";
 import { type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
@@ -103,7 +103,7 @@ describe("a delete or transfer conflicts", () => {
       const live = story.state;
       const first = conflictOf(story, "drop");
       expect(first?.path).toContain("order/7/item/1");
-      if (live !== undefined) story.state = restoreState(snapshotState(live));
+      if (live !== undefined) story.state = stateFromText(stateText(live));
       expect(conflictOf(story, "drop")).toEqual(first);
     }
   });
@@ -111,7 +111,7 @@ describe("a delete or transfer conflicts", () => {
   test("as it did before a snapshot", () => {
     const story = startStory(POLICY);
     story.done("charge", ID);
-    if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
+    if (story.state !== undefined) story.state = stateFromText(stateText(story.state));
     conflictOf(story, "drop");
   });
 });

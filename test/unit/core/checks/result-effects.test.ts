@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { ResultRecorded } from "../../../../services/core/events.ts";
 import type { PolicyDocument, ToolDocument } from "../../../../services/core/policy/document.ts";
-import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import { stateFromText, stateText } from "../../../support/core/state-text.ts";
 import { MINUTE, ofType, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const TOOLS: Readonly<Record<string, ToolDocument>> = {
@@ -88,7 +88,7 @@ describe("once the result is in", () => {
     const story = startStory(POLICY);
     created(story);
     story.done("delete_invoice", { id: 7 });
-    if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
+    if (story.state !== undefined) story.state = stateFromText(stateText(story.state));
     story.allowed("create_invoice", ARGS);
   });
 

@@ -151,7 +151,7 @@ describe("failure_run", () => {
     const story = startStory(POLICY);
     for (const n of [1, 2, 3, 4, 5]) {
       story.failed("fail", { n });
-      story.done("look", { n });
+      story.done("look", { n }, `page ${n}`);
     }
     expect(warnings(story.allowed("fail", { n: 6 }))).toEqual(["failure_run"]);
   });

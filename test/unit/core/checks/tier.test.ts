@@ -81,7 +81,7 @@ describe("allowlist", () => {
 
   test("lets every call through where it has no rate", () => {
     const story = startStory(POLICY);
-    for (let n = 0; n < 50; n += 1) story.done("list_a", { n });
+    for (let n = 0; n < 50; n += 1) story.done("list_a", { n }, `list ${n}`);
   });
 });
 

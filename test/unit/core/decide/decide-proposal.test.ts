@@ -394,7 +394,7 @@ test("the gate remembers confirmations up to their bound, and accepts none beyon
   const story = startStory(POLICY);
   story.done("write");
   for (let n = 0; n < 1_023; n += 1) {
-    story.reported(story.allowed("look", { n }, { confirmation: `said-${n}` }), { output: "x" });
+    story.reported(story.allowed("look", { n }, { confirmation: `said-${n}` }), { output: `${n}` });
   }
   story.reported(story.allowed("write", {}, { confirmation: "last" }), { output: "x" });
   expect(story.reason("write", {}, { confirmation: "over" })).toBe("duplicate_call");

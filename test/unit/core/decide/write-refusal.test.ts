@@ -42,14 +42,29 @@ test("a refusal says how long to wait, and names reads that may tell where the o
 });
 
 describe("a refusal", () => {
-  test("has a sentence for the user where an escalation level stops the agent, and none before", () => {
-    const story = startStory({
-      ...POLICY,
-      escalation: { user_input: 2, end: { at: 3, lasts: "turn" } },
-    });
+  test("has a sentence of its own for the user at each escalation level and stop", () => {
+    const escalation = {
+      ask: 1,
+      options: 2,
+      user_input: 3,
+      end: { at: 4, lasts: "turn" },
+    } as const;
+    const story = startStory({ ...POLICY, escalation });
     story.done("write");
-    expect(story.refused("write").refusal.userMessage).toBeNull();
-    expect(story.refused("write").refusal.userMessage).toMatch(/^I stopped .* \(write\)\.$/);
+    const refusals = Array.from({ length: 5 }, () => story.refused("write").refusal);
+    expect(refusals.map(({ level }) => level)).toEqual([1, 2, 3, 4, 0]);
+    const said = refusals.map(({ userMessage }) => userMessage);
+    expect(said[0]).toMatch(/^A call that I made was refused.* \(write\)\.$/);
+    expect(said[2]).toMatch(/^I stopped .* \(write\)\.$/);
+    expect(said[3]).toMatch(/^I ended this task .* \(write\)\.$/);
+    expect(new Set(said).size).toBe(5);
+    const stopped = startStory({ ...POLICY, escalation: { user_input: 1 } });
+    stopped.done("write");
+    stopped.refused("write");
+    expect(stopped.refused("look").refusal).toMatchObject({
+      reason: "user_input_required",
+      userMessage: expect.stringContaining("need your answer"),
+    });
   });
 
   test("suggests at most five other tools", () => {

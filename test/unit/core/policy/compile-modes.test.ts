@@ -38,6 +38,7 @@ test("duplicates are off where tool_deduplication is not enabled", () => {
     "duplicate_in_flight",
     "outcome_unknown",
     "loop_no_progress",
+    "loop_drift",
   ]);
 });
 

@@ -55,6 +55,43 @@ describe("a call of a meta tool", () => {
     expect(toolOfCall(compiled(said), "meta", { tool_name: null }).tier.name).toBe("ask");
   });
 
+  test("is chosen by any scalar, and by null where a rule names it", () => {
+    const rules: VariantsDocument["rules"] = [
+      { equals: ["true"], read_only: true },
+      { equals: ["7", "null"], tier: "ask" },
+    ];
+    const chosen = (value: JsonValue) => {
+      const tool = toolFor({ argument: "tool_name", rules, otherwise: {} }, value);
+      return [tool.isRead, tool.tier.name];
+    };
+    expect([true, "true"].map(chosen)).toEqual([
+      [true, null],
+      [true, null],
+    ]);
+    expect([7, null].map(chosen)).toEqual([
+      [false, "ask"],
+      [false, "ask"],
+    ]);
+    expect([false, 7.5].map(chosen)).toEqual([
+      [false, null],
+      [false, null],
+    ]);
+  });
+
+  test("is a read that may be repeated where its rule polls, unless it writes as well", () => {
+    const polling = { max_calls: 9 };
+    const rules: VariantsDocument["rules"] = [
+      { equals: ["poll"], polling },
+      { equals: ["send"], polling, effects: [{ resource: "r", kind: "send" }] },
+    ];
+    const variants = { argument: "tool_name", rules };
+    expect(toolFor(variants, "poll")).toMatchObject({ isRead: true, polling });
+    expect(toolFor(variants, "send")).toMatchObject({ isRead: false });
+    expect(toolFor(variants, "other")).toMatchObject({ isRead: false, polling: null });
+    const effects = [{ resource: "r", kind: "send" }] as const;
+    expect(toolFor(variants, "poll", { effects: [...effects] })).toMatchObject({ isRead: false });
+  });
+
   test("uses the schema's default of the argument, and an argument at any depth", () => {
     const input_schema = {
       type: "object",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../services/core/canonical/json-value.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
-import { nameFromResult } from "../../../../services/core/policy/pending-resource.ts";
+import { namesFromResult } from "../../../../services/core/policy/pending-resource.ts";
 import { compileResource } from "../../../../services/core/policy/resource.ts";
 
 /** The resource of the template after the arguments are filled in, and then the output. */
@@ -10,7 +10,9 @@ function nameResource(text: string, output: JsonValue, normalized: JsonObject = 
   if (!compiled.ok) throw new Error(compiled.problem);
   expect(compiled.byResult).toBe(true);
   const pending = compiled.template({ ok: true, text: "{}", normalized, fields: null });
-  return pending === null ? null : nameFromResult(pending, output);
+  const names = typeof pending === "string" ? namesFromResult(pending, output) : null;
+  expect(names?.length ?? 1).toBe(1);
+  return names?.[0] ?? null;
 }
 
 describe("a resource that the result names", () => {

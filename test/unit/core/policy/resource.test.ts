@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../services/core/canonical/json-value.
 import { compileResource, shorthandResource } from "../../../../services/core/policy/resource.ts";
 import { segmentOf } from "../../../../services/core/policy/segment.ts";
 
-function nameResource(text: string, normalized: JsonObject): string | null {
+function nameResource(text: string, normalized: JsonObject) {
   const compiled = compileResource(text);
   if (!compiled.ok) throw new Error(compiled.problem);
   return compiled.template({ ok: true, text: "{}", normalized, fields: null });

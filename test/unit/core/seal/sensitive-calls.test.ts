@@ -7,9 +7,9 @@ import type { PolicyDocument } from "../../../../services/core/policy/document.t
 import { openedText } from "../../../../services/core/seal/open-arguments.ts";
 import { sealProposal, withoutClear } from "../../../../services/core/seal/seal-arguments.ts";
 import { MissingSecretError } from "../../../../services/core/seal/sealing.ts";
-import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
 import { compiled, sealingOf } from "../../../support/core/compile.ts";
+import { stateFromText, stateText } from "../../../support/core/state-text.ts";
 import { ofType, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const CARD = "4111222233334444";
@@ -43,7 +43,7 @@ const POLICY: PolicyDocument = {
 /** All texts that are stored of a story: events and state. */
 function written(story: Story): string {
   const { state } = story;
-  return JSON.stringify(story.journal) + (state === undefined ? "" : snapshotState(state));
+  return JSON.stringify(story.journal) + (state === undefined ? "" : stateText(state));
 }
 
 function digestIn(text: string): string {
@@ -196,7 +196,7 @@ describe("a held call", () => {
   }
 
   function restarted(story: Story): void {
-    story.state = restoreState(snapshotState(story.state as ConversationState));
+    story.state = stateFromText(stateText(story.state as ConversationState));
   }
 
   test("is allowed with the arguments that were sent, also after a restart between two approvals", () => {
@@ -227,12 +227,12 @@ describe("a held call", () => {
     ]) {
       const { story, hold } = held();
       story.approved(hold, { by: "one" });
-      const text = snapshotState(story.state as ConversationState);
+      const text = stateText(story.state as ConversationState);
       const { keyId, nonce, path, sealed } = hold.arguments.sealed[0] as SealedValue;
       const own = { keyId, nonce, path, sealed };
       const forged = text.replaceAll(JSON.stringify(own), JSON.stringify({ ...own, ...change }));
       expect(forged).not.toBe(text);
-      story.state = restoreState(forged);
+      story.state = stateFromText(forged);
       const { refusal } = ofType(story.approved(hold, { by: "two" }), "refused");
       expect(refusal).toMatchObject({ reason: "internal_error" });
       expect(refusal.message).toContain("cannot be opened. Propose the call again.");

@@ -1,7 +1,7 @@
 // A call gives its use of rates and grants back where it was not executed, and only there.
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import { stateFromText, stateText } from "../../../support/core/state-text.ts";
 import {
   HOUR,
   MINUTE,
@@ -147,7 +147,7 @@ describe("a manual grant", () => {
     const story = begun();
     grant(story, 1);
     const call = story.allowed("make_a");
-    if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
+    if (story.state !== undefined) story.state = stateFromText(stateText(story.state));
     story.reported(call, NOT_EXECUTED);
     story.done("make_b");
     expect(story.reason("make_c")).toBe("grant_exceeded");

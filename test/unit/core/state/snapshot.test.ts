@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ledgerEntries } from "../../../../services/collections/ledger.ts";
 import { decide } from "../../../../services/core/decide/decide.ts";
 import { evolve } from "../../../../services/core/state/evolve.ts";
-import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
+import { stateFromText, stateText } from "../../../support/core/state-text.ts";
 import { HOUR, SECOND, type Story, startStory } from "../../../support/decider-spec.ts";
 
 /** A conversation with an entry in every collection. */
@@ -44,13 +44,13 @@ function full(): Story {
 describe("a snapshot", () => {
   test("restores a state whose snapshot is the same text", () => {
     const state = full().state as ConversationState;
-    const text = snapshotState(state);
-    expect(snapshotState(restoreState(text))).toBe(text);
+    const text = stateText(state);
+    expect(stateText(stateFromText(text))).toBe(text);
   });
 
   test("restores a state that decides and evolves as before", () => {
     const story = full();
-    const restored = restoreState(snapshotState(story.state as ConversationState));
+    const restored = stateFromText(stateText(story.state as ConversationState));
     for (const [tool, args] of [
       ["look", "{}"],
       ["write", "{}"],
@@ -64,8 +64,8 @@ describe("a snapshot", () => {
       const [again] = decide(restored, proposal, story.policy, story.nowMs);
       expect(again).toEqual(live);
       if (live === undefined || again === undefined) throw new Error("no decision");
-      expect(snapshotState(evolve(restored, again) as ConversationState)).toBe(
-        snapshotState(evolve(story.state, live) as ConversationState),
+      expect(stateText(evolve(restored, again) as ConversationState)).toBe(
+        stateText(evolve(story.state, live) as ConversationState),
       );
     }
   });
@@ -78,9 +78,9 @@ describe("a snapshot", () => {
       tool_schemas: { look: { read_only: true }, write: {} },
     });
     story.done("write", { n: 1 });
-    const before = JSON.parse(snapshotState(story.state as ConversationState));
+    const before = JSON.parse(stateText(story.state as ConversationState));
     story.after(3 * HOUR).done("look");
-    const after = JSON.parse(snapshotState(story.state as ConversationState));
+    const after = JSON.parse(stateText(story.state as ConversationState));
     expect(before.priorWrites.entries).toHaveLength(1);
     expect(after.priorWrites.entries).toHaveLength(0);
   });
@@ -93,7 +93,7 @@ describe("a snapshot", () => {
       if (state === undefined) throw new Error("no state");
       const [entry] = ledgerEntries(state.priorWrites);
       const atMs = (entry?.dropAt ?? 0) + offsetMs;
-      return JSON.parse(snapshotState({ ...state, lastAtMs: atMs })).priorWrites.entries.length;
+      return JSON.parse(stateText({ ...state, lastAtMs: atMs })).priorWrites.entries.length;
     };
     expect([lengthAt(-1), lengthAt(0)]).toEqual([1, 0]);
   });

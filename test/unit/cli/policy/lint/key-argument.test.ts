@@ -47,3 +47,17 @@ test.each([
 ])("accepts %s", (tool) => {
   expect(listFindings(tool)).toEqual([]);
 });
+
+test.each([
+  ["{ type: string, format: uuid }", true],
+  ["{ type: integer }", true],
+  ["{ type: string, maxLength: 40 }", true],
+  ["{ type: [string, 'null'], maxLength: 64 }", false],
+  ["{}", false],
+])("finds a schema that may not take the key: %s", (key, isFinding) => {
+  const schema = `{ type: object, properties: { key: ${key} } }`;
+  const findings = listFindings(`input_schema: ${schema}, idempotency_argument: key`);
+  expect(findings.map((one) => one.includes("may not take the key"))).toEqual(
+    isFinding ? [true] : [],
+  );
+});

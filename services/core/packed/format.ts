@@ -1,0 +1,56 @@
+/**
+ * Packed values: JSON values as bytes, for states of conversations, in which the same long texts
+ * occur again and again.
+ *
+ * PACKED-1 equal values give equal bytes: members in their order, and the shortest form of each
+ * value.
+ * PACKED-2 `unpackValue(packValue(v))` is what `JSON.parse(JSON.stringify(v))` is.
+ *
+ * A value is a tag and what belongs to it. A text and a list of member names are written once, and
+ * later named by the number of their first use. Hex digits take half a byte each. A large whole
+ * number is written as its distance from the large number before it: most are times.
+ */
+export const TAG = {
+  null: 0,
+  false: 1,
+  true: 2,
+  /** Varint; a whole number of 0 or more that the tag itself cannot name, below `LARGE`. */
+  whole: 3,
+  /** Varint of the magnitude; below zero, above `-LARGE`. */
+  negative: 4,
+  /** Zigzag varint: distance from the last large number. */
+  large: 5,
+  /** Eight bytes; a whole number beyond `TIME_MAX`, too. */
+  float: 6,
+  /** Varint of bytes, then UTF-8. */
+  text: 7,
+  /** Varint of bytes; each is two lower-case hex digits. */
+  hex: 8,
+  /** Varint of bytes, then a JSON literal: a text with half a surrogate pair. */
+  literal: 9,
+  /** Varint: the number of the text. */
+  reference: 10,
+  /** Varint of items, then the items. */
+  list: 11,
+  /** Varint of members, the names as texts, then the values. */
+  record: 12,
+  /** Varint: the number of the record's list of names; then the values. */
+  shaped: 13,
+} as const;
+
+/** From here on a tag is a whole number, a reference, or a short list by itself. */
+export const SMALL_WHOLE = 32;
+export const SMALL_WHOLE_COUNT = 64;
+export const SMALL_LIST = SMALL_WHOLE + SMALL_WHOLE_COUNT;
+export const SMALL_LIST_COUNT = 32;
+export const SMALL_REFERENCE = SMALL_LIST + SMALL_LIST_COUNT;
+export const SMALL_REFERENCE_COUNT = 256 - SMALL_REFERENCE;
+
+/** Whole numbers of this size and more are times and sizes in bytes. */
+export const LARGE = 2 ** 31;
+
+/** Times in ms are below it, and twice the distance between two is a safe number. */
+export const TIME_MAX = 2 ** 50;
+
+/** Shorter texts of hex digits are names. */
+export const HEX_DIGITS_MIN = 8;
