@@ -97,6 +97,8 @@ function typeOf(schema: Schema): string {
         .join(", ");
     case "literal":
       return def.values.map((word) => `\`${word}\``).join(", ");
+    case "null":
+      return "`null`";
     case "array":
       return `list of ${plural(typeOf(def.element))}`;
     case "tuple":
@@ -124,7 +126,7 @@ const FAR_BOUNDS = [1_000_000, 366 * 86_400, 366 * 86_400_000];
 
 function rangeOf({ minValue, maxValue, isInt }: z.ZodNumber): string {
   const kind = isInt ? "whole number" : "number";
-  if (minValue === null || maxValue === null) return kind;
+  if (minValue === null || maxValue === null || minValue === Number.NEGATIVE_INFINITY) return kind;
   const to = FAR_BOUNDS.includes(maxValue) ? "" : ` to ${maxValue}`;
   return `${kind} from ${minValue}${to}`;
 }

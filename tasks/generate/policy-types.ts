@@ -66,6 +66,7 @@ class TypeWriter {
       case "string":
       case "number":
       case "boolean":
+      case "null":
       case "unknown":
         return def.type;
       default:

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import type { ImportFormat } from "../policy/import/import-tools.ts";
+import type { DefaultAction, ImportFormat } from "../policy/import/import-tools.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
 const FORMATS = [
@@ -10,8 +10,11 @@ const FORMATS = [
   "openapi",
 ] as const satisfies readonly ImportFormat[];
 
+const DEFAULT_ACTIONS = ["allow", "ask", "deny"] as const satisfies readonly DefaultAction[];
+
 interface ImportOptions {
   readonly format: ImportFormat;
+  readonly default: DefaultAction;
   readonly out?: string;
   readonly trusted?: true;
   readonly json?: true;
@@ -96,13 +99,26 @@ function addImport(policy: Command, cli: Cli): void {
       choiceOption("-f, --format <format>", "format of the files", FORMATS).makeOptionMandatory(),
     )
     .option("-o, --out <file>", "write to a new file")
+    .addOption(
+      choiceOption(
+        "--default <action>",
+        "what happens to writes that no tier names; default: allow",
+        DEFAULT_ACTIONS,
+      ).default("allow", "allow"),
+    )
     .option("--trusted", "mcp: trust the server's `readOnlyHint`");
   addJsonOption(command).action(async (files: string[], options: ImportOptions) => {
     const { runImport } = await import("../policy/run-import.ts");
     const { format, out } = options;
     const trusted = options.trusted === true;
     const json = options.json === true;
-    cli.end(await runImport(files, { format, out, trusted, json }, cli.terminal));
+    cli.end(
+      await runImport(
+        files,
+        { format, out, trusted, json, defaultAction: options.default },
+        cli.terminal,
+      ),
+    );
   });
 }
 

@@ -80,6 +80,7 @@ export function explainCall(
     policy: policy.enforced,
     tool,
     commands,
+    testedTiers: policy.enforced.tool(proposal.tool).testedTiersOf?.(args) ?? [],
     nowMs,
     unenforced,
   };

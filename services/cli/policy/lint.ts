@@ -5,6 +5,7 @@ import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
 import { lintArgumentPaths } from "./lint/argument-paths.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
+import { lintDefaultAction } from "./lint/default-action.ts";
 import { lintEscalation } from "./lint/escalation.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
 import { lintKeyArgument } from "./lint/key-argument.ts";
@@ -17,6 +18,7 @@ import { lintTrustedProposals, lintWholePolicy, lintWindows } from "./lint/whole
 
 const RULES: readonly LintRule[] = [
   lintWholePolicy,
+  lintDefaultAction,
   lintTiers,
   lintPatternSyntax,
   lintPatterns,

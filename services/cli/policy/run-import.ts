@@ -6,7 +6,7 @@ import { readJsonFile } from "../output/read-json.ts";
 import { openResult, refuseExisting, refuseOverwriting } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { printable } from "../output/text.ts";
-import { type ImportFormat, importTools } from "./import/import-tools.ts";
+import { type DefaultAction, type ImportFormat, importTools } from "./import/import-tools.ts";
 import type { ImportNote } from "./import/tool-definition.ts";
 
 export interface ImportCommandOptions {
@@ -15,6 +15,8 @@ export interface ImportCommandOptions {
   readonly out?: string | undefined;
   /** Annotations of the MCP server may make a tool a read. */
   readonly trusted: boolean;
+  /** `authorization.default` of the policy. */
+  readonly defaultAction: DefaultAction;
   readonly json: boolean;
 }
 
@@ -31,7 +33,8 @@ export async function runImport(
   const sources = await Promise.all(
     paths.map(async (path) => ({ name: basename(path), json: await readJsonFile(path) })),
   );
-  const imported = importTools(sources, options.format, { trusted: options.trusted });
+  const { trusted, defaultAction } = options;
+  const imported = importTools(sources, options.format, { trusted, defaultAction });
   if (!imported.ok) throw usageError(imported.problems.map(formatProblem));
   const { yaml, notes } = imported;
   const result = await openResult(terminal, options.out);

@@ -6,7 +6,12 @@ import type { JsonObject } from "../canonical/json-value.ts";
 import type { DecisionEvent } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { mayBeRespelled } from "../normalize/spelling.ts";
-import type { CompiledPolicy, CompiledTool, JudgedCommand } from "../policy/compiled.ts";
+import type {
+  CompiledPolicy,
+  CompiledTool,
+  JudgedCommand,
+  TestedTier,
+} from "../policy/compiled.ts";
 import { listFreshKeys, mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
 import type { ConversationState } from "../state/state.ts";
@@ -18,6 +23,8 @@ export interface ExplainedCall {
   readonly tool: CompiledTool;
   /** Of a tool with `commands`: each part of the call with the rule that judges it. */
   readonly commands: readonly JudgedCommand[];
+  /** Of a tool with conditional tiers: each of them, and whether it applies. */
+  readonly testedTiers: readonly TestedTier[];
   readonly nowMs: number;
   /** The decision with nothing enforced, which carries what the call touches. */
   readonly unenforced: DecisionEvent;

@@ -1,6 +1,6 @@
 /** Applies the tier of the tool. It runs late, so that no person is asked in vain. */
 import { trieGet } from "../../collections/trie.ts";
-import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
+import type { AllowlistTier, CompiledHold, CompiledTier, TestedTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
 import { hasLeft, manualGrantKey, ruleKey } from "../state/manual-grants.ts";
 import {
@@ -37,7 +37,7 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
           reason: "tier_denied",
           rule: tier.rule,
           disposition: "change_approach",
-          detail: withWhy(`The tier \`${tier.name}\` denies it`, call),
+          detail: withWhy(whoDenies(tier), call),
           strikeKey: call.wasHeld ? null : strikeKeyOf(call, "tier_denied"),
         }),
       ];
@@ -48,6 +48,12 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
     case "hitl":
       return hold(call, tier.rule, tier.hold, whyOf(call));
   }
+}
+
+function whoDenies({ name }: CompiledTier): string {
+  return name === null
+    ? "No rule of the policy allows this write"
+    : `The tier \`${name}\` denies it`;
 }
 
 /** The reasons that the rules of `commands` give for the call. */
@@ -209,12 +215,20 @@ function hold(
   ];
 }
 
-function showTier({ tool, commands }: ExplainedCall): string {
+function showTier({ tool, commands, testedTiers }: ExplainedCall): string {
   const each = commands.map(
     ({ text, tier: of, rule, why }) =>
       `\`${text}\` ${nameTier(of)} by ${rule}${why === null ? "" : ` (${why})`}`,
   );
-  return [nameTier(tool.tier), ...each].join("; ");
+  return [nameTier(tool.tier), ...each, ...testedTiers.map(showTested)].join("; ");
+}
+
+const APPLIES = { true: "applies", false: "does not apply", unreadable: "may apply" } as const;
+const HOLDS = { true: "holds", false: "does not hold", unreadable: "cannot be read" } as const;
+
+function showTested({ tier, truth, tests }: TestedTier): string {
+  const each = tests.map(({ text, truth: one }) => `${text} ${HOLDS[`${one}`]}`);
+  return `\`${tier.name}\` ${APPLIES[`${truth}`]}: ${each.join(", ")}`;
 }
 
 function nameTier(tier: CompiledTier): string {
@@ -230,6 +244,6 @@ function nameTier(tier: CompiledTier): string {
     case "hitl":
       return `${tier.name === null ? "a person" : `\`${tier.name}\`: a person`} must approve`;
     case "deny":
-      return `\`${tier.name}\`: denied`;
+      return tier.name === null ? "none: denied" : `\`${tier.name}\`: denied`;
   }
 }

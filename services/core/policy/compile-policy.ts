@@ -9,7 +9,7 @@ import { policyModes } from "./compile-modes.ts";
 import { compileReaders } from "./compile-readers.ts";
 import { compileSettings } from "./compile-settings.ts";
 import { compileSpelling } from "./compile-spelling.ts";
-import { compileTiers, stricter } from "./compile-tiers.ts";
+import { compileTiers, declaresNothing, stricter } from "./compile-tiers.ts";
 import { compileTool, type ToolContext } from "./compile-tool.ts";
 import type { CompiledPolicy, CompiledTool } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
@@ -51,7 +51,7 @@ export function compilePolicy(
     maxAgeMs: document.conversation?.max_age_ms ?? MAX_AGE_MS,
     idleMs: document.conversation?.idle_ms ?? IDLE_MS,
   };
-  const tiers = compileTiers(document);
+  const tiers = compileTiers(document, capabilities, problems);
   const declaredTools = Object.keys(document.tool_schemas ?? {});
   const unifyValue = compileSpelling(document, capabilities);
   const context: ToolContext = {
@@ -60,9 +60,9 @@ export function compilePolicy(
     modes: policyModes(document),
     tiers,
     windows: windowsOf(document, conversation.maxAgeMs),
-    declaresNothing:
-      declaredTools.length === 0 && (document.authorization?.tiers ?? []).length === 0,
+    declaresNothing: declaresNothing(document),
     capabilities,
+    branch: null,
   };
   const settings = compileSettings(document, capabilities, problems);
   const graph = compileGraph(document.edges, problems);
@@ -122,8 +122,15 @@ function rememberingTools(
  * A name that looks like a declared tool is judged at least as strictly as that tool, whatever else
  * would declare the name, where `unknown_tool` does not enforce.
  */
-function lookAlike(tool: CompiledTool, { name, tier }: CompiledTool): CompiledTool {
-  return { ...tool, isDeclared: false, likeTool: name, tier: stricter(tool.tier, tier) };
+function lookAlike(tool: CompiledTool, like: CompiledTool): CompiledTool {
+  const { variantOf } = tool;
+  return {
+    ...tool,
+    variantOf: variantOf === null ? null : (args) => lookAlike(variantOf(args), like),
+    isDeclared: false,
+    likeTool: like.name,
+    tier: stricter(tool.tier, like.tier),
+  };
 }
 
 /** A conversation must outlive every window and hold, or it would forget what it must refuse. */

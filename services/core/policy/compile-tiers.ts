@@ -2,19 +2,38 @@
  * The tiers of a policy. The first tier whose pattern matches a tool applies, unless the declared
  * risk is stricter.
  */
+import type { ValueCapabilities } from "../capabilities.ts";
 import { assertNever } from "../invariant.ts";
+import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledHold, CompiledTier } from "./compiled.ts";
+import {
+  type CompiledCondition,
+  type ConditionDocument,
+  compileCondition,
+} from "./conditions/condition.ts";
 import type { HitlTier, PolicyDocument, PolicyTier, RiskLevel } from "./document.ts";
 import type { GlobMatcher } from "./glob.ts";
-import { policyPath } from "./path.ts";
+import { type PathSegment, policyPath } from "./path.ts";
 import { compileToolGlobs } from "./tool-glob.ts";
 
 /** The terms of a hold that no tier describes: one approval, no reason required, 15 minutes. */
 const DEFAULT_HOLD: CompiledHold = { expiresMs: 900_000, requireReason: false, approvals: 1 };
 
+/** A tier that matches a tool's name, and applies to the calls that its condition holds for. */
+export interface TierCandidate {
+  readonly tier: CompiledTier;
+  /** Null: it applies to all calls. */
+  readonly condition: CompiledCondition | null;
+  readonly written: ConditionDocument | null;
+  /** Path of the condition. */
+  readonly at: readonly PathSegment[];
+}
+
 export interface Tiers {
-  /** The first tier whose pattern matches, or null. */
+  /** The first tier whose pattern matches, or null; of a tool without conditional tiers. */
   readonly matching: (tool: string) => CompiledTier | null;
+  /** The tiers whose patterns match, up to the first without a condition. */
+  readonly candidates: (tool: string) => readonly TierCandidate[];
   readonly findByName: (name: string) => CompiledTier | null;
   readonly forRisk: (risk: RiskLevel, rule: string) => CompiledTier;
   /**
@@ -22,6 +41,8 @@ export interface Tiers {
    * none.
    */
   readonly hitl: (rule: string) => CompiledTier;
+  /** The tier of a declared call that no tier, risk or rule names. */
+  readonly byDefault: (call: { readonly isRead: boolean }) => CompiledTier;
   readonly longestHoldMs: number;
 }
 
@@ -31,21 +52,40 @@ export function stricter(a: CompiledTier, b: CompiledTier): CompiledTier {
   return STRICTNESS[b.action] > STRICTNESS[a.action] ? b : a;
 }
 
-export function compileTiers(document: PolicyDocument): Tiers {
+export function compileTiers(
+  document: PolicyDocument,
+  capabilities: ValueCapabilities,
+  problems: CompileProblem[],
+): Tiers {
   const written = document.authorization?.tiers ?? [];
   const compiled = written.map((tier, at) => compileTier(tier, at, written));
+  const all = written.map((tier, index) => {
+    const at = ["authorization", "tiers", index, "when"];
+    return candidateOf(tier, compiled[index] as CompiledTier, at, capabilities, problems);
+  });
+  checkDefault(document, problems);
   const matchers: GlobMatcher[] = written.map((tier) =>
     compileToolGlobs(tier.pattern, tier.action === "hitl" || tier.action === "deny"),
   );
   const first = (action: CompiledTier["action"]) => compiled.find((t) => t.action === action);
   const hitl = (rule: string): CompiledTier =>
     first("hitl") ?? { action: "hitl", name: null, rule, hold: DEFAULT_HOLD };
-  const withoutGrant = (rule: string): CompiledTier =>
-    document.preset === "strict" ? hitl(rule) : { action: "allow", name: null, rule };
+  const byDefault = compileDefault(document, hitl);
+  const withoutGrant = (rule: string): CompiledTier => {
+    const { action } = byDefault({ isRead: false });
+    if (action === "deny") return { action, name: null, rule };
+    const holds = action === "hitl" || document.preset === "strict";
+    return holds ? hitl(rule) : { action: "allow", name: null, rule };
+  };
   return {
     matching: (tool) => {
       const at = matchers.findIndex((matcher) => matcher(tool));
       return at < 0 ? null : (compiled[at] ?? null);
+    },
+    candidates: (tool) => {
+      const matching = all.filter((_, at) => matchers[at]?.(tool) === true);
+      const last = matching.findIndex(({ condition }) => condition === null);
+      return last < 0 ? matching : matching.slice(0, last + 1);
     },
     findByName: (name) => compiled.find((tier) => tier.name === name) ?? null,
     forRisk: (risk, rule) => {
@@ -54,7 +94,47 @@ export function compileTiers(document: PolicyDocument): Tiers {
       return first("grant") ?? withoutGrant(rule);
     },
     hitl,
+    byDefault,
     longestHoldMs: Math.max(DEFAULT_HOLD.expiresMs, ...compiled.map(holdMs)),
+  };
+}
+
+function candidateOf(
+  { when }: PolicyTier,
+  tier: CompiledTier,
+  at: readonly PathSegment[],
+  capabilities: ValueCapabilities,
+  problems: CompileProblem[],
+): TierCandidate {
+  if (when === undefined) return { tier, condition: null, written: null, at };
+  const condition = compileCondition(when, at, capabilities, problems);
+  return { tier, condition, written: when, at };
+}
+
+/** Where no condition holds, the default decides: it must not be one that nobody wrote. */
+function checkDefault({ authorization }: PolicyDocument, problems: CompileProblem[]): void {
+  if (authorization?.default !== undefined) return;
+  const index = (authorization?.tiers ?? []).findIndex(({ when }) => when !== undefined);
+  if (index < 0) return;
+  const message =
+    "needs `authorization.default`, which decides where no condition holds: write `default: ask` beside `tiers`";
+  problems.push({ path: policyPath(["authorization", "tiers", index, "when"]), message });
+}
+
+/** Whether the policy has neither tools nor tiers: then every tool is known, as an undeclared write. */
+export function declaresNothing({ tool_schemas, authorization }: PolicyDocument): boolean {
+  return Object.keys(tool_schemas ?? {}).length === 0 && (authorization?.tiers ?? []).length === 0;
+}
+
+function compileDefault(document: PolicyDocument, hitl: Tiers["hitl"]): Tiers["byDefault"] {
+  const written = document.authorization?.default;
+  const rule = written === undefined ? "preset" : policyPath(["authorization", "default"]);
+  // Under `strict` a tool that no rule covers may not write without approval.
+  const asks = document.preset === "strict" && !declaresNothing(document);
+  const action = written ?? (asks ? "ask" : "allow");
+  return ({ isRead }) => {
+    if (isRead || action === "allow") return { action: "allow", name: null, rule };
+    return action === "ask" ? hitl(rule) : { action: "deny", name: null, rule };
   };
 }
 

@@ -6,6 +6,7 @@ import { CHECKS } from "../checks/order.ts";
 import { sha256Hex } from "../hash.ts";
 import { asksUser } from "./asks-user.ts";
 import { aliasesOf } from "./compile-aliases.ts";
+import { compileByTier } from "./compile-by-tier.ts";
 import { compileCommands, createCommandsReader } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
 import { type CompileProblem, compileIdentity, type IdentityStep } from "./compile-identity.ts";
@@ -15,6 +16,7 @@ import { compileSimilarity } from "./compile-similarity.ts";
 import { stricter, type Tiers } from "./compile-tiers.ts";
 import { type CompileVariant, compileVariants } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
+import { checkTypes } from "./conditions/check-types.ts";
 import type { PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 import type { Windows } from "./windows.ts";
@@ -27,6 +29,16 @@ export interface ToolContext {
   readonly declaresNothing: boolean;
   readonly unifiesSpelling: boolean;
   readonly capabilities: Capabilities;
+  /** The tier that is assumed of a tool with conditional tiers; null: the tool has none. */
+  readonly branch: TierBranch | null;
+}
+
+interface TierBranch {
+  readonly tier: CompiledTier | null;
+  /** The condition, as the policy has it. */
+  readonly when: JsonValue;
+  /** Whether each tier that the tool may get allows its calls, so that it may be a read by its tier. */
+  readonly isAllowed: boolean;
 }
 
 /**
@@ -49,12 +61,38 @@ export function compileTool(
   const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
+  const declaration = { name, declared, entry, at, schema };
+  const candidates = context.tiers.candidates(name);
+  if (!candidates.some(({ condition }) => condition !== null)) {
+    return compileForms(declaration, context, problems);
+  }
+  for (const { written, at: path } of candidates) {
+    if (written !== null) checkTypes(written, path, declaration, context.capabilities, problems);
+  }
+  const allowsAll = candidates.every(({ tier }) => tier.action === "allowlist");
+  return compileByTier(candidates, schema, (candidate, isFirst) => {
+    const tier = candidate?.tier ?? null;
+    const when = (candidate?.written ?? null) as JsonValue;
+    const branch = { tier, when, isAllowed: allowsAll && candidates.at(-1)?.condition === null };
+    // All branches have the same entry, so the same problems: the first one reports them.
+    return compileForms(declaration, { ...context, branch }, isFirst ? problems : []);
+  });
+}
+
+type Declaration = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema">;
+
+function compileForms(
+  declaration: Declaration,
+  context: ToolContext,
+  problems: CompileProblem[],
+): CompiledTool {
+  const { entry, at } = declaration;
   const { variants, commands } = entry;
   const reader =
     commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
   const step = reader?.step ?? null;
   const readsCommands = commands !== undefined;
-  const base = { name, declared, entry, at, schema, step, readsCommands, ...NO_VARIANT };
+  const base = { ...declaration, step, readsCommands, ...NO_VARIANT };
   if (variants === undefined && reader === null) {
     return compileEntry(base, context, problems);
   }
@@ -116,12 +154,12 @@ function compileEntry(
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
-  const { document, tiers, windows } = context;
+  const { document, tiers, windows, branch } = context;
   const askedTier = asked === null ? null : tiers.findByName(asked);
-  const matching = askedTier ?? tiers.matching(name);
-  const isDeclared = declared || matching !== null || context.declaresNothing;
+  const matching = askedTier ?? tierByName(name, context);
+  const isDeclared = declared || matching !== null || branch !== null || context.declaresNothing;
   const asks = asksUser(name, entry);
-  const read = isRead(entry, matching, asks);
+  const read = isRead(entry, isAllowed(matching, branch), asks);
   const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
   const aliased = aliasesOf(document.aliases, name);
   const effects = compileEffects(entry, document, at, aliased, problems);
@@ -136,6 +174,7 @@ function compileEntry(
     variant,
     why: null,
     commandsOf: null,
+    testedTiersOf: null,
     isDeclared,
     likeTool: null,
     isRead: read,
@@ -172,9 +211,17 @@ function compileEntry(
     namesNoObject:
       !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
     matchesErrorPattern: errorPatternTest(entry, at, context.capabilities, problems),
-    ruleDigest: ruleDigest(entry, tier, chosenBy),
+    ruleDigest: ruleDigest(entry, tier, chosenBy, branch?.when ?? null),
     rule,
   };
+}
+
+function tierByName(name: string, { tiers, branch }: ToolContext): CompiledTier | null {
+  return branch === null ? tiers.matching(name) : branch.tier;
+}
+
+function isAllowed(tier: CompiledTier | null, branch: TierBranch | null): boolean {
+  return tier?.action === "allowlist" && (branch === null || branch.isAllowed);
 }
 
 /** Each check compiles the part of the policy that it needs. */
@@ -207,7 +254,7 @@ function outputPath(path: string): string[] {
   return path.replace(/^\$\.?/, "").split(".");
 }
 
-function isRead(entry: ToolDocument, matching: CompiledTier | null, asks: boolean): boolean {
+function isRead(entry: ToolDocument, byTier: boolean, asks: boolean): boolean {
   if (asks) return true;
   if (entry.read_only !== undefined) return entry.read_only;
   const writes =
@@ -217,7 +264,7 @@ function isRead(entry: ToolDocument, matching: CompiledTier | null, asks: boolea
     entry.reads !== undefined || entry.polling !== undefined || entry.volatile === true;
   if (declaresRead || writes) return declaresRead && !writes;
   const risky = entry.risk_level !== undefined && entry.risk_level !== "LOW";
-  return matching?.action === "allowlist" && !risky;
+  return byTier && !risky;
 }
 
 function tierOf(
@@ -233,10 +280,7 @@ function tierOf(
   const risk = entry.risk_level;
   const byRisk = risk === undefined ? null : context.tiers.forRisk(risk, rule);
   if (matching !== null && byRisk !== null) return stricter(matching, byRisk);
-  if (matching !== null || byRisk !== null) return (matching ?? byRisk) as CompiledTier;
-  // Under `strict` a tool that no rule covers may not write without approval.
-  const asks = context.document.preset === "strict" && !read && !context.declaresNothing;
-  return asks ? context.tiers.hitl("preset") : { action: "allow", name: null, rule: "preset" };
+  return matching ?? byRisk ?? context.tiers.byDefault({ isRead: read });
 }
 
 /**
@@ -311,11 +355,17 @@ function errorPatternTest(
 }
 
 /**
- * Digest of what a person is asked about: the tier, the schema of the arguments, and the rule that
- * chose the tier, if one did.
+ * Digest of what a person is asked about: the tier, the schema of the arguments, and the rule and
+ * the condition that chose the tier, if some did.
  */
-function ruleDigest(entry: ToolDocument, tier: CompiledTier, chosenBy: JsonValue): string {
+function ruleDigest(
+  entry: ToolDocument,
+  tier: CompiledTier,
+  chosenBy: JsonValue,
+  when: JsonValue,
+): string {
   const rule = { schema: entry.input_schema ?? null, tier } as unknown as JsonObject;
-  const whole = chosenBy === null ? rule : { ...rule, chosenBy };
+  const ofVariant = chosenBy === null ? rule : { ...rule, chosenBy };
+  const whole = when === null ? ofVariant : { ...ofVariant, when };
   return sha256Hex("callgate.rule.v1", canonicalText(whole));
 }

@@ -8,6 +8,7 @@ import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons/reasons.ts";
 import type { Sealing } from "../seal/sealing.ts";
 import type { SensitivePath } from "../seal/sensitive-values.ts";
+import type { TestedArgument, Truth } from "./conditions/truth.ts";
 import type { PollingLimits, Rate } from "./document.ts";
 
 export interface CompiledPolicy {
@@ -157,6 +158,8 @@ export interface CompiledTool {
   readonly why: string | null;
   /** What each command of a call is judged by; null: the tool has no `commands`. */
   readonly commandsOf: ((args: JsonObject) => readonly JudgedCommand[]) | null;
+  /** How each tier with a condition fits a call; null: no tier of the tool has one. */
+  readonly testedTiersOf: ((args: JsonObject) => readonly TestedTier[]) | null;
   readonly isDeclared: boolean;
   /**
    * The declared tool whose name differs from this one by case and separators alone; null: none.
@@ -215,6 +218,13 @@ export interface CompiledTool {
   readonly rule: string;
 }
 
+/** A tier with a condition, and what the condition says of a call. */
+export interface TestedTier {
+  readonly tier: CompiledTier;
+  readonly truth: Truth;
+  readonly tests: readonly TestedArgument[];
+}
+
 /** One command, statement, request or file of a call, for people. */
 export interface JudgedCommand {
   readonly text: string;
@@ -255,7 +265,7 @@ export type CompiledTier =
       readonly rule: string;
       readonly hold: CompiledHold;
     }
-  | { readonly action: "deny"; readonly name: string; readonly rule: string };
+  | { readonly action: "deny"; readonly name: string | null; readonly rule: string };
 
 export interface CompiledHold {
   readonly expiresMs: number;

@@ -66,6 +66,7 @@ export type PolicyDocument = {
     readonly unless?: readonly string[];
   };
   readonly authorization?: {
+    readonly default?: "allow" | "ask" | "deny";
     readonly tiers?: readonly PolicyTier[];
   };
   readonly tool_schemas?: Readonly<Record<string, ToolDocument>>;
@@ -142,12 +143,14 @@ export type PolicyTier =
   | {
       readonly name: string;
       readonly pattern: string;
+      readonly when?: Condition | readonly Condition[];
       readonly action: "allowlist";
       readonly rate_limit?: Rate;
     }
   | {
       readonly name: string;
       readonly pattern: string;
+      readonly when?: Condition | readonly Condition[];
       readonly action: "per_conversation_grant";
       readonly ceiling: number;
       readonly ttl_ms?: number;
@@ -158,8 +161,36 @@ export type PolicyTier =
   | {
       readonly name: string;
       readonly pattern: string;
+      readonly when?: Condition | readonly Condition[];
       readonly action: "deny";
     };
+
+export type Condition = Readonly<Record<string, ArgumentTests>>;
+
+export type ArgumentTests = {
+  readonly equals?: Scalar;
+  readonly not?: Scalar;
+  readonly in?: readonly Scalar[];
+  readonly not_in?: readonly Scalar[];
+  readonly at_most?: QuantityBound;
+  readonly at_least?: QuantityBound;
+  readonly above?: QuantityBound;
+  readonly below?: QuantityBound;
+  readonly currency?: string;
+  readonly starts_with?: readonly string[];
+  readonly ends_with?: readonly string[];
+  readonly domain?: readonly string[];
+  readonly count?: {
+    readonly equals?: number;
+    readonly at_most?: number;
+    readonly at_least?: number;
+  };
+  readonly present?: boolean;
+};
+
+export type Scalar = string | number | boolean | null;
+
+export type QuantityBound = number | string;
 
 export type Rate = {
   readonly count: number;
@@ -169,6 +200,7 @@ export type Rate = {
 export type HitlTier = {
   readonly name: string;
   readonly pattern: string;
+  readonly when?: Condition | readonly Condition[];
   readonly action: "hitl";
   readonly require_reason?: boolean;
   readonly expires_ms?: number;

@@ -285,7 +285,8 @@ export const CHECK_REASONS = {
     usesBudget: true,
     modelText:
       "You are not permitted to use this tool here. Do not look for a way around this; tell the user that it is not allowed, or reach the goal with the tools you may use.",
-    cause: "The strictest tier or risk level that covers the tool says `deny`.",
+    cause:
+      "The strictest tier or risk level that covers the tool says `deny`, or nothing names a write and `authorization.default` does.",
     remedy: "Move the tool to another tier if it should be allowed.",
   },
   rate_limited: {

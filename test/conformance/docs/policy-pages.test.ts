@@ -30,6 +30,19 @@ describe("docs/policy.md", () => {
     expect(code).toBe(0);
   });
 
+  test("has conditions whose cases pass, and in which lint finds no mistake", async () => {
+    const refunds = join(directory, "refunds.yaml");
+    writeFileSync(refunds, blocks.get("refunds.yaml") ?? "");
+    writeFileSync(join(directory, "refunds.test.yaml"), blocks.get("refunds.test.yaml") ?? "");
+    const { stdout } = await runInProcess(["policy", "test", "-p", refunds]);
+    expect(stdout).toContain("2 cases, 0 failed");
+    const linted = await runInProcess(["policy", "lint", refunds]);
+    expect(linted.stdout).toContain("0 errors, 0 warnings");
+    const call = '{"tool":"issue_refund","args":{"refund_id":"r1","amount":"60 EUR"}}';
+    const explained = await runInProcess(["policy", "explain", "-p", refunds, "--call", call]);
+    expect(explained.stdout).toContain("`small refunds` does not");
+  });
+
   test("has a policy in which lint finds no mistake", async () => {
     const { code, stdout } = await runInProcess(["policy", "lint", policy]);
     expect(stdout).toContain("0 errors, 0 warnings");

@@ -76,6 +76,7 @@ function asRule(key: string): string {
   const own = /\.(?:run|paths|writes|statement|tables|method|host|path|why)$/;
   if (own.test(key)) return key;
   return key
+    .replace(/\.when\.\[\](\.|$)/, ".when$1")
     .replace(/\.variants\.otherwise(\.|$)/, ".variants.rules.[]$1")
     .replace(/\.commands\.rules\.\[\](\.|$)/, ".variants.rules.[]$1");
 }

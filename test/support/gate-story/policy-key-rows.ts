@@ -1,6 +1,7 @@
 // For each policy key: two values, and a conversation that they decide differently.
 import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
 import { COMMAND_KEY_ROWS } from "./command-key-rows.ts";
+import { CONDITION_KEY_ROWS } from "./condition-key-rows.ts";
 import type { KeyRow, KeyStep } from "./key-row.ts";
 
 const T: KeyStep = { tool: "t", args: { a: "x" } };
@@ -273,6 +274,7 @@ const TOP: readonly KeyRow[] = [
 ];
 
 const TIERS: readonly KeyRow[] = [
+  row("authorization.default", ["allow", "ask"], write, [T]),
   row("authorization.tiers.[].name", ["a", "b"], tier({ action: "deny" }), [T]),
   row("authorization.tiers.[].pattern", ["t", "u"], tier({ action: "deny" }), [T]),
   row("authorization.tiers.[].action", ["deny", "allowlist"], tier({}), [T]),
@@ -511,6 +513,7 @@ export const KEY_ROWS: readonly KeyRow[] = [
   ...TOOLS,
   ...VARIANTS,
   ...COMMAND_KEY_ROWS,
+  ...CONDITION_KEY_ROWS,
 ];
 
 function aliased(resource: string, names: readonly string[]): object {

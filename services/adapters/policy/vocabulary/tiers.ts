@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { conditions } from "./conditions.ts";
 import { nameType, rule } from "./key-facts.ts";
 import { count, duration, flag, key, needed, rate, text } from "./values.ts";
 
@@ -11,6 +12,10 @@ const base = {
   pattern: needed(
     glob,
     "Globs separated by `|`, anchored at both ends; `*` is any characters. The first tier whose pattern matches is taken. In hitl and deny tiers a glob without `/` or `.` is also tried on what follows a `/`, `.`, `:` or `__` in the name.",
+  ),
+  when: key(
+    conditions,
+    "What the arguments of a call must be for the tier to apply: argument to tests, all of which must hold; of a list of maps one must hold. If an argument cannot be read, the stricter of this tier and what follows it applies.",
   ),
 };
 

@@ -24,9 +24,13 @@ export type ImportSource = { readonly name: string; readonly json: unknown };
 export type ImportOptions = {
   /** Whether annotations of the MCP server may make a tool a read. Default false. */
   readonly trusted?: boolean;
+  /** What happens to writes that no tier names. Default: `allow`. */
+  readonly defaultAction?: DefaultAction;
   /** Where editors find the policy's schema; written into the first line. */
   readonly schemaPath?: string;
 };
+
+export type DefaultAction = "allow" | "ask" | "deny";
 
 export type ImportResult =
   | { readonly ok: true; readonly yaml: string; readonly notes: readonly ImportNote[] }
@@ -67,7 +71,7 @@ export function importTools(
     tools.push([name, toolEntry(compilable(merged, note))]);
   }
   if (tools.length === 0) return { ok: false, problems: [nothingIn(sources, notes)] };
-  const yaml = policyText(format, tools, options.schemaPath ?? SCHEMA_PATH);
+  const yaml = policyText(format, tools, options);
   const loaded = loadPolicy([{ name: "imported policy", text: yaml }]);
   return loaded.ok ? { ok: true, yaml, notes } : loaded;
 }
@@ -211,12 +215,13 @@ function commandsOf(tool: RepairedDefinition): object {
 function policyText(
   format: ImportFormat,
   tools: readonly (readonly [string, object])[],
-  schemaPath: string,
+  { defaultAction = "allow", schemaPath = SCHEMA_PATH }: ImportOptions,
 ): string {
   // Recorded worlds document their tools without checking them: warn, and let the call pass.
   const checks = { invalid_arguments: "warn", unknown_tool: "warn" };
   const blocks = {
     ...(format === "tools" ? { checks } : {}),
+    authorization: { default: defaultAction },
     tool_schemas: Object.fromEntries(tools),
   };
   const text = writeYaml({ policy_engine: blocks }, [

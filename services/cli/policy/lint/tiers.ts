@@ -1,4 +1,5 @@
 /** Tiers: which of them can match, and matches that the author may not have meant. */
+import { isDeepStrictEqual } from "node:util";
 import type { PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
 import { compileToolGlobs } from "../../../core/policy/tool-glob.ts";
 import type { LintRule, Report } from "./finding.ts";
@@ -15,6 +16,7 @@ export const lintTiers: LintRule = (document, report) => {
     lintCatchAll(tier, index, report);
     lintNamespaces(document, tier, index, report);
     lintAction(tier, index, report);
+    lintCondition(document, index, report);
   });
 };
 
@@ -40,7 +42,10 @@ export function matcherOf(tier: PolicyTier): (name: string) => boolean {
 
 function lintShadow(tiers: readonly PolicyTier[], index: number, report: Report): void {
   const tier = tiers[index] as PolicyTier;
-  const earlier = tiers.slice(0, index);
+  // A tier with a condition leaves calls to those after it, but for one with the same condition.
+  const earlier = tiers
+    .slice(0, index)
+    .filter(({ when }) => when === undefined || isDeepStrictEqual(when, tier.when));
   const covering = (glob: string): PolicyTier | undefined =>
     earlier.find((other) => namesOf(tier, glob).every(matcherOf(other)));
   const shadowed = globsOf(tier).flatMap((glob) => {
@@ -124,9 +129,38 @@ function lintAction(tier: PolicyTier, index: number, report: Report): void {
     const message = `approvals of the tier \`${tier.name}\` have no \`expires_ms\`; the default is 15 minutes`;
     report("warning", "approval-without-expiry", path, message, "write `expires_ms: 900000`");
   }
-  if (tier.action === "allowlist") {
+  if (tier.action === "allowlist" && tier.when === undefined) {
     const message = `a tool that only the tier \`${tier.name}\` matches counts as a read`;
     const remedy = "declare tools that write under `tool_schemas` with `read_only: false`";
     report("info", "read-by-tier", path, message, remedy);
   }
+}
+
+/** A condition that allows means nothing where other calls are allowed as well. */
+function lintCondition(document: PolicyDocument, index: number, report: Report): void {
+  const { tiers = [], default: action } = document.authorization ?? {};
+  const tier = tiers[index] as PolicyTier;
+  if (tier.when === undefined || triesLastSegment(tier)) return;
+  const following = tiers.slice(index + 1);
+  const next = (glob: string): PolicyTier | undefined =>
+    following.find((other) => other.when === undefined && matcherOf(other)(glob));
+  const isStricter = (glob: string): boolean => {
+    const other = next(glob);
+    const isHeld = following.some((one) => triesLastSegment(one) && matcherOf(one)(glob));
+    if (isHeld) return true;
+    return other === undefined
+      ? action !== "allow"
+      : STRICTNESS[other.action] > STRICTNESS[tier.action];
+  };
+  const open = globsOf(tier).filter((glob) => !isStricter(glob));
+  if (open.length === 0) return;
+  const message = `the tier \`${tier.name}\` allows some calls of \`${open.join("|")}\`, and the others are allowed, too: nothing stricter follows`;
+  const remedy = "add a `hitl` or `deny` tier after it, or write `default: ask`";
+  report(
+    "warning",
+    "condition-without-rest",
+    ["authorization", "tiers", index, "when"],
+    message,
+    remedy,
+  );
 }

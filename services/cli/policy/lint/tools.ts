@@ -31,25 +31,9 @@ function lintTier(
 ): void {
   const path = ["tool_schemas", name];
   const tier = tierOf(document, name);
-  if (tier === undefined) {
-    const hasTiers = (document.authorization?.tiers ?? []).length > 0;
-    if (!hasTiers || tool.risk_level !== undefined) return;
-    const message = `no tier matches \`${name}\` and it has no \`risk_level\`: ${withoutRule(document, tool)}`;
-    report("warning", "tool-without-tier", path, message, "add a tier or a `risk_level`");
-    return;
-  }
-  if (tier.action !== "allowlist" || declaresItsClass(tool)) return;
+  if (tier?.action !== "allowlist" || tier.when !== undefined || declaresItsClass(tool)) return;
   const message = `\`${name}\` counts as a read only because the tier \`${tier.name}\` allows it`;
   report("warning", "read-by-tier", path, message, "write `read_only: true` or `false`");
-}
-
-/** What happens to a tool that no tier and no risk mentions. */
-function withoutRule({ preset }: PolicyDocument, tool: ToolDocument): string {
-  if (preset !== "strict") return "it is allowed";
-  if (tool.variants !== undefined || tool.commands !== undefined) {
-    return "what it writes is held, by `preset: strict`";
-  }
-  return declaresRead(tool) ? "it is allowed, as a read" : "it is held, by `preset: strict`";
 }
 
 function declaresItsClass(tool: ToolDocument): boolean {
@@ -213,7 +197,7 @@ function lintSuggestions(
     if (!isInPolicy) {
       const message = `\`${suggested}\` is not a tool of this policy and is never suggested`;
       report("warning", "unknown-suggestion", path, message, "declare it, or remove it");
-    } else if (tier?.action === "deny") {
+    } else if (tier?.action === "deny" && tier.when === undefined) {
       const message = `\`${suggested}\` is denied by the tier \`${tier.name}\` and is never suggested`;
       report("warning", "unknown-suggestion", path, message, "remove it");
     }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { lintPolicy } from "../../../../services/cli/policy/lint.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { lint } from "../../../support/policy/linted.ts";
+import { lint, lintWhole } from "../../../support/policy/linted.ts";
 
 const T1 = new URL("../../../fixtures/policies/templates/t1.yaml", import.meta.url);
 
@@ -118,6 +118,26 @@ describe("lint of tiers", () => {
     expect(left(missed)?.remedy).toBe("add `*__get_*|*/list_*|*__list_*`");
   });
 
+  it("accepts a tier behind one that has a condition", () => {
+    const small = 'name: a, pattern: "refund_*", action: allowlist, when: { n: { at_most: 5 } }';
+    const all = 'name: b, pattern: "refund_*", action: hitl, expires_ms: 1000';
+    expect(serious(`${tiers(small, all)}  default: allow`)).toEqual([]);
+    expect(serious(`${tiers(small)}  default: ask`)).toEqual([]);
+    const same = `name: b, ${small.slice("name: a, ".length)}`;
+    expect(serious(`${tiers(small, same)}  default: ask`)).toEqual(["warning shadowed-tier 4:18"]);
+  });
+
+  it("finds a condition that allows some calls where the others are allowed, too", () => {
+    const small = 'name: a, pattern: "refund_*", action: allowlist, when: { n: { at_most: 5 } }';
+    const rest = 'name: b, pattern: "refund_*|x_*", action: allowlist';
+    expect(serious(`${tiers(small)}  default: allow`)).toEqual([
+      "warning condition-without-rest 3:58",
+    ]);
+    expect(serious(`${tiers(small, rest)}  default: ask`)).toEqual([
+      "warning condition-without-rest 3:58",
+    ]);
+  });
+
   it("finds approvals without an expiry", () => {
     expect(serious(tiers('name: a, pattern: "drop_*", action: hitl'))).toEqual([
       "warning approval-without-expiry 3:7",
@@ -138,20 +158,33 @@ describe("lint of tools", () => {
 
   it.each([
     ["", "{}", "it is allowed"],
-    ["preset: strict\n", "{}", "it is held, by `preset: strict`"],
-    ["preset: strict\n", "{ polling: {}, read_only: false }", "it is held, by `preset: strict`"],
-    [
-      "preset: strict\n",
-      "{ volatile: true, effects: [{ resource: a, kind: update }] }",
-      "it is held, by `preset: strict`",
-    ],
-    ["preset: strict\n", "{ reads: [a] }", "it is allowed, as a read"],
-    ["preset: strict\n", "{ read_only: true }", "it is allowed, as a read"],
-    ["preset: strict\n", "{ commands: sql }", "what it writes is held, by `preset: strict`"],
-  ])("says what happens to a tool without a tier: %s%s", (preset, tool, expected) => {
+    ["", "{ commands: sql }", "what it writes is allowed"],
+    ["preset: strict\n", "{ risk_level: LOW }", null],
+    ["preset: strict\n", "{}", null],
+    ["preset: strict\n", "{ commands: sql }", null],
+    ["", "{ reads: [a] }", null],
+    ["", "{ read_only: true }", null],
+  ])("warns of a write that runs although no tier names it: %s%s", (preset, tool, expected) => {
     const findings = lint(`${preset}${reads}tool_schemas: { send: ${tool} }`);
-    const [{ message = "" } = {}] = findings.filter(({ code }) => code === "tool-without-tier");
-    expect(message).toBe(`no tier matches \`send\` and it has no \`risk_level\`: ${expected}`);
+    const [{ message = null } = {}] = findings.filter(({ code }) => code === "tool-without-tier");
+    const prefix = "no tier matches `send` and it has no `risk_level`: ";
+    expect(message).toBe(expected === null ? null : prefix + expected);
+  });
+
+  it("does not warn of writes that the default or a rule of each class holds", () => {
+    const held = 'name: ask, pattern: "drop_*", action: hitl, expires_ms: 1000';
+    const rules = (rest: string) =>
+      `variants: { argument: op, rules: [{ equals: look, read_only: true }, { equals: drop, tier: ask }], ${rest} }`;
+    const text = (action: string, tool: string) =>
+      `${tiers(held)}  default: ${action}\ntool_schemas: { run_sql: { ${tool} } }`;
+    const warnings = (action: string, tool: string) =>
+      lintWhole(text(action, tool)).filter(({ code }) => code === "tool-without-tier");
+    expect(warnings("ask", "")).toEqual([]);
+    expect(warnings("deny", "commands: sql")).toEqual([]);
+    expect(warnings("allow", rules("otherwise: { tier: ask }"))).toEqual([]);
+    expect(warnings("allow", rules("otherwise: {}"))).toMatchObject([{ severity: "info" }]);
+    const unclear = "commands: { language: sql, rules: [{ statement: drop, tier: ask }] }";
+    expect(warnings("allow", unclear)).toMatchObject([{ severity: "info" }]);
   });
 
   it("finds tools that only a tier makes reads", () => {
@@ -323,6 +356,20 @@ describe("lint of limits", () => {
 });
 
 describe("lint of the whole policy", () => {
+  it.each([
+    ["", "it is allowed"],
+    ["preset: strict\n", "it is held for a person, by `preset: strict`"],
+  ])("requires `authorization.default`: %s", (preset, outcome) => {
+    const text = preset + tiers('name: a, pattern: "drop_*", action: deny');
+    const [finding] = lintWhole(text).filter(({ code }) => code === "default-not-written");
+    expect(finding).toMatchObject({ severity: "error", line: preset === "" ? 1 : 2 });
+    expect(finding?.message).toContain(`no tier and no rule names: ${outcome}`);
+    for (const action of ["allow", "ask", "deny"]) {
+      const codes = lintWhole(`${text}  default: ${action}`).map(({ code }) => code);
+      expect(codes).not.toContain("default-not-written");
+    }
+  });
+
   it.each([
     ["tools: { cache_ttl_s: 30 }", ["warning declares-nothing 1:1"]],
     [`${QUIET_TOOL}unknown_tools: allow`, ["warning unknown-allowed 2:1"]],

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { runInProcess } from "../../../support/memory-terminal.ts";
 
-const POLICY = ["tool_schemas:", "  send: { read_only: false, risk_level: LOW }", "mode: shadow"];
+const POLICY = [
+  "tool_schemas:",
+  "  send: { read_only: false, risk_level: LOW }",
+  "mode: shadow",
+  "authorization: { default: ask }",
+];
 
 test("checks a policy on stdin, with line numbers", async () => {
   const { code, stdout } = await runInProcess(["policy", "lint", "-"], POLICY);

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { stricter } from "../../../../services/core/policy/compile-tiers.ts";
-import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
+import type {
+  PolicyDocument,
+  PolicyTier,
+  ToolDocument,
+} from "../../../../services/core/policy/document.ts";
 import { compiled } from "../../../support/core/compile.ts";
 import { startStory } from "../../../support/decider-spec.ts";
 
@@ -126,4 +130,76 @@ test("a later tier of this order is stricter, and of equals the first counts", (
 test("a hold is of the tool's one rule where the tool has no variants", () => {
   const hold = startStory({ tool_schemas: { risky: { risk_level: "HIGH" } } }).held("risky");
   expect(hold.scope).toEqual({ of: hold.rule, notOf: [] });
+});
+
+describe("`authorization.default`", () => {
+  const tierBy = (
+    action: "allow" | "ask" | "deny" | undefined,
+    tool: ToolDocument,
+    more: PolicyDocument = {},
+    tiers = TIERS,
+  ) =>
+    compiled({
+      ...more,
+      authorization: { tiers, ...(action === undefined ? {} : { default: action }) },
+      tool_schemas: { send: tool },
+    }).tool("send").tier;
+  const rule = "authorization.default";
+
+  test("decides on a write that nothing names", () => {
+    expect(tierBy("allow", {})).toEqual({ action: "allow", name: null, rule });
+    expect(tierBy("deny", {})).toEqual({ action: "deny", name: null, rule });
+    expect(tierBy("ask", {})).toMatchObject({ action: "hitl", name: "ask" });
+    expect(tierBy("ask", {}, {}, [])).toMatchObject({ action: "hitl", name: null, rule });
+    expect(tierBy(undefined, {})).toEqual({ action: "allow", name: null, rule: "preset" });
+  });
+
+  test("overrides the preset", () => {
+    const strict = { preset: "strict" } as const;
+    expect(tierBy(undefined, {}, strict).action).toBe("hitl");
+    expect(tierBy("allow", {}, strict).action).toBe("allow");
+    expect(tierBy("deny", {}, strict).action).toBe("deny");
+  });
+
+  test("leaves reads, and what a tier or a risk names, as they are", () => {
+    for (const action of ["ask", "deny"] as const) {
+      expect(tierBy(action, { read_only: true }).action).toBe("allow");
+      expect(tierBy(action, { risk_level: "LOW" }).action).toBe("allow");
+      expect(tierBy(action, { risk_level: "MEDIUM" }).action).toBe("grant");
+    }
+    expect(tierBy("deny", { risk_level: "HIGH" }).action).toBe("hitl");
+  });
+
+  test("decides on the risk MEDIUM where no tier grants calls", () => {
+    const medium = { risk_level: "MEDIUM" } as const;
+    expect(tierBy(undefined, medium, {}, []).action).toBe("allow");
+    expect(tierBy("allow", medium, {}, []).action).toBe("allow");
+    expect(tierBy("ask", medium, {}, []).action).toBe("hitl");
+    expect(tierBy("deny", medium, {}, []).action).toBe("deny");
+  });
+
+  test("holds what a program declares, and what a rule without a tier leaves to the tool", () => {
+    const document: PolicyDocument = {
+      authorization: { default: "ask" },
+      tool_schemas: {
+        run: {
+          variants: {
+            argument: "op",
+            rules: [{ equals: ["look"], read_only: true }, { equals: ["put"] }],
+          },
+        },
+      },
+    };
+    const { tool } = compiled(document);
+    const of = (op: string) => tool("run").variantOf?.({ op }).tier.action;
+    expect([of("look"), of("put"), of("drop")]).toEqual(["allow", "hitl", "hitl"]);
+    expect(compiled({ authorization: { default: "ask" } }).tool("any").tier.action).toBe("hitl");
+  });
+
+  test("says in a refusal that nothing allows the write", () => {
+    const story = startStory({ authorization: { default: "deny" }, tool_schemas: { send: {} } });
+    const decision = story.refused("send");
+    expect(decision).toMatchObject({ refusal: { reason: "tier_denied" } });
+    expect(JSON.stringify(decision)).toContain("No rule of the policy allows this write.");
+  });
 });

@@ -1,0 +1,83 @@
+/**
+ * Tools whose tier depends on a call: of the tiers that match the name, the first whose condition
+ * holds applies. A condition that cannot be read decides nothing: then the call is as strict as its
+ * tier and what follows together.
+ */
+import type { JsonObject } from "../canonical/json-value.ts";
+import type { CompiledJsonSchema } from "../capabilities.ts";
+import type { TierCandidate } from "./compile-tiers.ts";
+import type { CompiledTier, CompiledTool, TestedTier } from "./compiled.ts";
+import { merger, ranked } from "./merge-variants.ts";
+
+/** One tier that a call may get, and the tool under it; a null tier: none of the policy's. */
+interface Branch {
+  readonly candidate: TierCandidate | null;
+  readonly tool: CompiledTool;
+}
+
+/** `compileUnder` compiles the tool as if it had no tier but this one. */
+export function compileByTier(
+  candidates: readonly TierCandidate[],
+  schema: CompiledJsonSchema | null,
+  compileUnder: (candidate: TierCandidate | null, isFirst: boolean) => CompiledTool,
+): CompiledTool {
+  const isClosed = candidates.at(-1)?.condition === null;
+  const possible = isClosed ? candidates : [...candidates, null];
+  const branches: readonly Branch[] = possible.map((candidate, index) => ({
+    candidate,
+    tool: compileUnder(candidate, index === 0),
+  }));
+  const merged = merger();
+  const whole = merged(branches.map(({ tool }) => ranked(tool)));
+  const fill = (args: JsonObject): JsonObject =>
+    schema === null ? args : (schema.defaults(args) as JsonObject);
+  return {
+    ...whole,
+    variants: [
+      ...new Set(
+        branches.flatMap(({ tool }) => (tool.variants.length === 0 ? [tool] : tool.variants)),
+      ),
+    ],
+    testedTiersOf: (args) => branches.flatMap((branch) => testedTier(branch, fill(args))),
+    commandsOf: branches.every(({ tool }) => tool.commandsOf === null)
+      ? null
+      : (args) => choose(branches, fill(args))[0]?.tool.commandsOf?.(args) ?? [],
+    variantOf: (args) => {
+      const filled = fill(args);
+      const chosen = choose(branches, filled);
+      const forms = chosen.map(({ tool }) => tool.variantOf?.(args) ?? tool);
+      const [only] = forms;
+      if (only !== undefined && forms.length === 1) return only;
+      const tool = merged(forms.map(ranked));
+      return isStrict(tool.tier) ? { ...tool, why: whyUnreadable(chosen, filled) } : tool;
+    },
+  };
+}
+
+/** The branches that may apply; the last one does where nothing before it can be read. */
+function choose(branches: readonly Branch[], args: JsonObject): readonly Branch[] {
+  const chosen: Branch[] = [];
+  for (const branch of branches) {
+    const truth = branch.candidate?.condition?.evaluate(args) ?? true;
+    if (truth !== false) chosen.push(branch);
+    if (truth === true) return chosen;
+  }
+  return chosen;
+}
+
+function isStrict({ action }: CompiledTier): boolean {
+  return action === "hitl" || action === "deny";
+}
+
+function whyUnreadable(branches: readonly Branch[], args: JsonObject): string {
+  const tests = branches.flatMap(({ candidate }) => candidate?.condition?.explain(args) ?? []);
+  const unread = tests.filter(({ truth }) => truth === "unreadable");
+  const texts = [...new Set(unread.map(({ text }) => `\`${text.replaceAll("`", "'")}\``))];
+  return `the arguments do not show whether ${texts.join(" and ")} holds, so that the stricter rule applies`;
+}
+
+function testedTier({ candidate }: Branch, args: JsonObject): readonly TestedTier[] {
+  if (candidate?.condition === null || candidate === null) return [];
+  const { condition, tier } = candidate;
+  return [{ tier, truth: condition.evaluate(args), tests: condition.explain(args) }];
+}
