@@ -10,6 +10,10 @@ const VALUES_MAX = 16;
 const TEXT_MIN = 3;
 
 const QUOTES = `["'\`“”‘’]`;
+const QUOTED = new RegExp(QUOTES);
+
+/** What JSON writes in another way. */
+const ESCAPED = /["\\\p{Cc}\p{Surrogate}]/u;
 
 /** Around the name of the argument in place of its value: values of two arguments stay apart. */
 const MARK = "\u0001";
@@ -26,7 +30,7 @@ interface Echo {
 /** `said`: the arguments as JSON text. */
 export function maskEchoes(text: string, said: string): string {
   let masked = text;
-  for (const { value, pattern, sign } of listEchoes(said)) {
+  for (const { value, pattern, sign } of listEchoes(text, said)) {
     if (masked.includes(value)) masked = masked.replace(new RegExp(pattern, "g"), sign);
   }
   return masked;
@@ -40,7 +44,7 @@ export interface MaskedPart {
 
 /** What `maskEchoes` masks in the text. */
 export function listEchoed(text: string, said: string): readonly MaskedPart[] {
-  return listEchoes(said).flatMap(({ pattern }) => {
+  return listEchoes(text, said).flatMap(({ pattern }) => {
     const [part] = new RegExp(pattern).exec(text) ?? [];
     return part === undefined ? [] : [{ name: "repeated argument", part }];
   });
@@ -51,27 +55,43 @@ export function withoutEchoes(masked: string): string {
   return masked.replace(MARKED, "");
 }
 
-/** The longest first: a value may be part of another. */
-function listEchoes(said: string): readonly Echo[] {
+/** Values of the arguments that may be in the text, the longest first: one may be part of another. */
+function listEchoes(text: string, said: string): readonly Echo[] {
+  // Every pattern has a quotation mark.
+  if (!QUOTED.test(text)) return [];
   const echoes: Echo[] = [];
-  JSON.parse(said, (name, value: unknown) => {
-    const echo = echoOf(name, value);
-    if (echo !== null && echoes.length < VALUES_MAX) echoes.push(echo);
-    return value;
-  });
+  let looked = 0;
+  const look = (name: string, value: unknown): void => {
+    if (looked >= VALUES_MAX) return;
+    if (typeof value === "object" && value !== null) {
+      for (const [key, inner] of Object.entries(value)) look(key, inner);
+    } else if (isCandidate(value)) {
+      looked += 1;
+      const echo = echoOf(text, name, value);
+      if (echo !== null) echoes.push(echo);
+    }
+  };
+  look("", JSON.parse(said));
   return echoes.sort((a, b) => b.value.length - a.value.length);
 }
 
-function echoOf(name: string, argument: unknown): Echo | null {
+function isCandidate(value: unknown): value is string | number {
+  return typeof value === "number" || (typeof value === "string" && value.length >= TEXT_MIN);
+}
+
+/** Null: the text does not contain the value. */
+function echoOf(text: string, name: string, argument: string | number): Echo | null {
+  const value =
+    typeof argument === "string" && ESCAPED.test(argument)
+      ? JSON.stringify(argument).slice(1, -1)
+      : String(argument);
+  if (!text.includes(value)) return null;
   const sign = `${MARK}${name}${MARK}`;
-  if (typeof argument === "number") {
-    const value = String(argument);
-    const member = escaped(JSON.stringify(name));
-    return { value, sign, pattern: `${member}\\s*:\\s*${escaped(value)}(?![\\d.eE])` };
+  if (typeof argument === "string") {
+    return { value, sign, pattern: `${QUOTES}${escaped(value)}${QUOTES}` };
   }
-  if (typeof argument !== "string" || argument.length < TEXT_MIN) return null;
-  const value = JSON.stringify(argument).slice(1, -1);
-  return { value, sign, pattern: `${QUOTES}${escaped(value)}${QUOTES}` };
+  const member = escaped(JSON.stringify(name));
+  return { value, sign, pattern: `${member}\\s*:\\s*${escaped(value)}(?![\\d.eE])` };
 }
 
 function escaped(text: string): string {
