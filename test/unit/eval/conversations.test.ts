@@ -14,8 +14,8 @@ import { scoreConversation, sumScores } from "../../eval/conversations/score-con
 import { openGate } from "../../support/open-gate.ts";
 
 /** Raise them with each domain that is added. */
-const CONVERSATIONS_MIN = 234;
-const HONEST_MIN = 82;
+const CONVERSATIONS_MIN = 392;
+const HONEST_MIN = 139;
 
 const domains = readDomains();
 const conversations = domains.flatMap((domain) => domain.conversations);
