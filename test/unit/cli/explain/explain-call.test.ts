@@ -124,14 +124,39 @@ test("says by what a write is compared, and which call made what an effect is on
 const loops = (calls: readonly object[]) => check(explainLast(calls), "loops")?.value;
 
 test("says of each rule on repetition why it lets the call run or not", () => {
-  const read = { tool: "read", args: { page: 1 }, result: "idle" };
+  const read = { tool: "read", args: { page: 1 }, output: "idle" };
   expect(loops([read, { ...read, at: "2026-01-01T00:00:00Z" }])).toMatch(
     /^1 equal calls remembered; refused at 3 with one output \(times, .* masked\)/,
   );
-  const failed = { tool: "read", args: {}, result: "no such file", is_error: true };
+  const failed = { tool: "read", args: {}, output: "no such file", is_error: true };
   expect(loops([failed, failed, failed, failed])).toContain(
     "after 3 equal failures in a turn, or in 5 turns, a try waits 60 to 300 s",
   );
+});
+
+const FREE = `tool_schemas:
+  ask_person: { asks_user: true }
+  click: { repeatable: true }
+  read: { read_only: true }
+`;
+const loopsOf = (calls: readonly object[]) => check(explainLast(calls, FREE), "loops")?.value;
+
+test("says what drifting calls, rounds that move and an answer of a person count for", () => {
+  const pages = Array.from({ length: 5 }, (_, page) => {
+    return { tool: "read", args: { page }, output: JSON.stringify({ page, items: [] }) };
+  });
+  expect(loopsOf(pages)).toContain(
+    "3 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 12 in a turn",
+  );
+  const rounds = Array.from({ length: 7 }, (_, n) =>
+    n % 2 === 0
+      ? { tool: "click", args: { on: "next" }, output: `on page ${n}` }
+      : { tool: "read", args: {}, output: `page ${n}` },
+  );
+  expect(loopsOf(rounds)).toContain("but the last round gave a new output, so they are no cycle");
+  const [first, second] = pages;
+  const asked = [first ?? {}, { tool: "ask_person", args: {}, output: "go on" }, second ?? {}];
+  expect(loopsOf(asked)).toContain("a person answered in this turn");
 });
 
 test("says which arguments name the try, and that memory gives no fresh answer", () => {
