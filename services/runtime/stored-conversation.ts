@@ -19,7 +19,6 @@ export type Conversation = {
 const DEADLINE_AT = 0;
 const DROP_AT = 8;
 const STATE_AT = 16;
-const NOTHING = new Uint8Array();
 
 /**
  * The conversation as a checkpoint stores it: a state that was never parsed is not encoded again.
@@ -74,9 +73,11 @@ export class StoredConversation implements Conversation {
    *   the checkpoint.
    */
   get state(): ConversationState {
+    const bytes = this.#bytes;
     if (this.#state !== null) return this.#state;
+    if (bytes === null) throw new StateCorruptError("a conversation has neither bytes nor a state");
     try {
-      this.#state = this.#fold.restore((this.#bytes ?? NOTHING).subarray(STATE_AT));
+      this.#state = this.#fold.restore(bytes.subarray(STATE_AT));
     } catch (error) {
       throw new StateCorruptError("a conversation of the checkpoint cannot be read", {
         cause: error,

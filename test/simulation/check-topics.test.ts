@@ -13,7 +13,7 @@ let right: TopicReader;
 
 function hasEverything(read: TopicReader): boolean {
   return (["allowed", "refused", "held", "deadLetters"] as const).every(
-    (topic) => read(topic).length > 3,
+    (topic) => read(topic).length > 5,
   );
 }
 

@@ -5,7 +5,9 @@ const SHORT_TEXT = 64;
 const ASCII_MAX = 0x7f;
 const VARINT_BASE = 0x80;
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, "0"),
+);
 
 export class ByteReader {
   readonly #bytes: Uint8Array;

@@ -27,7 +27,7 @@ test.each([
     "--transaction-version=abc",
     "test:faults: option '--transaction-version' is 0 or 2, and not 'abc'",
   ],
-  ["test/eval/run.ts", "--check", "eval: Unknown option '--check'; it has no options"],
+  ["test/eval/run.ts", "--chek", "eval: Unknown option '--chek'; options: --only VALUE"],
   ["tasks/test-nodes.js", "x", "test:nodes: Unexpected argument 'x'"],
   ["tasks/test-kafka-matrix.js", "--shrt", "test:kafka-matrix: Unknown option '--shrt'"],
 ])("%s %s ends with code 2 and lists the options", (program, option, message) => {

@@ -54,7 +54,7 @@ function sensitiveIn(sensitive: readonly string[], argument: string): string | n
 }
 
 /** Keywords under which a value may have other members and types than `properties` and `type` say. */
-const OPEN = ["$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "if", "not"];
+const OPEN: readonly string[] = ["$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "if", "not"];
 
 /** The schema at a path; null: the schema leaves it open; `unknown`: it allows no such argument. */
 function schemaAt(root: JsonObject, path: string): JsonObject | null | "unknown" {
@@ -121,7 +121,7 @@ function checkTests(
   }
 }
 
-const NUMBERS = ["number", "integer", "string"];
+const NUMBERS: readonly string[] = ["number", "integer", "string"];
 
 /** The types of values that a test can read; null: all. */
 function typesFor(
