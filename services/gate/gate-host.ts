@@ -32,7 +32,8 @@ import type {
   Ownership,
   ProposalAuthority,
 } from "../runtime/ports.ts";
-import type { ReadContext } from "../runtime/restore-context.ts";
+import type { LocalStates, ReadContext } from "../runtime/restore-context.ts";
+import type { StateStore } from "../runtime/state-store.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
 import { Watchdog } from "../runtime/watchdog.ts";
@@ -62,10 +63,19 @@ export type GateTuning = Partial<
   >
 >;
 
+/** Where conversations are that do not fit into memory. */
+export type GateStates = {
+  readonly store: StateStore;
+  /** Bytes of memory for the conversations of all partitions and their indexes. */
+  readonly memoryBytes: number;
+};
+
 export type GateHostParts = {
   readonly log: Log;
   readonly ownership: Ownership;
   readonly checkpoints: CheckpointStore | null;
+  /** Absent or null: all conversations stay in memory. */
+  readonly states?: GateStates | null;
   /** Absent or null: nobody stores how far the journal had come. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the journal does not say which secrets it was written with. */
@@ -148,6 +158,7 @@ export class GateHost {
   /** Resolves, with the reason, when this process must end with an error. Never rejects. */
   readonly failed: Promise<Error>;
   #fail: (error: Error) => void = () => undefined;
+  readonly #states: LocalStates | null;
   readonly #standby: Standby;
   readonly #stopping = new AbortController();
   #look: NodeJS.Timeout | null = null;
@@ -168,10 +179,13 @@ export class GateHost {
     const { clock, logger, metrics } = parts;
     const contextOf = (partition: number): ReadContext => {
       const { log, checkpoints, codec } = this.#parts;
+      const states = this.#states;
       const spanMs = this.#options.journalSpanMs;
-      const read = { partition, log, checkpoints, codec, clock, logger, spanMs };
+      const read = { partition, log, checkpoints, states, codec, clock, logger, spanMs };
       return { ...read, metrics, fold: coreFold };
     };
+    this.#states =
+      parts.states === null || parts.states === undefined ? null : this.#shareStates(parts.states);
     this.#standby = new Standby({ contextOf, clock, logger, followMs: FOLLOW_MS });
   }
 
@@ -250,6 +264,10 @@ export class GateHost {
     this.#engine.setPolicy(policy);
   }
 
+  #shareStates({ store, memoryBytes }: GateStates): LocalStates {
+    return { store, memoryBytes: () => memoryBytes / Math.max(this.#hosted.size, 1) };
+  }
+
   #optionsFor(policy: CompiledPolicy): TaskOptions {
     const tuning = { waitMsMax: WAIT_MS_MAX, ...this.#parts.tuning };
     return { ...taskOptionsFor(policy, this.#keepMs), ...tuning };
@@ -296,9 +314,10 @@ export class GateHost {
   #open(partition: number): void {
     const { log, ownership, checkpoints, codec, authority, clock, logger, metrics } = this.#parts;
     const { heads = null, secrets = null } = this.#parts;
+    const states = this.#states;
     const context: TaskContext = {
       ...{ partition, log, ownership, checkpoints, codec, authority, clock, logger, metrics },
-      ...{ heads, secrets },
+      ...{ heads, secrets, states },
       fold: coreFold,
       options: this.#options,
       prepared: () => this.#standby.take(partition),

@@ -7,7 +7,7 @@ import type { ConversationState } from "../core/state/state.ts";
 import type { PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
 import { conversationHash, exchangeHash, type StateSum } from "./state-hash.ts";
-import { type Conversation, dropAtOf } from "./stored-conversation.ts";
+import { type Conversation, dropAtOf, memoryAfterChange } from "./stored-conversation.ts";
 
 /** How many conversations one tick handles at most; another tick handles the rest. */
 export const TICK_CONVERSATIONS_MAX = 100;
@@ -116,7 +116,8 @@ export class StagedState {
     const old = before?.hash ?? "";
     const hash = conversationHash(old, key, seq, state);
     const deadlineMs = this.#base.fold.nextDeadlineMs(state);
-    this.#conversations.set(key, { state, seq, hash, deadlineMs });
+    const memoryBytes = memoryAfterChange(before);
+    this.#conversations.set(key, { state, seq, hash, deadlineMs, memoryBytes });
     this.#lastKey = null;
     return exchangeHash(stateSum, old, hash);
   }
@@ -185,11 +186,9 @@ export class StagedState {
   #findLapsed(proposalsAtMs: number): readonly string[] {
     const candidates = new Set(this.#base.lapses.candidates(proposalsAtMs));
     for (const key of this.#conversations.keys()) candidates.add(key);
-    const { fold } = this.#base;
     return [...candidates].filter((key) => {
       const conversation = this.conversation(key);
       if (conversation === undefined || dropAtOf(conversation) > proposalsAtMs) return false;
-      if (!fold.hasLapsed(conversation.state, proposalsAtMs)) return false;
       // A held call must still end by its tick, or its proposal would never be decided.
       return conversation.deadlineMs === undefined;
     });

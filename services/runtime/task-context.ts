@@ -14,7 +14,7 @@ import type {
   ProposalAuthority,
 } from "./ports.ts";
 import type { BatchContext, BatchLimits } from "./process-batch.ts";
-import type { Start } from "./restore-context.ts";
+import type { LocalStates, Start } from "./restore-context.ts";
 import { idleRecordAfterMs } from "./retention.ts";
 
 export type TaskState = "restoring" | "running" | "suspended" | "closed";
@@ -63,6 +63,8 @@ export type TaskContext = {
   readonly ownership: Ownership;
   /** Null: there are no checkpoints, and a restore reads the whole journal. */
   readonly checkpoints: CheckpointStore | null;
+  /** Absent or null: all conversations stay in memory, and only checkpoints shorten a restore. */
+  readonly states?: LocalStates | null;
   /** Stores how far the journal had come; absent or null: nobody does. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the gate has none, as in a simulation. */

@@ -34,6 +34,7 @@ import {
   type StagedBatch,
 } from "./process-batch.ts";
 import { restorePartition } from "./restore.ts";
+import { StateSaver } from "./state-saver.ts";
 import {
   assertTransition,
   batchContextOf,
@@ -59,6 +60,7 @@ export class StreamTask {
   readonly #queue: InputQueue;
   readonly #ticks: TickSender;
   readonly #checkpointer: Checkpointer | null;
+  readonly #saver: StateSaver | null;
   readonly #heads: HeadKeeper | null;
   readonly #failures = new FailureCount();
   readonly #committed: Listeners<readonly CommittedRecord[]>;
@@ -70,10 +72,8 @@ export class StreamTask {
   /** A loss that a person accepted, until a journal record reports it. */
   #acceptance: Acceptance | null = null;
   #reportedSeq: number | null = null;
-  /**
-   * A state from the checkpoint could not be parsed: the next restore does not use the checkpoint.
-   */
-  #distrustsCheckpoint = false;
+  /** A stored state could not be read: the next restore uses the journal alone. */
+  #distrustsStored = false;
   #backoffMs = BACKOFF_MS_MIN;
   #rebuilds = 0;
   /** Whether the turn before this one had nothing to do. */
@@ -109,6 +109,14 @@ export class StreamTask {
             logger,
             metrics,
             everyRecords: options.checkpointEvery,
+          });
+    this.#saver =
+      context.states === null || context.states === undefined
+        ? null
+        : new StateSaver({
+            ...{ partition, log, store: context.states.store, clock, logger, metrics },
+            everyRecords: options.checkpointEvery,
+            stepBytes: context.states.stepBytes,
           });
     this.#committed = new Listeners(logger);
     this.#statuses = new Listeners(logger);
@@ -185,8 +193,10 @@ export class StreamTask {
       while (!this.#abort.signal.aborted && this.#engine !== null) {
         await this.#turn(run, this.#engine);
       }
+      await this.#saver?.finish(run.state);
       await this.#checkpointer?.finish(run.state);
     } finally {
+      await this.#saver?.waitForSave();
       await this.#checkpointer?.waitForSave();
       await this.#heads?.finish(run.state);
       await run.writer.close();
@@ -200,7 +210,8 @@ export class StreamTask {
     const first = this.#reportedSeq === null;
     metrics.count("take_overs");
     const inMemory = this.#inMemory;
-    const store = this.#distrustsCheckpoint ? null : checkpoints;
+    const distrusts = this.#distrustsStored;
+    const store = distrusts ? null : checkpoints;
     // If the replay fails half way, what was in memory is not what it was: it is taken up again only
     // when all of it has fitted.
     this.#inMemory = null;
@@ -208,17 +219,25 @@ export class StreamTask {
       {
         ...{ partition, log, ownership, codec, clock, logger, metrics, fold },
         checkpoints: store,
+        states: this.#context.states ?? null,
+        distrustsStore: distrusts,
         heads: this.#context.heads ?? null,
         secrets: this.#context.secrets ?? null,
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
         reportedSeq: this.#reportedSeq,
+        onStart: ({ inStoreSeq }) => {
+          if (inStoreSeq !== null) this.#saver?.begin(inStoreSeq);
+        },
+        makeRoom: async (state) => this.#saver?.makeRoom(state),
         onReplayed: (records) => {
           if (!first) this.#report(records);
         },
       },
       async () => {
-        if (inMemory !== null) return { state: inMemory, hashesFromSeq: 0, stored: null };
+        if (inMemory !== null) {
+          return { state: inMemory, hashesFromSeq: 0, stored: null, inStoreSeq: null };
+        }
         return (first ? await this.#context.prepared?.() : null) ?? null;
       },
     );
@@ -226,7 +245,7 @@ export class StreamTask {
     this.#inMemory = state;
     this.#acceptance = restored.acceptance;
     this.#reportedSeq ??= state.progress.seq;
-    this.#distrustsCheckpoint = false;
+    this.#distrustsStored = false;
     if (stored !== null) this.#checkpointer?.begin(stored, source === "inMemory");
     const { next } = state.progress;
     this.#queue.reset(state.progress);
@@ -321,7 +340,9 @@ export class StreamTask {
       if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
       this.#acceptance = null;
+      this.#saver?.noteCommit(run.state);
       this.#checkpointer?.noteCommit(run.state);
+      await this.#saver?.makeRoom(run.state);
       this.#heads?.keep(run.state);
       return;
     }
@@ -343,6 +364,7 @@ export class StreamTask {
     const { clock, log, options } = this.#context;
     const nowMs = clock.nowMs();
     const untilMs = Math.min(this.#idleAtMs(state), this.#ticks.nextMs(state));
+    this.#saver?.saveIfDue(state);
     this.#checkpointer?.saveIfDue(state);
     this.#heads?.keep(state);
     const waitMs = Math.min(untilMs - nowMs, this.#heads?.dueMs(state) ?? options.waitMsMax);
@@ -371,7 +393,7 @@ export class StreamTask {
     if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
       this.#rebuilds += 1;
       this.#inMemory = null;
-      this.#distrustsCheckpoint = true;
+      this.#distrustsStored = true;
       this.#become("suspended", "restoring", error);
     } else if (error.kind === "retry") {
       this.#become("suspended", "restoring", error);

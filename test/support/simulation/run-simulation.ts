@@ -76,6 +76,7 @@ export class Simulation {
     this.#world = new FakeWorld({
       scheduler: this.#scheduler,
       partitions: PARTITIONS,
+      partition: PARTITION,
       faults,
       foreign: () => this.#foreignCheckpoint(),
       skewMs: this.#random.pick([0, 0, 40, 5_000]),
