@@ -16,6 +16,7 @@
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { RegisteredSecrets } from "../runtime/anchor.ts";
+import { ConversationBounds, type ConversationLimits } from "../runtime/conversation-bounds.ts";
 import { coreFold } from "../runtime/core-engine.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
@@ -76,6 +77,8 @@ export type GateHostParts = {
   readonly checkpoints: CheckpointStore | null;
   /** Absent or null: all conversations stay in memory. */
   readonly states?: GateStates | null;
+  /** For new conversations, over all partitions; absent: there may be any number. */
+  readonly limits?: ConversationLimits;
   /** Absent or null: nobody stores how far the journal had come. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the journal does not say which secrets it was written with. */
@@ -159,6 +162,7 @@ export class GateHost {
   readonly failed: Promise<Error>;
   #fail: (error: Error) => void = () => undefined;
   readonly #states: LocalStates | null;
+  readonly #bounds: ConversationBounds;
   readonly #standby: Standby;
   readonly #stopping = new AbortController();
   #look: NodeJS.Timeout | null = null;
@@ -176,7 +180,10 @@ export class GateHost {
       this.#fail = resolve;
     });
     void parts.membership.failed.then((error) => this.#fail(error));
-    const { clock, logger, metrics } = parts;
+    const { clock, logger, metrics, limits = {} } = parts;
+    const stateStore = parts.states?.store ?? null;
+    const stateBytes = stateStore === null ? null : () => stateStore.bytes;
+    this.#bounds = new ConversationBounds({ limits, clock, stateBytes });
     const contextOf = (partition: number): ReadContext => {
       const { log, checkpoints, codec } = this.#parts;
       const states = this.#states;
@@ -225,6 +232,11 @@ export class GateHost {
     const running = partitions.every(({ state }) => state === "running");
     const ready = joined && running && this.#stopped === null;
     return { ready, joined, epoch: assignment.epoch, partitions };
+  }
+
+  /** Number of conversations in memory, and of those in the state store alone. */
+  conversations(): { readonly memory: number; readonly store: number } {
+    return this.#bounds.count();
   }
 
   /** Status of our task in the worst state. A client asks with every call that it proposes. */
@@ -317,7 +329,7 @@ export class GateHost {
     const states = this.#states;
     const context: TaskContext = {
       ...{ partition, log, ownership, checkpoints, codec, authority, clock, logger, metrics },
-      ...{ heads, secrets, states },
+      ...{ heads, secrets, states, bounds: this.#bounds },
       fold: coreFold,
       options: this.#options,
       prepared: () => this.#standby.take(partition),

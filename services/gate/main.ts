@@ -2,6 +2,7 @@
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../adapters/system/clock.ts";
+import { defaultConversationsMax } from "../adapters/system/state-memory.ts";
 import type { ExitCode } from "../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../process/kafka-settings.ts";
 import { openCodec } from "../process/open-codec.ts";
@@ -26,6 +27,7 @@ import {
   openKafkaGate,
 } from "./open-kafka-gate.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
+import { watchConversations } from "./watch-conversations.ts";
 import { WatchedKeys } from "./watched-keys.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
 
@@ -62,6 +64,10 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),
+    limits: {
+      ...config.limits,
+      conversations: config.limits.conversations ?? defaultConversationsMax(null),
+    },
     warmUpMs: config.gate.warmUpMs,
   };
   const gate = await untilThere(() => openKafkaGate(options), context, BROKERS);
@@ -136,6 +142,7 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
         value: 1,
       })),
   );
+  watchConversations(metrics, host);
   if (log.level !== "debug") return;
   host.onCommitted((records, partition) => {
     for (const record of records) logRecord(logger, partition, record);

@@ -12,6 +12,7 @@ import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.t
 import type { WrittenWith } from "../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { RegisteredSecrets } from "../runtime/anchor.ts";
+import type { ConversationLimits } from "../runtime/conversation-bounds.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
 import type {
@@ -58,6 +59,8 @@ export type KafkaGateOptions = {
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly tuning: GateTuning;
+  /** For new conversations of this process; absent: there may be any number. */
+  readonly limits?: ConversationLimits;
   /**
    * Longest time for which made-up calls are decided before the gate joins its group, ms; 0: none
    * are.
@@ -175,6 +178,7 @@ function createHost(
     checkpoints: options.checkpoints(log),
     heads: options.heads?.(log) ?? null,
     secrets: options.secrets ?? null,
+    limits: options.limits ?? {},
     // Unlimited retention: an idle partition need not write for it more often than for the policy.
     keepMs: retentionMs === -1 ? 0 : retentionMs,
     tuning: { ...tuning, batch: batchLimits(tuning, facts) },

@@ -1,7 +1,7 @@
 import type { Callgate } from "../client/api/callgate.ts";
 import { CallgateError } from "../client/api/callgate-error.ts";
-import type { OpenOptions } from "../client/api/gate-types.ts";
-import { optionsProblem } from "../client/inputs/check-options.ts";
+import type { OpenLimits, OpenOptions } from "../client/api/gate-types.ts";
+import { memberProblem, optionsProblem } from "../client/inputs/check-options.ts";
 
 const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   policy: true,
@@ -10,6 +10,7 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   normalizers: true,
   dataDir: true,
   shared: true,
+  limits: true,
   secret: true,
   proposalKeys: true,
   token: true,
@@ -33,7 +34,10 @@ export async function openCallgate(options: OpenOptions): Promise<Callgate> {
 
 /** @throws CallgateError `invalid_input` for mistakes of an untyped program. */
 function checkOptions(options: OpenOptions): void {
-  const problem = optionsProblem(options, Object.keys(MEMBERS)) ?? valueProblem(options);
+  const problem =
+    optionsProblem(options, Object.keys(MEMBERS)) ??
+    valueProblem(options) ??
+    limitsProblem(options);
   if (problem === undefined) return;
   throw new CallgateError("invalid_input", `the gate cannot be opened: ${problem}`);
 }
@@ -57,6 +61,24 @@ function valueProblem(options: OpenOptions): string | undefined {
   const isPath = typeof directory === "string" && directory !== "";
   if (directory === undefined || directory === false || isPath) return undefined;
   return "`dataDir` must be the path of a directory, or false";
+}
+
+const LIMITS: Readonly<Record<keyof OpenLimits, true>> = {
+  conversations: true,
+  conversationsPerTenant: true,
+  stateBytes: true,
+};
+
+function limitsProblem({ limits }: OpenOptions): string | undefined {
+  if (limits === undefined) return undefined;
+  const problem = memberProblem(limits, Object.keys(LIMITS));
+  if (problem !== undefined) return `\`limits\`: ${problem}`;
+  const wrong = Object.entries(limits).find(
+    ([, value]) => value !== undefined && !(Number.isSafeInteger(value) && value >= 1),
+  );
+  return wrong === undefined
+    ? undefined
+    : `\`limits.${wrong[0]}\` must be a whole number from 1 on`;
 }
 
 function watchProblem({ policy, watchPolicy }: OpenOptions): string | undefined {

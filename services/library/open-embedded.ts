@@ -1,7 +1,7 @@
 /** Gate, log and codec in one process: the basis of the library, the commands and the benches. */
 import type { SecretStore } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import { defaultStateMemory } from "../adapters/system/state-memory.ts";
+import { defaultConversationsMax, defaultStateMemory } from "../adapters/system/state-memory.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
 import type { PolicyListener, PolicyReload, SecretOption } from "../client/api/gate-types.ts";
 import { runKeepingAlive } from "../client/keep-alive.ts";
@@ -17,6 +17,7 @@ import {
   type Storage,
 } from "../process/directory/open-storage.ts";
 import { WatchedFiles } from "../process/watched-files.ts";
+import type { ConversationLimits } from "../runtime/conversation-bounds.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
 import { FixedMembership } from "../runtime/membership.ts";
 import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
@@ -48,6 +49,8 @@ export type EmbeddedOptions = {
   readonly secret?: SecretOption | undefined;
   /** Bytes of memory for conversations; absent: a quarter of what the process may have. */
   readonly stateMemoryBytes?: number | undefined;
+  /** For new conversations; absent in it: `conversations` as many as memory allows, the others unbounded. */
+  readonly limits?: ConversationLimits | undefined;
   /** Absent: everybody who proposes is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
@@ -166,13 +169,12 @@ function compose(
   const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, states, heads } = storage;
   const logger = options.logger ?? quietLogger;
+  const memoryBytes = states === null ? null : (options.stateMemoryBytes ?? defaultStateMemory());
   const gate = new GateHost({
     ...{ log, ownership, heads, secrets, codec, logger },
     checkpoints: null,
-    states:
-      states === null
-        ? null
-        : { store: states, memoryBytes: options.stateMemoryBytes ?? defaultStateMemory() },
+    states: states === null || memoryBytes === null ? null : { store: states, memoryBytes },
+    limits: limitsOf(options.limits, memoryBytes),
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
@@ -223,6 +225,11 @@ function compose(
       return closing;
     },
   };
+}
+
+function limitsOf(limits: ConversationLimits = {}, memoryBytes: number | null): ConversationLimits {
+  const conversations = limits.conversations ?? defaultConversationsMax(memoryBytes);
+  return { ...limits, conversations };
 }
 
 /** Tells other processes by what this gate decides, whenever that changes. */

@@ -1,4 +1,5 @@
 import type { Acceptance, RegisteredSecrets } from "./anchor.ts";
+import type { ConversationBounds } from "./conversation-bounds.ts";
 import type { Engine, StateFold } from "./engine.ts";
 import { FatalError, type PipelineError, RetryableError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
@@ -75,6 +76,8 @@ export type TaskContext = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly options: TaskOptions;
+  /** Shared by all tasks of the process; absent or null: there may be any number of conversations. */
+  readonly bounds?: ConversationBounds | null;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   /**
@@ -134,6 +137,7 @@ export function batchContextOf(context: TaskContext, engine: Engine, now: Now): 
     engine,
     codec,
     authority,
+    bounds: context.bounds ?? null,
     logger,
     metrics,
     eventSource: options.eventSource,

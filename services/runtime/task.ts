@@ -17,7 +17,7 @@
  */
 import type { Acceptance } from "./anchor.ts";
 import { Checkpointer } from "./checkpointer.ts";
-import { commitBatch } from "./commit-batch.ts";
+import { commitCounted } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
 import { asPipelineError, type PipelineError, StateCorruptError } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
@@ -174,6 +174,7 @@ export class StreamTask {
         await this.#recover(asPipelineError(error));
       }
     }
+    this.#context.bounds?.release(this.#context.partition);
   }
 
   async #waitForPolicy(): Promise<void> {
@@ -248,6 +249,7 @@ export class StreamTask {
     this.#distrustsStored = false;
     if (stored !== null) this.#checkpointer?.begin(stored, source === "inMemory");
     const { next } = state.progress;
+    this.#context.bounds?.track(partition, state);
     this.#queue.reset(state.progress);
     this.#ticks.reset();
     const elapsedMs = clock.nowMs() - startedMs;
@@ -323,7 +325,7 @@ export class StreamTask {
   async #commit(run: Run, batch: StagedBatch, first: FetchedInput | undefined): Promise<void> {
     const { clock, metrics } = this.#context;
     const startedMs = clock.nowMs();
-    const outcome = await commitBatch(run.writer, run.state, batch);
+    const outcome = await commitCounted(this.#context, run, batch);
     this.#commitMs = clock.nowMs() - startedMs;
     if (outcome.type === "committed") {
       this.#failures.noteSuccess(batch.inputs);
@@ -393,6 +395,7 @@ export class StreamTask {
     if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
       this.#rebuilds += 1;
       this.#inMemory = null;
+      this.#context.bounds?.release(partition);
       this.#distrustsStored = true;
       this.#become("suspended", "restoring", error);
     } else if (error.kind === "retry") {

@@ -210,6 +210,26 @@ const gate = z.strictObject({
     ),
 });
 
+const limits = z.strictObject({
+  conversations: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      "most open conversations of a gate process; at the bound new ones are refused as `overloaded`. Default: as many as memory allows",
+    ),
+  conversationsPerTenant: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("the same for each tenant; absent: no bound"),
+  stateBytes: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("the same for the bytes of the state store on disk; absent: no bound"),
+});
+
 const executor = z.strictObject({
   group: name()
     .default("callgate-executor")
@@ -300,6 +320,7 @@ export const configSchema = z.strictObject({
   http: http.prefault({}),
   log: log.prefault({}),
   gate: gate.prefault({}),
+  limits: limits.prefault({}),
   executor: executor.prefault({}),
   analytics: analytics.prefault({}),
   serve: serve.prefault({}),

@@ -340,6 +340,16 @@ export type HandlerCall = {
  */
 export type ProposalToken = string | ((call: ProposedCall) => string | Promise<string>);
 
+/** Bounds on the conversations of a gate. At one, a call that begins another is refused as `overloaded`. */
+export type OpenLimits = {
+  /** Conversations in all; default: as many as memory allows. */
+  readonly conversations?: number | undefined;
+  /** Conversations of each tenant; default: no bound. */
+  readonly conversationsPerTenant?: number | undefined;
+  /** Bytes of the conversations on disk; default: no bound. */
+  readonly stateBytes?: number | undefined;
+};
+
 export type OpenOptions = {
   /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */
   readonly policy: string | readonly string[] | object;
@@ -365,6 +375,8 @@ export type OpenOptions = {
    * decides, the others ask it; when it ends, another one goes on. Default false.
    */
   readonly shared?: boolean | undefined;
+  /** Bounds on conversations; with `shared`, those of the process that decides. */
+  readonly limits?: OpenLimits | undefined;
   /**
    * The secret from which idempotency keys are derived. Default: generated once and stored in the
    * data directory. Of a list the first makes new keys, and the others are those before it.

@@ -195,7 +195,7 @@ function follow(event: GateEvent, { terminal, held }: Decided): string | null {
  * Refusals that store nothing under their call name, because the name belongs to another call or is
  * invalid.
  */
-const UNNAMED = ["call_id_conflict", "malformed", "misrouted"];
+const UNNAMED = ["call_id_conflict", "malformed", "misrouted", "overloaded"];
 
 function isSecond(event: DecisionEvent, before: DecisionEvent | undefined): boolean {
   if (before === undefined) return false;
