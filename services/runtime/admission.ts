@@ -4,6 +4,7 @@ import { REASONS } from "../core/reasons/reasons.ts";
 import { hasLapsed } from "../core/state/deadline.ts";
 import type { ConversationState } from "../core/state/state.ts";
 import { type ConversationBounds, NONE_SPARE } from "./conversation-bounds.ts";
+import type { Metrics } from "./ports.ts";
 import type { StagedState } from "./staged-state.ts";
 import { TenantCounts } from "./tenant-counts.ts";
 
@@ -11,6 +12,7 @@ export type AdmissionContext = {
   readonly partition: number;
   /** Absent or null: there may be any number of conversations. */
   readonly bounds?: ConversationBounds | null;
+  readonly metrics: Metrics;
 };
 
 export class Admission {
@@ -37,11 +39,12 @@ export class Admission {
    * @param state of its conversation.
    */
   admit(input: GateInput, state: ConversationState | undefined, nowMs: number): GateInput {
-    const { bounds = null } = this.#context;
+    const { bounds = null, metrics } = this.#context;
     if (bounds === null || input.type !== "proposal" || beginsNothing(input)) return input;
     if (state !== undefined && !hasLapsed(state, nowMs)) return input;
     const exceeded = this.#findExceeded(bounds, input.tenantId, nowMs);
     if (exceeded === null) return input;
+    metrics.count("overloaded_proposals");
     const message = `the bound \`${exceeded}\` of the gate is reached`;
     return { ...input, rejected: { reason: "overloaded", message } };
   }

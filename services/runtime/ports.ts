@@ -357,6 +357,7 @@ export type MetricName =
   | "state_saves"
   | "state_stores_ignored"
   | "internal_errors"
+  | "overloaded_proposals"
   | "late_drops";
 
 export type TimingName = "commit" | "restore" | "checkpoint" | "state_save";

@@ -21,6 +21,7 @@ const COUNTS: { readonly [name in MetricName]: string } = {
   state_saves: "saves to the state store",
   state_stores_ignored: "partitions of the state store that could not be used",
   internal_errors: "inputs whose processing threw",
+  overloaded_proposals: "proposals of new conversations that were refused at a bound",
   late_drops: "batches dropped because their partition had gone",
 };
 
