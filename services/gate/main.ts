@@ -25,6 +25,7 @@ import {
   type KafkaGateOptions,
   openKafkaGate,
 } from "./open-kafka-gate.ts";
+import { openStates } from "./open-states.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
 import { WatchedKeys } from "./watched-keys.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
@@ -53,12 +54,14 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     REGISTRY,
   );
   const redis = await openRedis(config, logger);
+  const states = await openStates(config.state, systemClock);
   const options: KafkaGateOptions = {
     ...{ ...cluster, codec, metrics },
     authority: keys?.authority,
     ...groupOf(config),
     secrets,
     checkpoints: (log) => redis?.checkpoints(log) ?? null,
+    states,
     heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),
@@ -81,6 +84,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     close: async () => {
       stopRotation();
       await Promise.all([gate.stop(), policy.close(), keys?.close()]);
+      await states?.close();
       redis?.close();
       close();
       return true;

@@ -9,6 +9,7 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   onPolicy: true,
   normalizers: true,
   dataDir: true,
+  memoryBytes: true,
   shared: true,
   secret: true,
   proposalKeys: true,
@@ -16,6 +17,8 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   timeoutMs: true,
   onLost: true,
 };
+
+const MEMORY_BYTES_MIN = 1024 * 1024;
 
 /**
  * Opens a gate in this process, on a data directory that no other gate uses; with `shared`, one gate
@@ -45,8 +48,8 @@ function valueProblem(options: OpenOptions): string | undefined {
     return "`policy` is missing: pass the path of a policy file, or an object";
   }
   if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
-  const watch = watchProblem(options);
-  if (watch !== undefined) return watch;
+  const problem = watchProblem(options) ?? memoryProblem(options);
+  if (problem !== undefined) return problem;
   if (onPolicy !== undefined && typeof onPolicy !== "function") {
     return "`onPolicy` must be a function";
   }
@@ -57,6 +60,14 @@ function valueProblem(options: OpenOptions): string | undefined {
   const isPath = typeof directory === "string" && directory !== "";
   if (directory === undefined || directory === false || isPath) return undefined;
   return "`dataDir` must be the path of a directory, or false";
+}
+
+function memoryProblem({ memoryBytes, dataDir }: OpenOptions): string | undefined {
+  if (memoryBytes === undefined) return undefined;
+  if (!Number.isSafeInteger(memoryBytes) || memoryBytes < MEMORY_BYTES_MIN) {
+    return `\`memoryBytes\` must be a whole number of at least ${MEMORY_BYTES_MIN}`;
+  }
+  return dataDir === false ? "`memoryBytes` needs a `dataDir` for what leaves memory" : undefined;
 }
 
 function watchProblem({ policy, watchPolicy }: OpenOptions): string | undefined {

@@ -47,7 +47,7 @@ export type EmbeddedOptions = {
   readonly dataDir?: string | false | undefined;
   readonly secret?: SecretOption | undefined;
   /** Bytes of memory for conversations; absent: a quarter of what the process may have. */
-  readonly stateMemoryBytes?: number | undefined;
+  readonly memoryBytes?: number | undefined;
   /** Absent: everybody who proposes is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
@@ -165,14 +165,12 @@ function compose(
   const { byKeyId } = secrets;
   const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, states, heads } = storage;
+  const { memoryBytes = defaultStateMemory() } = options;
   const logger = options.logger ?? quietLogger;
   const gate = new GateHost({
     ...{ log, ownership, heads, secrets, codec, logger },
     checkpoints: null,
-    states:
-      states === null
-        ? null
-        : { store: states, memoryBytes: options.stateMemoryBytes ?? defaultStateMemory() },
+    states: states === null ? null : { store: states, memoryBytes },
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,

@@ -16,7 +16,13 @@ import type { Logger } from "../runtime/ports.ts";
 import type { ServedGate } from "./served-gate.ts";
 
 export type GateSource =
-  | { readonly kind: "embedded"; readonly policy: readonly string[]; readonly dataDir: string }
+  | {
+      readonly kind: "embedded";
+      readonly policy: readonly string[];
+      readonly dataDir: string;
+      /** See `EmbeddedOptions`. */
+      readonly memoryBytes?: number | undefined;
+    }
   | { readonly kind: "kafka"; readonly config: Config };
 
 export type OpenGateParts = {
@@ -43,11 +49,12 @@ export async function openServedGate(
 type OpenedGate = Pick<ServedGate, "link" | "policy">;
 
 async function openHere(
-  { policy, dataDir }: Extract<GateSource, { kind: "embedded" }>,
+  { policy, dataDir, memoryBytes }: Extract<GateSource, { kind: "embedded" }>,
   logger: Logger,
   metrics: ProcessMetrics,
 ): Promise<OpenedGate> {
-  const options = { policy: { files: policy }, dataDir, logger, metrics, watchPolicy: true };
+  const open = { dataDir, memoryBytes, logger, metrics };
+  const options = { policy: { files: policy }, watchPolicy: true, ...open };
   const embedded = await openEmbedded(options);
   return { link: linkToEmbedded(embedded), policy: async () => embedded.policy };
 }

@@ -5,7 +5,7 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
-import { RetryableError, StateCorruptError } from "../../runtime/errors.ts";
+import { PipelineError, RetryableError, StateCorruptError } from "../../runtime/errors.ts";
 import type { CheckpointBlob } from "../../runtime/ports.ts";
 import { exchangeHash, NO_SUM } from "../../runtime/state-hash.ts";
 import type {
@@ -37,14 +37,19 @@ const FILE_MODE = 0o600;
 
 export class LmdbStateStore implements StateStore {
   readonly #directory: string;
+  readonly #beforeWrite: () => void;
   readonly #root: Root;
   readonly #positions: Table;
   readonly #partitions = new Map<number, PartitionTables>();
   #closed = false;
 
-  /** @throws PipelineError where the directory cannot be used, or the package is not installed. */
-  constructor(directory: string) {
+  /**
+   * @param beforeWrite throws where this process may not write any more.
+   * @throws PipelineError where the directory cannot be used, or the package is not installed.
+   */
+  constructor(directory: string, beforeWrite: () => void = () => undefined) {
     this.#directory = directory;
+    this.#beforeWrite = beforeWrite;
     const open = loadOpen(directory);
     makeDirectory(directory, 0o700);
     this.#root = openOrReplace(open, join(directory, STATE_FILE));
@@ -88,6 +93,7 @@ export class LmdbStateStore implements StateStore {
 
   write(partition: number, batch: StoreBatch): void {
     this.#run(() => {
+      this.#beforeWrite();
       this.#root.transactionSync(() => this.#write(partition, batch));
       this.#root.resetReadTxn();
     });
@@ -95,6 +101,7 @@ export class LmdbStateStore implements StateStore {
 
   clear(partition: number): void {
     this.#run(() => {
+      this.#beforeWrite();
       const { states, entries } = this.#tables(partition);
       this.#root.transactionSync(() => {
         this.#positions.removeSync(positionKey(partition));
@@ -163,7 +170,7 @@ export class LmdbStateStore implements StateStore {
       if (this.#closed) throw new Error("it is closed");
       return action();
     } catch (error) {
-      if (error instanceof StateCorruptError) throw error;
+      if (error instanceof PipelineError) throw error;
       if (isDamage(error)) throw this.#damaged(error);
       const problem = error instanceof Error ? error.message : String(error);
       const text = `the state store in \`${this.#directory}\` failed: ${problem}`;
@@ -199,7 +206,9 @@ function openRoot(open: LmdbOpen, path: string): Root {
     maxDbs: TABLES_MAX,
     // Pages that are not in use are unmapped: otherwise all that was ever read counts as memory.
     remapChunks: true,
-    overlappingSync: false,
+    // A write does not wait for the disk. After a loss of power the file is what it was at an earlier
+    // write, and the journal has the rest.
+    overlappingSync: true,
   });
 }
 
