@@ -42,8 +42,7 @@ function checkOptions(options: OpenOptions): void {
 }
 
 function valueProblem(options: OpenOptions): string | undefined {
-  const { policy, dataDir, normalizers, onPolicy, shared } = options;
-  const directory: unknown = dataDir;
+  const { policy, normalizers, onPolicy } = options;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: pass the path of a policy file, or an object";
   }
@@ -55,6 +54,11 @@ function valueProblem(options: OpenOptions): string | undefined {
   }
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
   if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
+  return directoryProblem(options);
+}
+
+function directoryProblem({ dataDir, shared }: OpenOptions): string | undefined {
+  const directory: unknown = dataDir;
   if (shared !== undefined && typeof shared !== "boolean") return "`shared` must be true or false";
   if (shared === true && directory === false) return "`shared` needs a `dataDir`";
   const isPath = typeof directory === "string" && directory !== "";
