@@ -2,7 +2,7 @@
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import { defaultConversationsMax } from "../adapters/system/state-memory.ts";
+import { withDefaultLimits } from "../adapters/system/state-memory.ts";
 import type { ExitCode } from "../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../process/kafka-settings.ts";
 import { openCodec } from "../process/open-codec.ts";
@@ -26,6 +26,7 @@ import {
   type KafkaGateOptions,
   openKafkaGate,
 } from "./open-kafka-gate.ts";
+import { openStates } from "./open-states.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
 import { watchConversations } from "./watch-conversations.ts";
 import { WatchedKeys } from "./watched-keys.ts";
@@ -55,19 +56,18 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     REGISTRY,
   );
   const redis = await openRedis(config, logger);
+  const states = await openStates(config.state, systemClock);
   const options: KafkaGateOptions = {
     ...{ ...cluster, codec, metrics },
     authority: keys?.authority,
     ...groupOf(config),
     secrets,
     checkpoints: (log) => redis?.checkpoints(log) ?? null,
+    states,
     heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),
-    limits: {
-      ...config.limits,
-      conversations: config.limits.conversations ?? defaultConversationsMax(null),
-    },
+    limits: withDefaultLimits(config.limits, states?.memoryBytes ?? null),
     warmUpMs: config.gate.warmUpMs,
   };
   const gate = await untilThere(() => openKafkaGate(options), context, BROKERS);
@@ -87,6 +87,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     close: async () => {
       stopRotation();
       await Promise.all([gate.stop(), policy.close(), keys?.close()]);
+      await states?.close();
       redis?.close();
       close();
       return true;

@@ -27,7 +27,7 @@ import type {
 } from "../runtime/ports.ts";
 import type { Topic } from "../runtime/topics.ts";
 import { journalKeepMs } from "./gate-engine.ts";
-import { GateHost, type GateTuning } from "./gate-host.ts";
+import { GateHost, type GateStates, type GateTuning } from "./gate-host.ts";
 import {
   checkTopics,
   describeStartProblems,
@@ -48,6 +48,8 @@ export type KafkaGateOptions = {
   readonly codec: WarmUpParts["codec"];
   /** Null: there are no checkpoints, and a restore reads the whole journal. */
   readonly checkpoints: (log: KafkaLog) => CheckpointStore | null;
+  /** Absent or null: all conversations stay in memory. */
+  readonly states?: GateStates | null;
   /** Absent or null: nobody stores how far the journal had come. */
   readonly heads?: (log: KafkaLog) => HeadStore | null;
   /** Absent: the journal does not say which secrets it was written with. */
@@ -176,6 +178,7 @@ function createHost(
   return new GateHost({
     ...{ log, ownership, membership, codec, authority, clock, logger, metrics, policy },
     checkpoints: options.checkpoints(log),
+    states: options.states ?? null,
     heads: options.heads?.(log) ?? null,
     secrets: options.secrets ?? null,
     limits: options.limits ?? {},

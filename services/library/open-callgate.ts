@@ -9,6 +9,7 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   onPolicy: true,
   normalizers: true,
   dataDir: true,
+  memoryBytes: true,
   shared: true,
   limits: true,
   secret: true,
@@ -17,6 +18,8 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   timeoutMs: true,
   onLost: true,
 };
+
+const MEMORY_BYTES_MIN = 1024 * 1024;
 
 /**
  * Opens a gate in this process, on a data directory that no other gate uses; with `shared`, one gate
@@ -43,19 +46,23 @@ function checkOptions(options: OpenOptions): void {
 }
 
 function valueProblem(options: OpenOptions): string | undefined {
-  const { policy, dataDir, normalizers, onPolicy, shared } = options;
-  const directory: unknown = dataDir;
+  const { policy, normalizers, onPolicy } = options;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: pass the path of a policy file, or an object";
   }
   if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
-  const watch = watchProblem(options);
-  if (watch !== undefined) return watch;
+  const problem = watchProblem(options) ?? memoryProblem(options);
+  if (problem !== undefined) return problem;
   if (onPolicy !== undefined && typeof onPolicy !== "function") {
     return "`onPolicy` must be a function";
   }
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
   if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
+  return directoryProblem(options);
+}
+
+function directoryProblem({ dataDir, shared }: OpenOptions): string | undefined {
+  const directory: unknown = dataDir;
   if (shared !== undefined && typeof shared !== "boolean") return "`shared` must be true or false";
   if (shared === true && directory === false) return "`shared` needs a `dataDir`";
   const isPath = typeof directory === "string" && directory !== "";
@@ -79,6 +86,14 @@ function limitsProblem({ limits }: OpenOptions): string | undefined {
   return wrong === undefined
     ? undefined
     : `\`limits.${wrong[0]}\` must be a whole number from 1 on`;
+}
+
+function memoryProblem({ memoryBytes, dataDir }: OpenOptions): string | undefined {
+  if (memoryBytes === undefined) return undefined;
+  if (!Number.isSafeInteger(memoryBytes) || memoryBytes < MEMORY_BYTES_MIN) {
+    return `\`memoryBytes\` must be a whole number of at least ${MEMORY_BYTES_MIN}`;
+  }
+  return dataDir === false ? "`memoryBytes` needs a `dataDir` for what leaves memory" : undefined;
 }
 
 function watchProblem({ policy, watchPolicy }: OpenOptions): string | undefined {

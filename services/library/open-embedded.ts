@@ -1,7 +1,7 @@
 /** Gate, log and codec in one process: the basis of the library, the commands and the benches. */
 import type { SecretStore } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import { defaultConversationsMax, defaultStateMemory } from "../adapters/system/state-memory.ts";
+import { defaultStateMemory, withDefaultLimits } from "../adapters/system/state-memory.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
 import type { PolicyListener, PolicyReload, SecretOption } from "../client/api/gate-types.ts";
 import { runKeepingAlive } from "../client/keep-alive.ts";
@@ -48,7 +48,7 @@ export type EmbeddedOptions = {
   readonly dataDir?: string | false | undefined;
   readonly secret?: SecretOption | undefined;
   /** Bytes of memory for conversations; absent: a quarter of what the process may have. */
-  readonly stateMemoryBytes?: number | undefined;
+  readonly memoryBytes?: number | undefined;
   /** For new conversations; absent in it: `conversations` as many as memory allows, the others unbounded. */
   readonly limits?: ConversationLimits | undefined;
   /** Absent: everybody who proposes is trusted. */
@@ -168,13 +168,13 @@ function compose(
   const { byKeyId } = secrets;
   const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, states, heads } = storage;
+  const { memoryBytes = defaultStateMemory() } = options;
   const logger = options.logger ?? quietLogger;
-  const memoryBytes = states === null ? null : (options.stateMemoryBytes ?? defaultStateMemory());
   const gate = new GateHost({
     ...{ log, ownership, heads, secrets, codec, logger },
     checkpoints: null,
-    states: states === null || memoryBytes === null ? null : { store: states, memoryBytes },
-    limits: limitsOf(options.limits, memoryBytes),
+    states: states === null ? null : { store: states, memoryBytes },
+    limits: withDefaultLimits(options.limits ?? {}, states === null ? null : memoryBytes),
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
@@ -225,11 +225,6 @@ function compose(
       return closing;
     },
   };
-}
-
-function limitsOf(limits: ConversationLimits = {}, memoryBytes: number | null): ConversationLimits {
-  const conversations = limits.conversations ?? defaultConversationsMax(memoryBytes);
-  return { ...limits, conversations };
 }
 
 /** Tells other processes by what this gate decides, whenever that changes. */

@@ -48,7 +48,7 @@ export interface StateStore {
   write(partition: number, batch: StoreBatch): void;
   /** Removes all that the partition has. */
   clear(partition: number): void;
-  /** Bytes that the store takes on disk, or would take. */
+  /** Bytes on disk of the conversations that the partitions in use have, or would have. */
   readonly bytes: number;
   close(): Promise<void>;
 }

@@ -22,6 +22,8 @@ export type GateSource =
       readonly kind: "embedded";
       readonly policy: readonly string[];
       readonly dataDir: string;
+      /** See `EmbeddedOptions`. */
+      readonly memoryBytes?: number | undefined;
       readonly limits?: ConversationLimits;
     }
   | { readonly kind: "kafka"; readonly config: Config };
@@ -50,12 +52,13 @@ export async function openServedGate(
 type OpenedGate = Pick<ServedGate, "link" | "policy">;
 
 async function openHere(
-  { policy, dataDir, limits }: Extract<GateSource, { kind: "embedded" }>,
+  { policy, dataDir, memoryBytes, limits }: Extract<GateSource, { kind: "embedded" }>,
   logger: Logger,
   metrics: ProcessMetrics,
 ): Promise<OpenedGate> {
-  const files = { policy: { files: policy }, watchPolicy: true };
-  const embedded = await openEmbedded({ ...files, dataDir, limits, logger, metrics });
+  const open = { dataDir, memoryBytes, limits, logger, metrics };
+  const options = { policy: { files: policy }, watchPolicy: true, ...open };
+  const embedded = await openEmbedded(options);
   watchConversations(metrics, embedded.gate);
   return { link: linkToEmbedded(embedded), policy: async () => embedded.policy };
 }

@@ -3,6 +3,7 @@
 import { register } from "node:module";
 import type { BenchRow } from "./bench-row.ts";
 import type { Checks } from "./engine.ts";
+import type { ManyConversations } from "./many-conversations.ts";
 import type { PipelineGate, PipelineLoad } from "./pipeline.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -31,6 +32,8 @@ const CHILDREN: Readonly<Record<string, Child>> = {
   start: async ({ dataDir, name }) =>
     (await import("./start.ts")).benchStart(String(dataDir), String(name)),
   restore: async ({ dataDir }) => (await import("./restore.ts")).benchRestore(String(dataDir)),
+  "many-conversations": async (load) =>
+    (await import("./many-conversations.ts")).benchManyConversations(load as ManyConversations),
   state: async () => (await import("./state.ts")).benchState(),
   "state-of-every-check": async () => (await import("./state.ts")).benchStateOfEveryCheck(),
 };

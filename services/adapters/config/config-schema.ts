@@ -31,6 +31,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const PORT_MAX = 65_535;
 const SECRET_CHARACTERS_MIN = 16;
 const PARALLEL_MAX = 10_000;
+const STATE_BYTES_MIN = 1024 * 1024;
 
 const path = () => text().meta({ path: true } satisfies LeafMeta);
 const paths = () => z.array(text()).meta({ path: true } satisfies LeafMeta);
@@ -243,6 +244,21 @@ const executor = z.strictObject({
     .describe("most concurrent calls on a partition"),
 });
 
+const state = z.strictObject({
+  directory: path()
+    .optional()
+    .describe(
+      "directory of the conversations that a gate on Kafka has no room for in memory; one process at a time may use it, and it may be deleted at any time. Without it all stay in memory",
+    ),
+  memoryBytes: z
+    .int()
+    .min(STATE_BYTES_MIN)
+    .optional()
+    .describe(
+      "memory for conversations, in bytes; the others are in the data directory, or in `state.directory`. Default: a quarter of what Node.js may use",
+    ),
+});
+
 const analytics = z.strictObject({
   directory: path()
     .default("callgate-analytics")
@@ -321,6 +337,7 @@ export const configSchema = z.strictObject({
   log: log.prefault({}),
   gate: gate.prefault({}),
   limits: limits.prefault({}),
+  state: state.prefault({}),
   executor: executor.prefault({}),
   analytics: analytics.prefault({}),
   serve: serve.prefault({}),

@@ -2,10 +2,10 @@
  * The state store in one memory-mapped file of its own. It is a cache: a file that is damaged or of
  * another format is replaced by an empty one.
  */
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
-import { RetryableError, StateCorruptError } from "../../runtime/errors.ts";
+import { PipelineError, RetryableError, StateCorruptError } from "../../runtime/errors.ts";
 import type { CheckpointBlob } from "../../runtime/ports.ts";
 import { exchangeHash, NO_SUM } from "../../runtime/state-hash.ts";
 import type {
@@ -37,26 +37,35 @@ const FILE_MODE = 0o600;
 
 export class LmdbStateStore implements StateStore {
   readonly #directory: string;
+  readonly #beforeWrite: () => void;
   readonly #root: Root;
   readonly #positions: Table;
   readonly #partitions = new Map<number, PartitionTables>();
   #closed = false;
 
-  /** @throws PipelineError where the directory cannot be used, or the package is not installed. */
-  constructor(directory: string) {
+  /**
+   * @param beforeWrite throws where this process may not write any more.
+   * @throws PipelineError where the directory cannot be used, or the package is not installed.
+   */
+  constructor(directory: string, beforeWrite: () => void = () => undefined) {
     this.#directory = directory;
+    this.#beforeWrite = beforeWrite;
     const open = loadOpen(directory);
     makeDirectory(directory, 0o700);
     this.#root = openOrReplace(open, join(directory, STATE_FILE));
     this.#positions = this.#table("positions");
   }
 
+  /** Of the pages in use: the file never becomes smaller, and what is free in it is used again. */
   get bytes(): number {
-    try {
-      return statSync(join(this.#directory, STATE_FILE)).size;
-    } catch {
-      return 0;
-    }
+    return this.#run(() => {
+      this.#root.resetReadTxn();
+      let bytes = 0;
+      for (const { states, entries } of this.#partitions.values()) {
+        bytes += pageBytes(states) + pageBytes(entries);
+      }
+      return bytes;
+    });
   }
 
   look(partition: number): StoreLook {
@@ -88,6 +97,7 @@ export class LmdbStateStore implements StateStore {
 
   write(partition: number, batch: StoreBatch): void {
     this.#run(() => {
+      this.#beforeWrite();
       this.#root.transactionSync(() => this.#write(partition, batch));
       this.#root.resetReadTxn();
     });
@@ -95,6 +105,7 @@ export class LmdbStateStore implements StateStore {
 
   clear(partition: number): void {
     this.#run(() => {
+      this.#beforeWrite();
       const { states, entries } = this.#tables(partition);
       this.#root.transactionSync(() => {
         this.#positions.removeSync(positionKey(partition));
@@ -163,7 +174,7 @@ export class LmdbStateStore implements StateStore {
       if (this.#closed) throw new Error("it is closed");
       return action();
     } catch (error) {
-      if (error instanceof StateCorruptError) throw error;
+      if (error instanceof PipelineError) throw error;
       if (isDamage(error)) throw this.#damaged(error);
       const problem = error instanceof Error ? error.message : String(error);
       const text = `the state store in \`${this.#directory}\` failed: ${problem}`;
@@ -199,7 +210,9 @@ function openRoot(open: LmdbOpen, path: string): Root {
     maxDbs: TABLES_MAX,
     // Pages that are not in use are unmapped: otherwise all that was ever read counts as memory.
     remapChunks: true,
-    overlappingSync: false,
+    // A write does not wait for the disk. After a loss of power the file is what it was at an earlier
+    // write, and the journal has the rest.
+    overlappingSync: true,
   });
 }
 
@@ -207,6 +220,19 @@ function positionKey(partition: number): Buffer {
   const key = Buffer.alloc(4);
   key.writeUInt32BE(partition);
   return key;
+}
+
+type TableStats = {
+  readonly pageSize: number;
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+};
+
+function pageBytes(table: Table): number {
+  const stats = table.getStats() as TableStats;
+  const pages = stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
+  return pages * stats.pageSize;
 }
 
 type Totals = Omit<StoreSummary, "header"> & { readonly header: StoreSummary["header"] | null };

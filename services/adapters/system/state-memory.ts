@@ -1,4 +1,5 @@
 import { getHeapStatistics } from "node:v8";
+import type { ConversationLimits } from "../../runtime/conversation-bounds.ts";
 import { INDEX_BYTES } from "../../runtime/stored-conversation.ts";
 
 const SHARE = 1 / 4;
@@ -16,10 +17,18 @@ const HEAP_SHARE = 1 / 2;
 const CONVERSATION_BYTES = 12 * 1_024;
 
 /**
- * How many conversations memory has room for.
+ * The limits with the default of `conversations`: as many as memory has room for.
  * @param stateMemoryBytes see `defaultStateMemory`; null: there is no state store.
  */
-export function defaultConversationsMax(stateMemoryBytes: number | null): number {
+export function withDefaultLimits(
+  limits: ConversationLimits,
+  stateMemoryBytes: number | null,
+): ConversationLimits {
+  const { conversations = defaultConversations(stateMemoryBytes) } = limits;
+  return { ...limits, conversations };
+}
+
+function defaultConversations(stateMemoryBytes: number | null): number {
   if (stateMemoryBytes !== null) return atLeastOne((stateMemoryBytes * INDEX_SHARE) / INDEX_BYTES);
   return atLeastOne((getHeapStatistics().heap_size_limit * HEAP_SHARE) / CONVERSATION_BYTES);
 }

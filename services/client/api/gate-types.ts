@@ -371,6 +371,11 @@ export type OpenOptions = {
   /** Where to store the log, default `.callgate/`; `false` stores nothing on disk. */
   readonly dataDir?: string | false | undefined;
   /**
+   * Memory for conversations in bytes, at least 1 MiB; the others are in the data directory.
+   * Default: a quarter of what Node.js may use.
+   */
+  readonly memoryBytes?: number | undefined;
+  /**
    * True: several processes may open the directory, each with the same options. One of them
    * decides, the others ask it; when it ends, another one goes on. Default false.
    */

@@ -82,6 +82,14 @@ export function describeStateContract(name: string, open: () => Promise<StatesUn
       expect(store.bytes).toBeGreaterThan(0);
     });
 
+    it("takes fewer bytes once conversations are removed", () => {
+      const keys = Array.from({ length: 50 }, (_, n) => `t/${n}`);
+      store.write(0, { ...NOTHING, puts: keys.map((key) => blob(key, 3, 20_000)) });
+      const full = store.bytes;
+      store.write(0, { ...NOTHING, removals: keys.slice(5) });
+      expect(store.bytes).toBeLessThan(full / 2);
+    });
+
     it("leaves its position where a step of a save has none", () => {
       store.write(0, { puts: [blob("t/a", 3)], removals: [], header: header(3) });
       store.write(0, { puts: [blob("t/b", 7)], removals: [], header: null });
