@@ -1,6 +1,7 @@
 import type { Callgate } from "../client/api/callgate.ts";
 import { CallgateError } from "../client/api/callgate-error.ts";
-import type { OpenLimits, OpenOptions } from "../client/api/gate-types.ts";
+import type { OpenOptions } from "../client/api/gate-types.ts";
+import type { OpenLimits } from "../client/api/open-limits.ts";
 import { memberProblem, optionsProblem } from "../client/inputs/check-options.ts";
 
 const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {

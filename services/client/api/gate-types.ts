@@ -6,6 +6,7 @@ import type { IgnoredWhy, Refusal } from "../../core/events.ts";
 import type { CallError, FailureEffect, Money, ResultStatus } from "../../core/inputs.ts";
 import type { ReasonCode } from "../../core/reasons/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
+import type { OpenLimits } from "./open-limits.ts";
 
 /**
  * One call that an agent wants to make. Ids are at most 256 bytes of UTF-8 in the form NFC, without
@@ -339,16 +340,6 @@ export type HandlerCall = {
  * calls, or a function that is asked for each proposal.
  */
 export type ProposalToken = string | ((call: ProposedCall) => string | Promise<string>);
-
-/** Bounds on the conversations of a gate. At one, a call that begins another is refused as `overloaded`. */
-export type OpenLimits = {
-  /** Conversations in all; default: as many as memory allows. */
-  readonly conversations?: number | undefined;
-  /** Conversations of each tenant; default: no bound. */
-  readonly conversationsPerTenant?: number | undefined;
-  /** Bytes of the conversations on disk; default: no bound. */
-  readonly stateBytes?: number | undefined;
-};
 
 export type OpenOptions = {
   /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */

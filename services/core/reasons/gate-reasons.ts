@@ -66,7 +66,7 @@ export const ENTRY_REASONS = {
     cause:
       "The gate is at a bound (`limits.conversations`, `limits.conversationsPerTenant` or `limits.stateBytes`; the message names it), and the proposal would begin a conversation. Conversations that have begun go on.",
     remedy:
-      "Find out who begins so many conversations: `callgate analytics report` counts them by agent. If they are wanted, raise the bound, or let conversations end sooner with `conversation.idle_ms`.",
+      "Find out with `callgate tail` who begins so many conversations, and stop them. If they are wanted, raise the bound, or let conversations lapse sooner with `conversation.idle_ms`.",
   },
   call_id_conflict: {
     row: "redelivery",
