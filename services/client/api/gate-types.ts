@@ -17,9 +17,7 @@ export type ProposedCall = {
   /** Default `default`; contains no `/`. */
   readonly tenantId?: string | undefined;
   readonly agentId?: string | undefined;
-  /**
-   * One user message and what follows it. Without it, budgets and escalation cannot count by turn.
-   */
+  /** One user message and what follows it; budgets and escalation count by it. */
   readonly turn?: string | number | undefined;
   /** One model message: the calls of one step were issued together. */
   readonly step?: string | number | undefined;
@@ -344,9 +342,7 @@ export type ProposalToken = string | ((call: ProposedCall) => string | Promise<s
 export type OpenOptions = {
   /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */
   readonly policy: string | readonly string[] | object;
-  /**
-   * Loads the policy files again when they change, default false. `reloadPolicy` does so at once.
-   */
+  /** Loads the policy files again when they change; default false. `reloadPolicy` does so at once. */
   readonly watchPolicy?: boolean | undefined;
   /**
    * Receives every policy that replaces another, or that is refused because of its problems.
@@ -387,10 +383,7 @@ export type OpenOptions = {
   readonly token?: ProposalToken | undefined;
   /** Time limit for `propose`, `report`, verdicts and `previousResult`, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /**
-   * Called once when the gate loses its log or its ownership of it. From then on every call is
-   * refused.
-   */
+  /** Called once when the gate loses its log or its ownership of it: every later call is refused. */
   readonly onLost?: ((error: CallgateError) => void) | undefined;
 };
 
