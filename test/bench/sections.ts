@@ -5,34 +5,16 @@ import { RECORDED } from "./canonical.ts";
 import { child, inRounds, type Measured, type Measurement } from "./children.ts";
 import { PLAIN_CALL_ROW, SHELL_CALL_ROW } from "./command-calls.ts";
 import { ENGINE_LENGTHS, engineRowName } from "./engine.ts";
-import { COLD, HOT, type ManyConversations, manyRow, RESIDENT } from "./many-conversations.ts";
 import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
 import { onEndFigure, type PipelineLoad, pipelineRowName } from "./pipeline.ts";
 import { recordedArguments } from "./recorded-calls.ts";
+import type { Section, Table } from "./section.ts";
 import { EVERYDAY_LINE_ROW, LONGEST_LINE_ROW } from "./shell-lines.ts";
 import { startRowName } from "./start.ts";
 import { stateRowName } from "./state.ts";
+import { stateSection } from "./state-section.ts";
 import type { Target } from "./targets.ts";
-import { zipfRow } from "./zipf.ts";
-
-/** Rows of one group; `base` names the row that the others are divided by. */
-export type Table = { readonly base: string | null; readonly rows: readonly BenchRow[] };
-
-export type SectionResult = {
-  readonly tables: readonly Table[];
-  readonly failures: readonly string[];
-  readonly missing: readonly string[];
-};
-
-export type Section = {
-  readonly name: string;
-  readonly title: string;
-  readonly rounds: number;
-  readonly targets: readonly Target[];
-  /** `scratch`: an empty directory on disk. */
-  readonly run: (scratch: string) => Promise<SectionResult>;
-};
 
 /**
  * Calls in flight: as many as one batch takes. More would only wait, and the garbage collector
@@ -48,8 +30,6 @@ const LOAD: PipelineLoad = {
   pacedPerSecond: 200,
   onEnd: 100_000,
 };
-
-const MIB = 1024 * 1024;
 
 const STORED_DECISIONS = 10_000;
 
@@ -272,53 +252,6 @@ const start: Section = {
   },
 };
 
-const STATE_BUDGET = 512 * MIB;
-const MANY: readonly ManyConversations[] = [10_000, 100_000, 1_000_000].map((conversations) => ({
-  conversations,
-  memoryBytes: STATE_BUDGET,
-}));
-const IN_MEMORY: ManyConversations = { conversations: 10_000, memoryBytes: null };
-const FEWEST: ManyConversations = { conversations: 10_000, memoryBytes: STATE_BUDGET };
-const COLD_US_MAX = 2_000;
-
-const state: Section = {
-  name: "state",
-  title: "Many conversations of five calls, with 512 MiB for them",
-  rounds: 1,
-  targets: [
-    ...MANY.map((load): Target => ({ row: manyRow(RESIDENT, load), figure: "p50", atMost: 1_024 })),
-    ...MANY.map(
-      (load): Target => ({ row: manyRow(COLD, load), figure: "p99", atMost: COLD_US_MAX }),
-    ),
-    { row: manyRow(HOT, FEWEST), per: manyRow(HOT, IN_MEMORY), figure: "p50", atMost: 1.1 },
-    {
-      row: zipfRow({ memory: "a tenth" }),
-      per: zipfRow({ memory: "all" }),
-      figure: "p50",
-      atLeast: 0.9,
-    },
-  ],
-  run: async () => {
-    const few = inRounds(3, [
-      child("many-conversations", IN_MEMORY),
-      child("many-conversations", FEWEST),
-    ]);
-    const many = inRounds(
-      1,
-      MANY.slice(1).map((load) => child("many-conversations", load)),
-    );
-    const zipf = inRounds(3, [
-      child("zipf", { memory: "all" }),
-      child("zipf", { memory: "a tenth" }),
-    ]);
-    return {
-      tables: [few, many, zipf].map(({ rows }) => ({ base: null, rows })),
-      failures: [few, many, zipf].flatMap(({ failures }) => failures),
-      missing: [],
-    };
-  },
-};
-
 /** On a directory that is empty each time. */
 function freshStart(directory: string): Measurement {
   let times = 0;
@@ -339,5 +272,5 @@ export const SECTIONS: readonly Section[] = [
   checks,
   pipeline,
   start,
-  state,
+  stateSection,
 ];
