@@ -19,7 +19,7 @@ import { noMetrics, quietLogger } from "../../services/runtime/quiet-logger.ts";
 import { StagedState } from "../../services/runtime/staged-state.ts";
 import { StateSaver } from "../../services/runtime/state-saver.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
-import { benchCalls } from "./calls.ts";
+import { BENCH_POLICY, benchCalls } from "./calls.ts";
 import { benchPolicy } from "./engine.ts";
 
 /** `memoryBytes` null: all conversations stay in memory. */
@@ -81,17 +81,24 @@ export async function benchManyConversations(
 }
 
 /** One partition: what a task does with its inputs, without a log. */
-class SmallGate {
+export class SmallGate {
   readonly #state: PartitionState;
   readonly #saver: StateSaver | null;
-  readonly #engine: Engine = createCoreEngine(benchPolicy());
+  readonly #engine: Engine;
   readonly #shapes = benchCalls(1_000);
   /** Number of the next call of conversations that were filled. */
   #call = CALLS_EACH;
+  readonly #msPerCall: number;
   #nowMs = START_MS;
   #seq = 0;
 
-  constructor(store: LmdbStateStore | null, memoryBytes: number) {
+  constructor(
+    store: LmdbStateStore | null,
+    memoryBytes: number,
+    { policy = BENCH_POLICY, msPerCall = 1 }: { policy?: object; msPerCall?: number } = {},
+  ) {
+    this.#engine = createCoreEngine(benchPolicy(policy));
+    this.#msPerCall = msPerCall;
     const cold =
       store === null
         ? null
@@ -112,11 +119,7 @@ class SmallGate {
 
   async fill(conversations: number): Promise<void> {
     for (let from = 0; from < conversations; from += BATCH) {
-      const batch = Array.from(
-        { length: Math.min(BATCH, conversations - from) },
-        (_, at) => from + at,
-      );
-      for (let call = 0; call < CALLS_EACH; call += 1) await this.#commit(batch, call, null);
+      await this.run(from, Math.min(BATCH, conversations - from));
     }
   }
 
@@ -131,6 +134,16 @@ class SmallGate {
     return Float64Array.from(times);
   }
 
+  get size(): number {
+    return this.#state.size;
+  }
+
+  /** All calls of so many new conversations, which are numbered from the given one. */
+  async run(first: number, conversations: number): Promise<void> {
+    const batch = Array.from({ length: conversations }, (_, at) => first + at);
+    for (let call = 0; call < CALLS_EACH; call += 1) await this.#commit(batch, call, null);
+  }
+
   async finish(): Promise<void> {
     await this.#saver?.finish(this.#state);
   }
@@ -143,18 +156,26 @@ class SmallGate {
   ): Promise<void> {
     const staged = new StagedState(this.#state);
     for (const conversation of conversations) {
-      this.#nowMs += 1;
+      this.#nowMs += this.#msPerCall;
       const start = performance.now();
       const [event] = this.#apply(staged, this.#proposal(conversation, call));
       times?.push((performance.now() - start) * US_PER_MS);
       if (event?.type !== "allowed") throw new Error(`not allowed: ${JSON.stringify(event)}`);
       this.#apply(staged, resultOf(event));
     }
+    this.#dropLapsed(staged);
     this.#state.apply(staged.change(this.#seq, this.#nowMs));
     this.#saver?.noteCommit(this.#state);
     await this.#saver?.makeRoom(this.#state);
     // A commit waits for its log here.
     await nextTurn();
+  }
+
+  /** As a task does at each record with a hash. */
+  #dropLapsed(staged: StagedState): void {
+    const lapse = staged.lapse(this.#nowMs, staged.progress.stateSum);
+    staged.acceptLapse(lapse);
+    staged.advance({ ...staged.progress, stateSum: lapse.stateSum });
   }
 
   #apply(staged: StagedState, input: ProposalInput | GateInput): readonly GateEvent[] {
@@ -163,7 +184,8 @@ class SmallGate {
     const events = this.#engine.decide(staged.state(key), input, this.#nowMs);
     this.#seq += 1;
     const { stateSum } = staged.applyEvents(events, this.#seq);
-    staged.advance({ ...staged.progress, seq: this.#seq, stateSum });
+    const clocks = { ...staged.progress.clocks, proposals: this.#nowMs };
+    staged.advance({ ...staged.progress, seq: this.#seq, clocks, stateSum });
     return events;
   }
 
