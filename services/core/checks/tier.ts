@@ -37,7 +37,7 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
           reason: "tier_denied",
           rule: tier.rule,
           disposition: "change_approach",
-          detail: withWhy(whoDenies(tier), call),
+          detail: withWhy(whoDenies(call), call),
           strikeKey: call.wasHeld ? null : strikeKeyOf(call, "tier_denied"),
         }),
       ];
@@ -50,10 +50,10 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
   }
 }
 
-function whoDenies({ name }: CompiledTier): string {
-  return name === null
-    ? "No rule of the policy allows this write"
-    : `The tier \`${name}\` denies it`;
+function whoDenies({ tool: { tier } }: CallContext): string {
+  if (tier.name !== null) return `The tier \`${tier.name}\` denies it`;
+  const isOfRule = tier.rule.startsWith("tool_schemas");
+  return isOfRule ? "A rule of the tool denies it" : "No rule of the policy allows this write";
 }
 
 /** The reasons that the rules of `commands` give for the call. */

@@ -7,6 +7,7 @@ import type { JsonObject } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema } from "../capabilities.ts";
 import type { TierCandidate } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool, TestedTier } from "./compiled.ts";
+import { fillDefaults, whyUnreadable } from "./conditions/rule-condition.ts";
 import { merger, ranked } from "./merge-variants.ts";
 
 /** One tier that a call may get, and the tool under it; a null tier: none of the policy's. */
@@ -29,8 +30,7 @@ export function compileByTier(
   }));
   const merged = merger();
   const whole = merged(branches.map(({ tool }) => ranked(tool)));
-  const fill = (args: JsonObject): JsonObject =>
-    schema === null ? args : (schema.defaults(args) as JsonObject);
+  const fill = fillDefaults(schema);
   return {
     ...whole,
     variants: [
@@ -49,7 +49,9 @@ export function compileByTier(
       const [only] = forms;
       if (only !== undefined && forms.length === 1) return only;
       const tool = merged(forms.map(ranked));
-      return isStrict(tool.tier) ? { ...tool, why: whyUnreadable(chosen, filled) } : tool;
+      if (!isStrict(tool.tier)) return tool;
+      const conditions = chosen.map(({ candidate }) => candidate?.condition ?? null);
+      return { ...tool, why: whyUnreadable(conditions, filled) };
     },
   };
 }
@@ -67,13 +69,6 @@ function choose(branches: readonly Branch[], args: JsonObject): readonly Branch[
 
 function isStrict({ action }: CompiledTier): boolean {
   return action === "hitl" || action === "deny";
-}
-
-function whyUnreadable(branches: readonly Branch[], args: JsonObject): string {
-  const tests = branches.flatMap(({ candidate }) => candidate?.condition?.explain(args) ?? []);
-  const unread = tests.filter(({ truth }) => truth === "unreadable");
-  const texts = [...new Set(unread.map(({ text }) => `\`${text.replaceAll("`", "'")}\``))];
-  return `the arguments do not show whether ${texts.join(" and ")} holds, so that the stricter rule applies`;
 }
 
 function testedTier({ candidate }: Branch, args: JsonObject): readonly TestedTier[] {

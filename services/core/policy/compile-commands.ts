@@ -25,9 +25,12 @@ import { cutText } from "../cut-text.ts";
 import { sha256Hex } from "../hash.ts";
 import { getArgument, isObject } from "./argument-path.ts";
 import type { CompileProblem, IdentityStep } from "./compile-identity.ts";
-import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
+import { STRICTNESS, type Tiers, unknownTier } from "./compile-tiers.ts";
 import type { ChosenVariant, CompileVariant } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool, JudgedCommand } from "./compiled.ts";
+import { createRuleChooser, type RuleChooser, type RulesOfCall } from "./conditional-rules.ts";
+import type { CompiledCondition } from "./conditions/condition.ts";
+import { whyUnreadable } from "./conditions/rule-condition.ts";
 import type { CommandRule, CommandsDocument, ToolDocument, VariantKeys } from "./document.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
 import { type PathSegment, policyPath } from "./path.ts";
@@ -109,6 +112,12 @@ function settingsOf(entry: ToolDocument, document: CommandsDocument): ReaderSett
   };
 }
 
+/** Compiles the condition of a rule; null: it has none. */
+type CompileCondition = (
+  when: CommandRule["when"],
+  at: readonly PathSegment[],
+) => CompiledCondition | null;
+
 export function compileCommands(
   entry: ToolDocument,
   document: CommandsDocument,
@@ -116,6 +125,7 @@ export function compileCommands(
   reader: CommandsReader,
   tiers: Tiers,
   compile: CompileVariant,
+  conditionOf: CompileCondition,
   problems: CompileProblem[],
 ): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
   const path = [...at, "commands"];
@@ -149,7 +159,11 @@ export function compileCommands(
     ]),
   };
   const compiled = compileRules(document, ruleTools, path, reader.vocabulary, problems);
-  const compiledCommands = compileJudge(entry, document, path, reader.read, compiled, ruleTools);
+  const conditions = rules.map(({ when }, index) =>
+    conditionOf(when, [...path, "rules", index, "when"]),
+  );
+  const judge = { rules: compiled, choose: createRuleChooser(compiled, conditions) };
+  const compiledCommands = compileJudge(entry, document, path, reader.read, judge, ruleTools);
   if (problems.length === 0) checkExamples(document, path, compiledCommands, problems);
   return compiledCommands;
 }
@@ -161,8 +175,9 @@ function variantOfRule(rule: CommandRule, index: number): ChosenVariant {
   return { name, rule: conditionsOf(rule) };
 }
 
-function conditionsOf({ run, paths, writes, statement, tables, method, host, path }: CommandRule) {
-  const written = { run, paths, writes, statement, tables, method, host, path };
+function conditionsOf(rule: CommandRule) {
+  const { run, paths, writes, statement, tables, method, host, path, when } = rule;
+  const written = { run, paths, writes, statement, tables, method, host, path, when };
   return JSON.parse(JSON.stringify(written)) as JsonObject;
 }
 
@@ -174,6 +189,7 @@ function keysOf(rule: CommandRule): VariantKeys {
     method: _method,
     host: _host,
     path: _path,
+    when: _when,
     ...keys
   } = more;
   return keys;
@@ -186,16 +202,20 @@ function keysOf(rule: CommandRule): VariantKeys {
 function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
   if (tier !== undefined) return { tier };
   if (rules.length === 0) return {};
-  const ruleTiers = rules.flatMap((rule) =>
-    rule.tier === undefined ? [] : (tiers.findByName(rule.tier) ?? []),
-  );
-  const strictest = ruleTiers.reduce<CompiledTier | null>(
-    (most, one) =>
-      most !== null && STRICTNESS[most.action] >= STRICTNESS[one.action] ? most : one,
-    null,
-  );
-  const isHeld = strictest !== null && isStrict(strictest) && strictest.name !== null;
-  return isHeld ? { tier: strictest.name } : { risk_level: "HIGH" };
+  const strictest = rules.reduce<NamedTier | null>((most, { tier: name }) => {
+    const named = name === undefined ? null : tiers.findForRule(name, "");
+    if (name === undefined || named === null) return most;
+    const isStricter = most === null || STRICTNESS[named.action] > STRICTNESS[most.tier.action];
+    return isStricter ? { name, tier: named } : most;
+  }, null);
+  if (strictest === null || !isStrict(strictest.tier)) return { risk_level: "HIGH" };
+  return { tier: strictest.name };
+}
+
+/** A tier under the name that a rule has for it. */
+interface NamedTier {
+  readonly name: string;
+  readonly tier: CompiledTier;
 }
 
 function isStrict({ action }: CompiledTier): boolean {
@@ -224,7 +244,7 @@ function compileJudge(
   document: CommandsDocument,
   path: readonly PathSegment[],
   read: CallReader,
-  rules: Rules,
+  judge: { readonly rules: Rules; readonly choose: RuleChooser },
   ruleTools: RuleTools,
 ): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
   const argument = commandArgument(document);
@@ -260,20 +280,32 @@ function compileJudge(
     const why = whyOf(judgements.map(noteOf), tool.tier);
     return { ...askedAlone(tool, judgements), why };
   };
-  const chosen = new WeakMap<ReadCall, CompiledTool>();
+  const judgeOf = (args: JsonObject): RulesOfCall =>
+    judge.choose?.(args) ?? { rules: judge.rules, key: "", unread: [] };
+  const chosen = new WeakMap<ReadCall, Map<string, CompiledTool>>();
   const all = [ruleTools.understood, ruleTools.unclear, ...ruleTools.rules];
   return {
     variants: [...new Set(all.flatMap((one) => DOES_ON_REPEAT.map((does) => one[does].tool)))],
-    commandsOf: (args) => judgeParts(readOf(args), rules).map(noteOf),
+    commandsOf: (args) => judgeParts(readOf(args), judgeOf(args).rules).map(noteOf),
     variantOf: (args) => {
       const call = readOf(args);
-      const cached = chosen.get(call);
+      const { rules, key, unread } = judgeOf(args);
+      const cached = chosen.get(call)?.get(key);
       if (cached !== undefined) return cached;
       const tool = choose(judgeParts(call, rules));
-      chosen.set(call, tool);
+      if (unread.length > 0) return withUnread(tool, unread, args);
+      chosen.set(call, (chosen.get(call) ?? new Map<string, CompiledTool>()).set(key, tool));
       return tool;
     },
   };
+}
+
+function withUnread(
+  tool: CompiledTool,
+  unread: readonly CompiledCondition[],
+  args: JsonObject,
+): CompiledTool {
+  return tool.why === null ? tool : { ...tool, why: `${tool.why}; ${whyUnreadable(unread, args)}` };
 }
 
 /** What no rule names is asked about by its own text: further calls of it serve no other command. */
@@ -316,9 +348,8 @@ function checkTiers(
   problems: CompileProblem[],
 ): void {
   const check = (name: string | undefined, key: readonly PathSegment[]): void => {
-    if (name === undefined || tiers.findByName(name) !== null) return;
-    const message = `\`${name}\` is not the name of a tier of this policy`;
-    problems.push({ path: policyPath([...path, ...key]), message });
+    if (name === undefined || tiers.findForRule(name, "") !== null) return;
+    problems.push({ path: policyPath([...path, ...key]), message: unknownTier(name) });
   };
   rules.forEach((rule, index) => {
     check(rule.tier, ["rules", index, "tier"]);

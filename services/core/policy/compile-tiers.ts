@@ -35,6 +35,11 @@ export interface Tiers {
   /** The tiers whose patterns match, up to the first without a condition. */
   readonly candidates: (tool: string) => readonly TierCandidate[];
   readonly findByName: (name: string) => CompiledTier | null;
+  /**
+   * The tier that a rule names: one of the policy, or what `allow`, `hitl` and `deny` say where no tier
+   * has that name. `rule`: the path of the name.
+   */
+  readonly findForRule: (name: string, rule: string) => CompiledTier | null;
   readonly forRisk: (risk: RiskLevel, rule: string) => CompiledTier;
   /**
    * The tier of a hold: the first `hitl` tier of the policy, or the default terms where it has
@@ -77,6 +82,8 @@ export function compileTiers(
     const holds = action === "hitl" || document.preset === "strict";
     return holds ? hitl(rule) : { action: "allow", name: null, rule };
   };
+  const findByName = (name: string): CompiledTier | null =>
+    compiled.find((tier) => tier.name === name) ?? null;
   return {
     matching: (tool) => {
       const at = matchers.findIndex((matcher) => matcher(tool));
@@ -87,7 +94,12 @@ export function compileTiers(
       const last = matching.findIndex(({ condition }) => condition === null);
       return last < 0 ? matching : matching.slice(0, last + 1);
     },
-    findByName: (name) => compiled.find((tier) => tier.name === name) ?? null,
+    findByName,
+    findForRule: (name, rule) => {
+      const tier = findByName(name);
+      if (tier !== null || name === "hitl") return tier ?? hitl(rule);
+      return name === "allow" || name === "deny" ? { action: name, name: null, rule } : null;
+    },
     forRisk: (risk, rule) => {
       if (risk === "LOW") return { action: "allow", name: null, rule };
       if (risk === "HIGH") return hitl(rule);
@@ -119,6 +131,11 @@ function checkDefault({ authorization }: PolicyDocument, problems: CompileProble
   const message =
     "needs `authorization.default`, which decides where no condition holds: write `default: ask` beside `tiers`";
   problems.push({ path: policyPath(["authorization", "tiers", index, "when"]), message });
+}
+
+/** What is wrong with the name of a tier in a rule. */
+export function unknownTier(name: string): string {
+  return `\`${name}\` is not the name of a tier of this policy: write one of its names, or allow, hitl or deny`;
 }
 
 /** Whether the policy has neither tools nor tiers: then every tool is known, as an undeclared write. */

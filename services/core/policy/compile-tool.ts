@@ -17,7 +17,8 @@ import { stricter, type Tiers } from "./compile-tiers.ts";
 import { type CompileVariant, compileVariants } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import { checkTypes } from "./conditions/check-types.ts";
-import type { PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
+import { compileRuleCondition } from "./conditions/rule-condition.ts";
+import type { CommandRule, PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 import type { Windows } from "./windows.ts";
 
@@ -104,15 +105,19 @@ function compileForms(
   const strictest = { ...base, entry: { ...entry, read_only: false } };
   const tool = compileEntry(strictest, context, problems);
   if (commands === undefined || reader === null) {
-    return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
+    const own = { ...context, schema: declaration.schema };
+    return { ...tool, ...compileVariants(tool, entry, at, own, compileVariant, problems) };
   }
   if (variants !== undefined) {
     const message = "says the same as `commands`: a tool has one of the two";
     problems.push({ path: policyPath([...at, "variants"]), message });
   }
+  const conditionOf = (when: CommandRule["when"], path: readonly PathSegment[]) =>
+    compileRuleCondition(when, path, declaration, context.capabilities, problems);
+  const { tiers } = context;
   return {
     ...tool,
-    ...compileCommands(entry, commands, at, reader, context.tiers, compileVariant, problems),
+    ...compileCommands(entry, commands, at, reader, tiers, compileVariant, conditionOf, problems),
   };
 }
 
@@ -155,7 +160,7 @@ function compileEntry(
   problems: CompileProblem[],
 ): CompiledTool {
   const { document, tiers, windows, branch } = context;
-  const askedTier = asked === null ? null : tiers.findByName(asked);
+  const askedTier = asked === null ? null : tiers.findForRule(asked, policyPath([...at, "tier"]));
   const matching = askedTier ?? tierByName(name, context);
   const isDeclared = declared || matching !== null || branch !== null || context.declaresNothing;
   const asks = asksUser(name, entry);

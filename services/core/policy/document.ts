@@ -289,6 +289,7 @@ export type VariantRule = {
   readonly match?: string;
   readonly equals?: readonly string[];
   readonly like?: string;
+  readonly when?: Condition | readonly Condition[];
   readonly read_only?: boolean;
   readonly risk_level?: RiskLevel;
   readonly effects?: readonly DeclaredEffect[];
@@ -357,6 +358,7 @@ export type CommandRule = {
   readonly method?: readonly string[];
   readonly host?: readonly string[];
   readonly path?: readonly string[];
+  readonly when?: Condition | readonly Condition[];
   readonly why?: string;
   readonly read_only?: boolean;
   readonly risk_level?: RiskLevel;

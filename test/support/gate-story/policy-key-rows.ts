@@ -445,6 +445,12 @@ const TOOLS: readonly KeyRow[] = [
   row("tool_schemas.*.variants.rules.[].match", ["^x", "^y"], ruled({ read_only: true }), [T]),
   row("tool_schemas.*.variants.rules.[].equals", ["x", "y"], ruled({ read_only: true }), [T]),
   row("tool_schemas.*.variants.rules.[].like", ["x*", "y*"], ruled({ read_only: true }), [T]),
+  row(
+    "tool_schemas.*.variants.rules.[].when",
+    [{ a: { equals: "x" } }, { a: { equals: "y" } }],
+    ruled({ tier: "deny" }),
+    [T],
+  ),
 ];
 
 /**

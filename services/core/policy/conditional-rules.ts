@@ -1,0 +1,46 @@
+/** Rules of `commands` with `when`: which of them count for one call. */
+import type { Rules } from "../../commands/rules/judge-parts.ts";
+import type { JsonObject } from "../canonical/json-value.ts";
+import type { CompiledCondition } from "./conditions/condition.ts";
+
+export interface RulesOfCall {
+  readonly rules: Rules;
+  /** What the conditions say, as a text: calls with one text have the same rules. */
+  readonly key: string;
+  /**
+   * The conditions that the arguments do not answer, of rules that fit a part of the call; filled
+   * while the parts are judged.
+   */
+  readonly unread: readonly CompiledCondition[];
+}
+
+/** Narrows the rules to those that a call's conditions leave. Null: the policy has no conditions. */
+export type RuleChooser = ((args: JsonObject) => RulesOfCall) | null;
+
+/** `conditions`: of each rule; null: the rule has none. */
+export function createRuleChooser(
+  { rules, isSession }: Rules,
+  conditions: readonly (CompiledCondition | null)[],
+): RuleChooser {
+  if (conditions.every((condition) => condition === null)) return null;
+  return (args) => {
+    const truths = conditions.map((condition) => condition?.evaluate(args) ?? true);
+    const unread: CompiledCondition[] = [];
+    const chosen = rules.map(({ fits, isStrict }, index): Rules["rules"][number] => {
+      const truth = truths[index] ?? true;
+      if (truth === true) return { fits, isStrict };
+      if (truth === false) return { fits: () => false, isStrict };
+      return {
+        isStrict,
+        // Nobody knows whether the condition holds: a rule that allows does not apply then.
+        fits: (part, strict) => {
+          if (!fits(part, strict)) return false;
+          const condition = conditions[index] ?? null;
+          if (condition !== null) unread.push(condition);
+          return isStrict;
+        },
+      };
+    });
+    return { rules: { rules: chosen, isSession }, key: truths.join(" "), unread };
+  };
+}
