@@ -4,6 +4,7 @@
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
 import { lintArgumentPaths } from "./lint/argument-paths.ts";
+import { lintBudgetsByName } from "./lint/budgets-by-name.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
 import { lintDefaultAction } from "./lint/default-action.ts";
 import { lintEscalation } from "./lint/escalation.ts";
@@ -30,6 +31,7 @@ const RULES: readonly LintRule[] = [
   lintEdges,
   lintEscalation,
   lintLimits,
+  lintBudgetsByName,
   lintWindows,
   lintTrustedProposals,
 ];

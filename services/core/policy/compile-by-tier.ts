@@ -8,6 +8,7 @@ import type { CompiledJsonSchema } from "../capabilities.ts";
 import type { TierCandidate } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool, TestedTier } from "./compiled.ts";
 import { fillDefaults, whyUnreadable } from "./conditions/rule-condition.ts";
+import type { Spending } from "./conditions/spending.ts";
 import { merger, ranked } from "./merge-variants.ts";
 
 /** One tier that a call may get, and the tool under it; a null tier: none of the policy's. */
@@ -38,29 +39,35 @@ export function compileByTier(
         branches.flatMap(({ tool }) => (tool.variants.length === 0 ? [tool] : tool.variants)),
       ),
     ],
-    testedTiersOf: (args) => branches.flatMap((branch) => testedTier(branch, fill(args))),
+    testedTiersOf: (args, spending) =>
+      branches.flatMap((branch) => testedTier(branch, fill(args), spending)),
     commandsOf: branches.every(({ tool }) => tool.commandsOf === null)
       ? null
-      : (args) => choose(branches, fill(args))[0]?.tool.commandsOf?.(args) ?? [],
-    variantOf: (args) => {
+      : (args, spending) =>
+          choose(branches, fill(args), spending)[0]?.tool.commandsOf?.(args, spending) ?? [],
+    variantOf: (args, spending) => {
       const filled = fill(args);
-      const chosen = choose(branches, filled);
-      const forms = chosen.map(({ tool }) => tool.variantOf?.(args) ?? tool);
+      const chosen = choose(branches, filled, spending);
+      const forms = chosen.map(({ tool }) => tool.variantOf?.(args, spending) ?? tool);
       const [only] = forms;
       if (only !== undefined && forms.length === 1) return only;
       const tool = merged(forms.map(ranked));
       if (!isStrict(tool.tier)) return tool;
       const conditions = chosen.map(({ candidate }) => candidate?.condition ?? null);
-      return { ...tool, why: whyUnreadable(conditions, filled) };
+      return { ...tool, why: whyUnreadable(conditions, filled, spending) };
     },
   };
 }
 
 /** The branches that may apply; the last one does where nothing before it can be read. */
-function choose(branches: readonly Branch[], args: JsonObject): readonly Branch[] {
+function choose(
+  branches: readonly Branch[],
+  args: JsonObject,
+  spending: Spending,
+): readonly Branch[] {
   const chosen: Branch[] = [];
   for (const branch of branches) {
-    const truth = branch.candidate?.condition?.evaluate(args) ?? true;
+    const truth = branch.candidate?.condition?.evaluate(args, spending) ?? true;
     if (truth !== false) chosen.push(branch);
     if (truth === true) return chosen;
   }
@@ -71,8 +78,13 @@ function isStrict({ action }: CompiledTier): boolean {
   return action === "hitl" || action === "deny";
 }
 
-function testedTier({ candidate }: Branch, args: JsonObject): readonly TestedTier[] {
+function testedTier(
+  { candidate }: Branch,
+  args: JsonObject,
+  spending: Spending,
+): readonly TestedTier[] {
   if (candidate?.condition === null || candidate === null) return [];
   const { condition, tier } = candidate;
-  return [{ tier, truth: condition.evaluate(args), tests: condition.explain(args) }];
+  const truth = condition.evaluate(args, spending);
+  return [{ tier, truth, tests: condition.explain(args, spending) }];
 }

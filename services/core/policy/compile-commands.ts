@@ -31,6 +31,7 @@ import type { CompiledTier, CompiledTool, JudgedCommand } from "./compiled.ts";
 import { createRuleChooser, type RuleChooser, type RulesOfCall } from "./conditional-rules.ts";
 import type { CompiledCondition } from "./conditions/condition.ts";
 import { whyUnreadable } from "./conditions/rule-condition.ts";
+import { type Spending, UNKNOWN_SPENDING } from "./conditions/spending.ts";
 import type { CommandRule, CommandsDocument, ToolDocument, VariantKeys } from "./document.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
 import { type PathSegment, policyPath } from "./path.ts";
@@ -202,18 +203,19 @@ function keysOf(rule: CommandRule): VariantKeys {
 function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
   if (tier !== undefined) return { tier };
   if (rules.length === 0) return {};
-  const strictest = rules.reduce<NamedTier | null>((most, { tier: name }) => {
-    const named = name === undefined ? null : tiers.findForRule(name, "");
-    if (name === undefined || named === null) return most;
-    const isStricter = most === null || STRICTNESS[named.action] > STRICTNESS[most.tier.action];
-    return isStricter ? { name, tier: named } : most;
+  const strictest = rules.reduce<RuleTier | null>((most, { tier: name }) => {
+    const tierOfRule = name === undefined ? null : tiers.findForRule(name, "");
+    if (name === undefined || tierOfRule === null) return most;
+    const isStricter =
+      most === null || STRICTNESS[tierOfRule.action] > STRICTNESS[most.tier.action];
+    return isStricter ? { name, tier: tierOfRule } : most;
   }, null);
   if (strictest === null || !isStrict(strictest.tier)) return { risk_level: "HIGH" };
   return { tier: strictest.name };
 }
 
 /** A tier under the name that a rule has for it. */
-interface NamedTier {
+interface RuleTier {
   readonly name: string;
   readonly tier: CompiledTier;
 }
@@ -280,32 +282,28 @@ function compileJudge(
     const why = whyOf(judgements.map(noteOf), tool.tier);
     return { ...askedAlone(tool, judgements), why };
   };
-  const judgeOf = (args: JsonObject): RulesOfCall =>
-    judge.choose?.(args) ?? { rules: judge.rules, key: "", unread: [] };
+  const judgeOf = (args: JsonObject, spending: Spending): RulesOfCall =>
+    judge.choose?.(args, spending) ?? { rules: judge.rules, key: "", unread: [] };
   const chosen = new WeakMap<ReadCall, Map<string, CompiledTool>>();
   const all = [ruleTools.understood, ruleTools.unclear, ...ruleTools.rules];
   return {
     variants: [...new Set(all.flatMap((one) => DOES_ON_REPEAT.map((does) => one[does].tool)))],
-    commandsOf: (args) => judgeParts(readOf(args), judgeOf(args).rules).map(noteOf),
-    variantOf: (args) => {
+    commandsOf: (args, spending) =>
+      judgeParts(readOf(args), judgeOf(args, spending).rules).map(noteOf),
+    variantOf: (args, spending) => {
       const call = readOf(args);
-      const { rules, key, unread } = judgeOf(args);
+      const { rules, key, unread } = judgeOf(args, spending);
       const cached = chosen.get(call)?.get(key);
       if (cached !== undefined) return cached;
       const tool = choose(judgeParts(call, rules));
-      if (unread.length > 0) return withUnread(tool, unread, args);
+      if (unread.length > 0) {
+        const why = whyUnreadable(unread, args, spending);
+        return tool.why === null ? tool : { ...tool, why: `${tool.why}; ${why}` };
+      }
       chosen.set(call, (chosen.get(call) ?? new Map<string, CompiledTool>()).set(key, tool));
       return tool;
     },
   };
-}
-
-function withUnread(
-  tool: CompiledTool,
-  unread: readonly CompiledCondition[],
-  args: JsonObject,
-): CompiledTool {
-  return tool.why === null ? tool : { ...tool, why: `${tool.why}; ${whyUnreadable(unread, args)}` };
 }
 
 /** What no rule names is asked about by its own text: further calls of it serve no other command. */
@@ -375,9 +373,10 @@ function checkExamples(
   for (const [wanted, texts] of Object.entries(document.examples ?? {})) {
     texts.forEach((text, index) => {
       const args = exampleArguments(document, text);
-      const outcome = ENDS[variantOf?.(args).tier.action ?? "allow"];
+      const outcome = ENDS[variantOf?.(args, UNKNOWN_SPENDING).tier.action ?? "allow"];
       if (outcome === wanted) return;
-      const notes = (commandsOf?.(args) ?? []).filter(({ tier }) => ENDS[tier.action] === outcome);
+      const all = commandsOf?.(args, UNKNOWN_SPENDING) ?? [];
+      const notes = all.filter(({ tier }) => ENDS[tier.action] === outcome);
       const by = notes.map(
         ({ text: part, rule, why }) => `\`${part}\` by ${rule}${why === null ? "" : ` (${why})`}`,
       );

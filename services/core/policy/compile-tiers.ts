@@ -2,12 +2,12 @@
  * The tiers of a policy. The first tier whose pattern matches a tool applies, unless the declared
  * risk is stricter.
  */
-import type { ValueCapabilities } from "../capabilities.ts";
 import { assertNever } from "../invariant.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledHold, CompiledTier } from "./compiled.ts";
 import {
   type CompiledCondition,
+  type ConditionContext,
   type ConditionDocument,
   compileCondition,
 } from "./conditions/condition.ts";
@@ -59,14 +59,14 @@ export function stricter(a: CompiledTier, b: CompiledTier): CompiledTier {
 
 export function compileTiers(
   document: PolicyDocument,
-  capabilities: ValueCapabilities,
+  context: ConditionContext,
   problems: CompileProblem[],
 ): Tiers {
   const written = document.authorization?.tiers ?? [];
   const compiled = written.map((tier, at) => compileTier(tier, at, written));
   const all = written.map((tier, index) => {
     const at = ["authorization", "tiers", index, "when"];
-    return candidateOf(tier, compiled[index] as CompiledTier, at, capabilities, problems);
+    return candidateOf(tier, compiled[index] as CompiledTier, at, context, problems);
   });
   checkDefault(document, problems);
   const matchers: GlobMatcher[] = written.map((tier) =>
@@ -115,11 +115,11 @@ function candidateOf(
   { when }: PolicyTier,
   tier: CompiledTier,
   at: readonly PathSegment[],
-  capabilities: ValueCapabilities,
+  context: ConditionContext,
   problems: CompileProblem[],
 ): TierCandidate {
   if (when === undefined) return { tier, condition: null, written: null, at };
-  const condition = compileCondition(when, at, capabilities, problems);
+  const condition = compileCondition(when, at, context, problems);
   return { tier, condition, written: when, at };
 }
 

@@ -6,6 +6,7 @@ import { CHECKS } from "../checks/order.ts";
 import { sha256Hex } from "../hash.ts";
 import { asksUser } from "./asks-user.ts";
 import { aliasesOf } from "./compile-aliases.ts";
+import type { BudgetsOfTool } from "./compile-budgets.ts";
 import { compileByTier } from "./compile-by-tier.ts";
 import { compileCommands, createCommandsReader } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
@@ -15,7 +16,7 @@ import { compileSensitive } from "./compile-sensitive.ts";
 import { compileSimilarity } from "./compile-similarity.ts";
 import { stricter, type Tiers } from "./compile-tiers.ts";
 import { type CompileVariant, compileVariants } from "./compile-variants.ts";
-import type { CompiledTier, CompiledTool } from "./compiled.ts";
+import type { CompiledBudget, CompiledTier, CompiledTool } from "./compiled.ts";
 import { checkTypes } from "./conditions/check-types.ts";
 import { compileRuleCondition } from "./conditions/rule-condition.ts";
 import type { CommandRule, PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
@@ -30,6 +31,9 @@ export interface ToolContext {
   readonly declaresNothing: boolean;
   readonly unifiesSpelling: boolean;
   readonly capabilities: Capabilities;
+  /** Names of the budgets that conditions may ask about. */
+  readonly budgets: ReadonlySet<string>;
+  readonly budgetsOf: BudgetsOfTool;
   /** The tier that is assumed of a tool with conditional tiers; null: the tool has none. */
   readonly branch: TierBranch | null;
 }
@@ -62,7 +66,8 @@ export function compileTool(
   const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
-  const declaration = { name, declared, entry, at, schema };
+  const budgets = context.budgetsOf({ name, entry, schema }, problems);
+  const declaration = { name, declared, entry, at, schema, budgets };
   const candidates = context.tiers.candidates(name);
   if (!candidates.some(({ condition }) => condition !== null)) {
     return compileForms(declaration, context, problems);
@@ -80,7 +85,7 @@ export function compileTool(
   });
 }
 
-type Declaration = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema">;
+type Declaration = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema" | "budgets">;
 
 function compileForms(
   declaration: Declaration,
@@ -113,7 +118,7 @@ function compileForms(
     problems.push({ path: policyPath([...at, "variants"]), message });
   }
   const conditionOf = (when: CommandRule["when"], path: readonly PathSegment[]) =>
-    compileRuleCondition(when, path, declaration, context.capabilities, problems);
+    compileRuleCondition(when, path, declaration, context, problems);
   const { tiers } = context;
   return {
     ...tool,
@@ -130,6 +135,7 @@ interface Entry {
   /** Path of the entry's keys. */
   readonly at: readonly PathSegment[];
   readonly schema: CompiledJsonSchema | null;
+  readonly budgets: readonly CompiledBudget[];
   readonly variant: string | null;
   /** The rule that chooses the variant, as the policy writes it; null: no rule does. */
   readonly chosenBy: JsonValue;
@@ -155,10 +161,12 @@ function merge(
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, variant, chosenBy, tier: asked, step, readsCommands }: Entry,
+  written: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
+  const { name, declared, entry, at, schema, budgets, variant } = written;
+  const { chosenBy, tier: asked, step, readsCommands } = written;
   const { document, tiers, windows, branch } = context;
   const askedTier = asked === null ? null : tiers.findForRule(asked, policyPath([...at, "tier"]));
   const matching = askedTier ?? tierByName(name, context);
@@ -180,6 +188,7 @@ function compileEntry(
     why: null,
     commandsOf: null,
     testedTiersOf: null,
+    budgets,
     isDeclared,
     likeTool: null,
     isRead: read,

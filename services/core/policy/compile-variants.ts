@@ -5,8 +5,9 @@ import { getArgument, isObject } from "./argument-path.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import { STRICTNESS, type Tiers, unknownTier } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
-import type { CompiledCondition } from "./conditions/condition.ts";
+import type { CompiledCondition, ConditionContext } from "./conditions/condition.ts";
 import { compileRuleCondition, whyUnreadable } from "./conditions/rule-condition.ts";
+import type { Spending } from "./conditions/spending.ts";
 import { every, type Truth } from "./conditions/truth.ts";
 import type { ToolDocument, VariantKeys, VariantRule, VariantsDocument } from "./document.ts";
 import { compileGlobs } from "./glob.ts";
@@ -29,6 +30,7 @@ export type CompileVariant = (
 
 interface VariantContext {
   readonly capabilities: Capabilities;
+  readonly budgets: ConditionContext["budgets"];
   readonly tiers: Tiers;
   readonly schema: CompiledJsonSchema | null;
 }
@@ -56,7 +58,7 @@ export function compileVariants(
   const owner = { name: base.name, entry, schema: context.schema };
   const conditions = rules.map(({ when }, index) => {
     const within = [...path, "rules", index, "when"];
-    return compileRuleCondition(when, within, owner, context.capabilities, problems);
+    return compileRuleCondition(when, within, owner, context, problems);
   });
   const choices = compileChoices(
     base,
@@ -72,7 +74,7 @@ export function compileVariants(
   const merged = merger();
   return {
     variants: [...new Set(all.map(({ tool }) => tool))],
-    variantOf: (args: JsonObject) => {
+    variantOf: (args, spending) => {
       const written = argument === undefined ? undefined : getArgument(args, argument);
       const value = textOf(written === undefined ? preset : written, namesNull);
       // A value that is no text may still be read as one by whatever runs it, and a missing value
@@ -80,10 +82,12 @@ export function compileVariants(
       const isSaid = value === undefined && variants.otherwise !== undefined;
       const absent = isSaid ? "none" : "unreadable";
       const name = typeof value === "string" ? { text: value } : absent;
-      const { possible, unread } = choose(name, args, choices);
+      const { possible, unread } = choose(name, { args, spending }, choices);
       if (unread.length === 0) return merged(possible);
       const tool = merged([...possible, ranked(base)]);
-      return isStrict(tool.tier.action) ? { ...tool, why: whyUnreadable(unread, args) } : tool;
+      return isStrict(tool.tier.action)
+        ? { ...tool, why: whyUnreadable(unread, args, spending) }
+        : tool;
     },
   };
 }
@@ -240,12 +244,16 @@ interface Chosen {
 }
 
 /** The first rule that applies, and before it each rule that may apply. */
-function choose(name: ArgumentText, args: JsonObject, { rules, otherwise }: Choices): Chosen {
+function choose(
+  name: ArgumentText,
+  { args, spending }: { readonly args: JsonObject; readonly spending: Spending },
+  { rules, otherwise }: Choices,
+): Chosen {
   const possible: Ranked[] = [];
   const unread: CompiledCondition[] = [];
   for (const rule of rules) {
     const text = textTruth(rule, name);
-    const holds = text === false ? false : (rule.condition?.evaluate(args) ?? true);
+    const holds = text === false ? false : (rule.condition?.evaluate(args, spending) ?? true);
     const truth = every([text, holds]);
     if (truth !== false) possible.push(rule.variant);
     if (truth === true) return { possible, unread };

@@ -2,6 +2,7 @@
 import type { Rules } from "../../commands/rules/judge-parts.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CompiledCondition } from "./conditions/condition.ts";
+import type { Spending } from "./conditions/spending.ts";
 
 export interface RulesOfCall {
   readonly rules: Rules;
@@ -15,7 +16,7 @@ export interface RulesOfCall {
 }
 
 /** Narrows the rules to those that a call's conditions leave. Null: the policy has no conditions. */
-export type RuleChooser = ((args: JsonObject) => RulesOfCall) | null;
+export type RuleChooser = ((args: JsonObject, spending: Spending) => RulesOfCall) | null;
 
 /** `conditions`: of each rule; null: the rule has none. */
 export function createRuleChooser(
@@ -23,8 +24,8 @@ export function createRuleChooser(
   conditions: readonly (CompiledCondition | null)[],
 ): RuleChooser {
   if (conditions.every((condition) => condition === null)) return null;
-  return (args) => {
-    const truths = conditions.map((condition) => condition?.evaluate(args) ?? true);
+  return (args, spending) => {
+    const truths = conditions.map((condition) => condition?.evaluate(args, spending) ?? true);
     const unread: CompiledCondition[] = [];
     const chosen = rules.map(({ fits, isStrict }, index): Rules["rules"][number] => {
       const truth = truths[index] ?? true;

@@ -7,6 +7,7 @@ import { trieGet } from "../../collections/trie.ts";
 import type { CallMore, ResultEffects, ResultRecorded } from "../events.ts";
 import { addResultEffects, tellEffects } from "./active-effects.ts";
 import { giveBack } from "./allowance.ts";
+import { NOTHING_COUNTED, replaceAmounts, returnAmounts, withCost } from "./budget-totals.ts";
 import { addDoubt, findDoubt, isInDoubt, takeDoubt } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { forget, progress } from "./evolve-decision.ts";
@@ -68,7 +69,11 @@ function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void 
   spend(state, open, open.call.more?.cost ?? null, -1);
   spend(state, open, event.cost, 1);
   const { cost } = event;
-  const call = { ...open.call, more: { ...(open.call.more ?? NO_MORE), cost } };
+  const more = open.call.more ?? NO_MORE;
+  const all = replaceAmounts(state.totals.budgets, more.budgets, cost);
+  state.totals = { ...state.totals, budgets: all };
+  const budgets = withCost(more.budgets, cost);
+  const call = { ...open.call, more: { ...more, cost, budgets } };
   // The call can still be settled: the reservation is spent by now and must not be given back
   // again.
   if (event.status === "unknown" && trieGet(state.open, open.decisionId) !== undefined) {
@@ -83,6 +88,7 @@ const NO_MORE: CallMore = {
   manualGrant: null,
   pending: [],
   sketches: [],
+  budgets: [],
   asksUser: false,
 };
 
@@ -130,11 +136,19 @@ function addConsequences(
     release(state, open);
     giveBack(state, open);
   }
+  if (report.status === "failed" && report.effect === "none") returnSpent(state, open);
   if (report.status === "not_executed" || report.status === "unknown") return;
   const isNew = isProgress(state, open, report, recentCallsBefore);
   if (!open.isRead) addWrite(state, open, report);
   if (isNew) progress(state);
   if (report.status === "succeeded" && open.call.more?.asksUser === true) hearPerson(state);
+}
+
+/** What arguments said a call costs was not spent where it had no effect. */
+function returnSpent(state: StateDraft, { call }: OpenCall): void {
+  const counted = call.more?.budgets ?? NOTHING_COUNTED;
+  if (counted.length === 0) return;
+  state.totals = { ...state.totals, budgets: returnAmounts(state.totals.budgets, counted) };
 }
 
 /** A person answered: streaks end, and the agent may go on. What happened before that is no loop with what follows. */

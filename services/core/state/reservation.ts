@@ -5,6 +5,7 @@ import type { Decision } from "../decision.ts";
 import type { CallAllowed, CallHeld } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
+import { countBudgets, NOTHING_COUNTED, returnCall } from "./budget-totals.ts";
 import { heldUntil } from "./held-time.ts";
 import { NOTHING_SPENT, withMoney } from "./spent.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
@@ -13,7 +14,11 @@ import { opensStep, roomForTool } from "./turn.ts";
 /** Counts the call and its step; a result of `not_executed` gives both back. */
 export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
   // The step of a held call was counted when the call was held.
-  countCall(state, event, event.approval.approvalId === null, event.facts.more?.cost ?? null);
+  const { more } = event.facts;
+  countCall(state, event, event.approval.approvalId === null, more?.cost ?? null);
+  const counted = more?.budgets ?? NOTHING_COUNTED;
+  if (counted.length === 0) return;
+  state.totals = { ...state.totals, budgets: countBudgets(state.totals.budgets, counted) };
 }
 
 /** `first`: whether the call's step counts as well. */
@@ -29,6 +34,7 @@ export function countCall(
     calls: totals.calls + 1,
     steps: totals.steps + newStep,
     spent: withMoney(totals.spent, cost, 1),
+    budgets: totals.budgets,
   };
   reserveTool(state, event, first, cost);
   state.turn = {
@@ -71,7 +77,8 @@ export function release(state: StateDraft, call: OpenCall): void {
     const turnCalls = Math.max(0, tool.turnCalls - 1);
     state.tools = trieSet(state.tools, call.tool, { ...tool, turnCalls });
   }
-  state.totals = { ...totals, calls: Math.max(0, totals.calls - 1) };
+  const budgets = returnCall(totals.budgets, call.call.more?.budgets ?? NOTHING_COUNTED);
+  state.totals = { ...totals, calls: Math.max(0, totals.calls - 1), budgets };
   if (call.turnIndex === turn.index) {
     state.turn = { ...turn, calls: Math.max(0, turn.calls - 1) };
   }

@@ -165,7 +165,7 @@ class Teller {
 }
 
 async function heardUnder(row: KeyRow, value: unknown): Promise<readonly object[]> {
-  const story = await GateStory.open({ policy: setIn(row.base, row.key, value) });
+  const story = await GateStory.open({ policy: setIn(row.base, row.key, value, row.name) });
   try {
     const teller = new Teller(story);
     for (const step of row.steps) await teller.step(step);

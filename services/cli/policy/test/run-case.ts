@@ -13,11 +13,14 @@ import type {
   PolicyCase,
 } from "../../../adapters/policy/read-cases.ts";
 import { verdictFrom } from "../../../client/inputs/ruling.ts";
+import type { JsonObject } from "../../../core/canonical/json-value.ts";
+import { readBudgets } from "../../../core/decide/count-budgets.ts";
 import { decide } from "../../../core/decide/decide.ts";
 import type { DecisionEvent, GateEvent } from "../../../core/events.ts";
 import { failureForm } from "../../../core/failure-forms.ts";
 import type { GateInput, ProposalInput, VerdictInput } from "../../../core/inputs.ts";
 import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
+import type { Spending } from "../../../core/policy/conditions/spending.ts";
 import { nextDeadlineMs } from "../../../core/state/deadline.ts";
 import { evolve } from "../../../core/state/evolve.ts";
 import type { ConversationState } from "../../../core/state/state.ts";
@@ -27,6 +30,8 @@ export type DecidedCaseCall = {
   readonly decision: DecisionEvent;
   /** After the verdict; null if the case states none, or none was needed. */
   readonly final: DecisionEvent | null;
+  /** What the conversation had spent, the call included. */
+  readonly spending: Spending;
 };
 
 const TENANT = "test";
@@ -63,6 +68,7 @@ class CaseRun {
     this.#tick();
     this.#turn = call.turn ?? this.#turn;
     const proposal = proposalOf(call, this.#turn, index);
+    const spending = this.#spending(proposal, call);
     const decision = decisionIn(this.#apply(proposal));
     const final =
       call.verdict === null || decision.type !== "held"
@@ -72,7 +78,7 @@ class CaseRun {
     if (last.type === "allowed") {
       this.#executedCalls.push({ call, callId: proposal.callId, decisionId: last.decisionId });
     }
-    return { call, decision, final };
+    return { call, decision, final, spending };
   }
 
   #isTogether(call: CaseCall, before: CaseCall | undefined): boolean {
@@ -84,6 +90,15 @@ class CaseRun {
     const events = decide(this.#state, input, this.#policy, this.#nowMs);
     for (const event of events) this.#state = evolve(this.#state, event);
     return events;
+  }
+
+  #spending(proposal: ProposalInput, { args }: CaseCall): Spending {
+    const { spending } = readBudgets(this.#state, proposal, this.#policy, {
+      args: () => args as JsonObject,
+      nowMs: this.#nowMs,
+      heldAs: null,
+    });
+    return spending;
   }
 
   #reportResults(): void {
