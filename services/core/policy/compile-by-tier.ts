@@ -41,6 +41,10 @@ export function compileByTier(
     ],
     testedTiersOf: (args, spending) =>
       branches.flatMap((branch) => testedTier(branch, fill(args), spending)),
+    variantRulesOf: branches.every(({ tool }) => tool.variantRulesOf === null)
+      ? null
+      : (args, spending) =>
+          choose(branches, fill(args), spending)[0]?.tool.variantRulesOf?.(args, spending) ?? [],
     commandsOf: branches.every(({ tool }) => tool.commandsOf === null)
       ? null
       : (args, spending) =>

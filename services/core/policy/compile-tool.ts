@@ -20,6 +20,7 @@ import type { CompiledBudget, CompiledTier, CompiledTool } from "./compiled.ts";
 import { checkTypes } from "./conditions/check-types.ts";
 import { compileRuleCondition } from "./conditions/rule-condition.ts";
 import type { CommandRule, PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
+import { hasNoParameters } from "./no-parameters.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 import type { Windows } from "./windows.ts";
 
@@ -170,7 +171,7 @@ function compileEntry(
   const { document, tiers, windows, branch } = context;
   const askedTier = asked === null ? null : tiers.findForRule(asked, policyPath([...at, "tier"]));
   const matching = askedTier ?? tierByName(name, context);
-  const isDeclared = declared || matching !== null || branch !== null || context.declaresNothing;
+  const isDeclared = declared || isMentioned(matching, context);
   const asks = asksUser(name, entry);
   const read = isRead(entry, isAllowed(matching, branch), asks);
   const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
@@ -188,6 +189,8 @@ function compileEntry(
     why: null,
     commandsOf: null,
     testedTiersOf: null,
+    variantRulesOf: null,
+    isByDefault: isByDefault(entry, matching, { isDeclared, isRead: read }),
     budgets,
     isDeclared,
     likeTool: null,
@@ -228,6 +231,20 @@ function compileEntry(
     ruleDigest: ruleDigest(entry, tier, chosenBy, branch?.when ?? null),
     rule,
   };
+}
+
+/** Whether the policy names a tool that it has no entry of. */
+function isMentioned(tier: CompiledTier | null, { branch, declaresNothing }: ToolContext): boolean {
+  return tier !== null || branch !== null || declaresNothing;
+}
+
+/** Whether `authorization.default` decides: neither a tier nor a risk names the write. */
+function isByDefault(
+  { risk_level }: ToolDocument,
+  tier: CompiledTier | null,
+  { isDeclared, isRead }: Pick<CompiledTool, "isDeclared" | "isRead">,
+): boolean {
+  return isDeclared && !isRead && tier === null && risk_level === undefined;
 }
 
 function tierByName(name: string, { tiers, branch }: ToolContext): CompiledTier | null {
@@ -319,35 +336,6 @@ function compileSchema(
   if (compiled.ok) return compiled;
   problems.push({ path: policyPath([...at, "input_schema"]), message: compiled.problem });
   return null;
-}
-
-/** Keywords by which a schema may ask for members that `properties` does not name. */
-const OPEN_KEYWORDS: readonly string[] = [
-  "patternProperties",
-  "anyOf",
-  "oneOf",
-  "allOf",
-  "if",
-  "$ref",
-  "required",
-  "minProperties",
-  "additionalProperties",
-];
-
-/**
- * Whether the schema is known to have no parameters. A schema that does not mention members leaves
- * them open.
- */
-function hasNoParameters(schema: ToolDocument["input_schema"]): boolean {
-  if (schema === undefined || OPEN_KEYWORDS.some((key) => asksForMore(schema[key]))) return false;
-  const properties = schema["properties"];
-  if (properties === undefined) return schema["additionalProperties"] === false;
-  return Object.keys(properties as object).length === 0;
-}
-
-function asksForMore(value: JsonValue | undefined): boolean {
-  if (value === undefined || value === false || value === 0) return false;
-  return !(Array.isArray(value) && value.length === 0);
 }
 
 function errorPatternTest(

@@ -42,14 +42,14 @@ export function compileVariants(
   context: VariantContext,
   compile: CompileVariant,
   problems: CompileProblem[],
-): Pick<CompiledTool, "variantOf" | "variants"> {
+): Pick<CompiledTool, "variantOf" | "variants" | "variantRulesOf"> {
   const variants = entry.variants ?? {};
   const path = [...at, "variants"];
   const { argument, rules = [] } = variants;
   if (argument === undefined && (rules.length === 0 || rules.some(hasText))) {
     const message = "needs `argument`: the argument that names the called operation";
     problems.push({ path: policyPath(path), message });
-    return { variantOf: null, variants: [] };
+    return { variantOf: null, variants: [], variantRulesOf: null };
   }
   checkTiers(variants, path, context.tiers, problems);
   // Problems of the tool's own keys were reported with the tool: here only those of the variants
@@ -72,17 +72,24 @@ export function compileVariants(
   const preset = argument === undefined ? undefined : defaultOf(entry.input_schema, argument);
   const namesNull = rules.some(({ equals }) => equals?.includes("null") === true);
   const merged = merger();
+  const choiceOf = (args: JsonObject, spending: Spending): Chosen => {
+    const written = argument === undefined ? undefined : getArgument(args, argument);
+    const value = textOf(written === undefined ? preset : written, namesNull);
+    // A value that is no text may still be read as one by whatever runs it, and a missing value
+    // may be taken from elsewhere.
+    const isSaid = value === undefined && variants.otherwise !== undefined;
+    const absent = isSaid ? "none" : "unreadable";
+    const name = typeof value === "string" ? { text: value } : absent;
+    return choose(name, { args, spending }, choices);
+  };
   return {
     variants: [...new Set(all.map(({ tool }) => tool))],
+    variantRulesOf: (args, spending) =>
+      choiceOf(args, spending).possible.map((one) =>
+        policyPath([...path, ...pathOfVariant(one, choices)]),
+      ),
     variantOf: (args, spending) => {
-      const written = argument === undefined ? undefined : getArgument(args, argument);
-      const value = textOf(written === undefined ? preset : written, namesNull);
-      // A value that is no text may still be read as one by whatever runs it, and a missing value
-      // may be taken from elsewhere.
-      const isSaid = value === undefined && variants.otherwise !== undefined;
-      const absent = isSaid ? "none" : "unreadable";
-      const name = typeof value === "string" ? { text: value } : absent;
-      const { possible, unread } = choose(name, { args, spending }, choices);
+      const { possible, unread } = choiceOf(args, spending);
       if (unread.length === 0) return merged(possible);
       const tool = merged([...possible, ranked(base)]);
       return isStrict(tool.tier.action)
@@ -90,6 +97,12 @@ export function compileVariants(
         : tool;
     },
   };
+}
+
+/** Where a variant stands below `variants`. */
+function pathOfVariant(one: Ranked, { rules }: Choices): readonly PathSegment[] {
+  const index = rules.findIndex(({ variant }) => variant === one);
+  return index < 0 ? ["otherwise"] : ["rules", index];
 }
 
 function hasText({ match, equals, like }: RuleTexts): boolean {

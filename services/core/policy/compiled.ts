@@ -177,6 +177,10 @@ export interface CompiledTool {
   readonly commandsOf: ((args: JsonObject, spending: Spending) => readonly JudgedCommand[]) | null;
   /** How each tier with a condition fits a call; null: no tier of the tool has one. */
   readonly testedTiersOf: ((args: JsonObject, spending: Spending) => readonly TestedTier[]) | null;
+  /** Paths of the rules of `variants` that may apply to a call; null: the tool has none. */
+  readonly variantRulesOf: ((args: JsonObject, spending: Spending) => readonly string[]) | null;
+  /** Whether the tier is that of `authorization.default`, because nothing names the write. */
+  readonly isByDefault: boolean;
   /** The budgets with a name that count calls of the tool. */
   readonly budgets: readonly CompiledBudget[];
   readonly isDeclared: boolean;

@@ -328,9 +328,11 @@ const defaultAction = z.enum(["allow", "ask", "deny"], {
 });
 
 const authorization = z.strictObject({
-  default: key(
-    defaultAction,
-    "What happens to a declared write that no tier, `risk_level` or rule names: allow, ask (held for a person on the terms of the first hitl tier) or deny. Reads are allowed. Without it: allow, and ask under `preset: strict`; `policy lint` then reports an error.",
+  default: rule(
+    key(
+      defaultAction,
+      "What happens to a declared write that no tier, `risk_level` or rule names: allow, ask (held for a person on the terms of the first hitl tier) or deny. Reads are allowed. Without it: allow, and ask under `preset: strict`; `policy lint` then reports an error.",
+    ),
   ),
   tiers: rules(key(z.array(tier), "Tiers in the order in which they are tried.")),
 });

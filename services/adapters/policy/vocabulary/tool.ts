@@ -237,28 +237,30 @@ const variants = nameType(
         text,
         "Argument that holds the name of what is called; not needed if all rules have `when` alone.",
       ),
-      rules: key(
-        z.array(
-          nameType(
-            "VariantRule",
-            z.strictObject({
-              match: key(text, "Regular expression that matches a part of the argument."),
-              equals: key(
-                scalarOrMore,
-                "The whole argument, or a list of alternatives: a text, a number, true, false or null.",
-              ),
-              like: key(text, "Globs separated by `|`, anchored at both ends."),
-              when: key(
-                conditions,
-                "What the arguments must be for the rule to apply: argument to tests, as in tiers. If an argument cannot be read, the strictest of this rule, what follows it and the tool's own keys applies.",
-              ),
-              ...variantKeys,
-            }),
+      rules: rules(
+        key(
+          z.array(
+            nameType(
+              "VariantRule",
+              z.strictObject({
+                match: key(text, "Regular expression that matches a part of the argument."),
+                equals: key(
+                  scalarOrMore,
+                  "The whole argument, or a list of alternatives: a text, a number, true, false or null.",
+                ),
+                like: key(text, "Globs separated by `|`, anchored at both ends."),
+                when: key(
+                  conditions,
+                  "What the arguments must be for the rule to apply: argument to tests, as in tiers. If an argument cannot be read, the strictest of this rule, what follows it and the tool's own keys applies.",
+                ),
+                ...variantKeys,
+              }),
+            ),
           ),
+          "Rules in the order in which they are tried.",
         ),
-        "Rules in the order in which they are tried.",
       ),
-      otherwise: key(variant, "Keys for all other calls. Default: a write."),
+      otherwise: rule(key(variant, "Keys for all other calls. Default: a write.")),
     },
     {
       error: ({ input }) =>

@@ -4,7 +4,7 @@
  */
 import { listRules, type WrittenRule } from "../../../adapters/policy/written-rules.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
-import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
+import { type CompiledPolicy, toolOfCall } from "../../../core/policy/compiled.ts";
 import type { Spending } from "../../../core/policy/conditions/spending.ts";
 import type { DeclaredEffect, PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
 import { policyPath } from "../../../core/policy/path.ts";
@@ -81,6 +81,15 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
         const { name } = value as PolicyTier;
         return { ...written, isReached: (decision) => decision.policy.tier === name };
       }
+      if (path.join(".") === "authorization.default") {
+        return { ...written, isReached: (one, spending) => isByDefault(one, spending, policy) };
+      }
+      if (isVariantRule(path)) {
+        return {
+          ...written,
+          isReached: (one, spending) => isVariant(written.path, one, spending, policy),
+        };
+      }
       return isCommandRule(path)
         ? {
             ...written,
@@ -102,6 +111,25 @@ function isTier(path: WrittenRule["path"]): boolean {
 
 function isCommandRule(path: WrittenRule["path"]): boolean {
   return path[2] === "commands" && path.at(-2) === "rules";
+}
+
+function isVariantRule(path: WrittenRule["path"]): boolean {
+  return path[2] === "variants" && (path.at(-2) === "rules" || path.at(-1) === "otherwise");
+}
+
+/** Whether no tier, risk or rule names the call, so that the policy's default decides. */
+function isByDefault(decision: DecisionEvent, spending: Spending, policy: CompiledPolicy): boolean {
+  return toolOfCall(policy, decision.call.tool, argumentsOf(decision), spending).isByDefault;
+}
+
+function isVariant(
+  path: string,
+  decision: DecisionEvent,
+  spending: Spending,
+  policy: CompiledPolicy,
+): boolean {
+  const { variantRulesOf } = policy.tool(decision.call.tool);
+  return variantRulesOf?.(argumentsOf(decision), spending).includes(path) === true;
 }
 
 /** Also counts if another command of the line decided. */
