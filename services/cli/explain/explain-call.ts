@@ -86,7 +86,7 @@ export function explainCall(
     policy: policy.enforced,
     tool,
     commands: base.commandsOf?.(args, spending) ?? [],
-    testedTiers: base.testedTiersOf?.(args, spending) ?? [],
+    testedRules: base.testedRulesOf?.(args, spending) ?? [],
     nowMs,
     unenforced,
   };

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema } from "../capabilities.ts";
 import type { TierCandidate } from "./compile-tiers.ts";
-import type { CompiledTier, CompiledTool, TestedTier } from "./compiled.ts";
+import type { CompiledTier, CompiledTool, TestedRule } from "./compiled.ts";
 import { fillDefaults, whyUnreadable } from "./conditions/rule-condition.ts";
 import type { Spending } from "./conditions/spending.ts";
 import { merger, ranked } from "./merge-variants.ts";
@@ -39,8 +39,12 @@ export function compileByTier(
         branches.flatMap(({ tool }) => (tool.variants.length === 0 ? [tool] : tool.variants)),
       ),
     ],
-    testedTiersOf: (args, spending) =>
-      branches.flatMap((branch) => testedTier(branch, fill(args), spending)),
+    testedRulesOf: (args, spending) => {
+      const filled = fill(args);
+      const [first] = choose(branches, filled, spending);
+      const tiers = branches.flatMap((branch) => testedTier(branch, filled, spending));
+      return [...tiers, ...(first?.tool.testedRulesOf?.(args, spending) ?? [])];
+    },
     variantRulesOf: branches.every(({ tool }) => tool.variantRulesOf === null)
       ? null
       : (args, spending) =>
@@ -86,9 +90,9 @@ function testedTier(
   { candidate }: Branch,
   args: JsonObject,
   spending: Spending,
-): readonly TestedTier[] {
+): readonly TestedRule[] {
   if (candidate?.condition === null || candidate === null) return [];
   const { condition, tier } = candidate;
   const truth = condition.evaluate(args, spending);
-  return [{ tier, truth, tests: condition.explain(args, spending) }];
+  return [{ name: tier.name ?? tier.rule, truth, tests: condition.explain(args, spending) }];
 }

@@ -24,30 +24,24 @@ import type { Capabilities } from "../capabilities.ts";
 import { cutText } from "../cut-text.ts";
 import { sha256Hex } from "../hash.ts";
 import { getArgument, isObject } from "./argument-path.ts";
+import { commandArgument } from "./command-argument.ts";
+import { checkExamples } from "./command-examples.ts";
 import type { CompileProblem, IdentityStep } from "./compile-identity.ts";
 import { STRICTNESS, type Tiers, unknownTier } from "./compile-tiers.ts";
 import type { ChosenVariant, CompileVariant } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool, JudgedCommand } from "./compiled.ts";
-import { createRuleChooser, type RuleChooser, type RulesOfCall } from "./conditional-rules.ts";
+import {
+  createRuleChooser,
+  type RuleChooser,
+  type RulesOfCall,
+  testRules,
+} from "./conditional-rules.ts";
 import type { CompiledCondition } from "./conditions/condition.ts";
 import { whyUnreadable } from "./conditions/rule-condition.ts";
-import { type Spending, UNKNOWN_SPENDING } from "./conditions/spending.ts";
+import type { Spending } from "./conditions/spending.ts";
 import type { CommandRule, CommandsDocument, ToolDocument, VariantKeys } from "./document.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
 import { type PathSegment, policyPath } from "./path.ts";
-
-const ARGUMENTS = {
-  shell: "command",
-  git: "command",
-  sql: "query",
-  http: "method",
-  files: "path",
-} as const;
-
-/** The argument that says what a call does. */
-export function commandArgument({ language = "shell", argument }: CommandsDocument): string {
-  return argument ?? ARGUMENTS[language];
-}
 
 /** The keys of a part that does so, where the policy says nothing. */
 const KEYS_BY_DOES: Readonly<Record<DoesOnRepeat, VariantKeys>> = {
@@ -113,6 +107,8 @@ function settingsOf(entry: ToolDocument, document: CommandsDocument): ReaderSett
   };
 }
 
+type CommandTools = Pick<CompiledTool, "variantOf" | "variants" | "commandsOf" | "testedRulesOf">;
+
 /** Compiles the condition of a rule; null: it has none. */
 type CompileCondition = (
   when: CommandRule["when"],
@@ -128,7 +124,7 @@ export function compileCommands(
   compile: CompileVariant,
   conditionOf: CompileCondition,
   problems: CompileProblem[],
-): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
+): CommandTools {
   const path = [...at, "commands"];
   checkTiers(document, path, tiers, problems);
   // Keys of the tool itself were looked at with the tool: only those of the rules count here.
@@ -163,7 +159,8 @@ export function compileCommands(
   const conditions = rules.map(({ when }, index) =>
     conditionOf(when, [...path, "rules", index, "when"]),
   );
-  const judge = { rules: compiled, choose: createRuleChooser(compiled, conditions) };
+  const choose = createRuleChooser(compiled, conditions);
+  const judge = { rules: compiled, conditions, choose };
   const compiledCommands = compileJudge(entry, document, path, reader.read, judge, ruleTools);
   if (problems.length === 0) checkExamples(document, path, compiledCommands, problems);
   return compiledCommands;
@@ -241,14 +238,21 @@ function compileRules(
   return { rules: compiled, isSession: session };
 }
 
+interface Judge {
+  readonly rules: Rules;
+  /** Of each rule; null: the rule has none. */
+  readonly conditions: readonly (CompiledCondition | null)[];
+  readonly choose: RuleChooser;
+}
+
 function compileJudge(
   entry: ToolDocument,
   document: CommandsDocument,
   path: readonly PathSegment[],
   read: CallReader,
-  judge: { readonly rules: Rules; readonly choose: RuleChooser },
+  judge: Judge,
   ruleTools: RuleTools,
-): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
+): CommandTools {
   const argument = commandArgument(document);
   const preset = defaultOf(entry.input_schema, argument);
   const reason = `the argument ${argument} is missing`;
@@ -290,6 +294,11 @@ function compileJudge(
     variants: [...new Set(all.flatMap((one) => DOES_ON_REPEAT.map((does) => one[does].tool)))],
     commandsOf: (args, spending) =>
       judgeParts(readOf(args), judgeOf(args, spending).rules).map(noteOf),
+    testedRulesOf:
+      judge.choose === null
+        ? null
+        : (args, spending) =>
+            testRules(readOf(args).parts, judge.rules, judge.conditions, { args, spending }),
     variantOf: (args, spending) => {
       const call = readOf(args);
       const { rules, key, unread } = judgeOf(args, spending);
@@ -353,43 +362,4 @@ function checkTiers(
     check(rule.tier, ["rules", index, "tier"]);
   });
   check(tier, ["unclear"]);
-}
-
-const ENDS = {
-  allow: "allowed",
-  allowlist: "allowed",
-  grant: "allowed",
-  hitl: "held",
-  deny: "denied",
-} as const;
-
-/** Each example is what the policy makes of it, or its author meant something else. */
-function checkExamples(
-  document: CommandsDocument,
-  path: readonly PathSegment[],
-  { variantOf, commandsOf }: Pick<CompiledTool, "variantOf" | "commandsOf">,
-  problems: CompileProblem[],
-): void {
-  for (const [wanted, texts] of Object.entries(document.examples ?? {})) {
-    texts.forEach((text, index) => {
-      const args = exampleArguments(document, text);
-      const outcome = ENDS[variantOf?.(args, UNKNOWN_SPENDING).tier.action ?? "allow"];
-      if (outcome === wanted) return;
-      const all = commandsOf?.(args, UNKNOWN_SPENDING) ?? [];
-      const notes = all.filter(({ tier }) => ENDS[tier.action] === outcome);
-      const by = notes.map(
-        ({ text: part, rule, why }) => `\`${part}\` by ${rule}${why === null ? "" : ` (${why})`}`,
-      );
-      const message = `\`${text}\` is ${outcome}, not ${wanted}: ${by.join(", ")}`;
-      problems.push({ path: policyPath([...path, "examples", wanted, index]), message });
-    });
-  }
-}
-
-/** Of HTTP, a method and a URL: `POST https://api.example.com/orders`. */
-function exampleArguments(document: CommandsDocument, text: string): JsonObject {
-  const argument = commandArgument(document);
-  if (document.language !== "http") return { [argument]: text };
-  const [method = "", url = ""] = text.split(/\s+/);
-  return { url, [argument]: method };
 }

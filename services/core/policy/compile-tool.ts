@@ -188,7 +188,7 @@ function compileEntry(
     variant,
     why: null,
     commandsOf: null,
-    testedTiersOf: null,
+    testedRulesOf: null,
     variantRulesOf: null,
     isByDefault: isByDefault(entry, matching, { isDeclared, isRead: read }),
     budgets,

@@ -4,7 +4,7 @@ import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { getArgument, isObject } from "./argument-path.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import { STRICTNESS, type Tiers, unknownTier } from "./compile-tiers.ts";
-import type { CompiledTier, CompiledTool } from "./compiled.ts";
+import type { CompiledTier, CompiledTool, TestedRule } from "./compiled.ts";
 import type { CompiledCondition, ConditionContext } from "./conditions/condition.ts";
 import { compileRuleCondition, whyUnreadable } from "./conditions/rule-condition.ts";
 import type { Spending } from "./conditions/spending.ts";
@@ -42,14 +42,14 @@ export function compileVariants(
   context: VariantContext,
   compile: CompileVariant,
   problems: CompileProblem[],
-): Pick<CompiledTool, "variantOf" | "variants" | "variantRulesOf"> {
+): Pick<CompiledTool, "variantOf" | "variants" | "variantRulesOf" | "testedRulesOf"> {
   const variants = entry.variants ?? {};
   const path = [...at, "variants"];
   const { argument, rules = [] } = variants;
   if (argument === undefined && (rules.length === 0 || rules.some(hasText))) {
     const message = "needs `argument`: the argument that names the called operation";
     problems.push({ path: policyPath(path), message });
-    return { variantOf: null, variants: [], variantRulesOf: null };
+    return { variantOf: null, variants: [], variantRulesOf: null, testedRulesOf: null };
   }
   checkTiers(variants, path, context.tiers, problems);
   // Problems of the tool's own keys were reported with the tool: here only those of the variants
@@ -72,22 +72,26 @@ export function compileVariants(
   const preset = argument === undefined ? undefined : defaultOf(entry.input_schema, argument);
   const namesNull = rules.some(({ equals }) => equals?.includes("null") === true);
   const merged = merger();
-  const choiceOf = (args: JsonObject, spending: Spending): Chosen => {
+  const nameOf = (args: JsonObject): ArgumentText => {
     const written = argument === undefined ? undefined : getArgument(args, argument);
     const value = textOf(written === undefined ? preset : written, namesNull);
     // A value that is no text may still be read as one by whatever runs it, and a missing value
     // may be taken from elsewhere.
     const isSaid = value === undefined && variants.otherwise !== undefined;
     const absent = isSaid ? "none" : "unreadable";
-    const name = typeof value === "string" ? { text: value } : absent;
-    return choose(name, { args, spending }, choices);
+    return typeof value === "string" ? { text: value } : absent;
   };
+  const choiceOf = (args: JsonObject, spending: Spending): Chosen =>
+    choose(nameOf(args), { args, spending }, choices);
   return {
     variants: [...new Set(all.map(({ tool }) => tool))],
     variantRulesOf: (args, spending) =>
       choiceOf(args, spending).possible.map((one) =>
         policyPath([...path, ...pathOfVariant(one, choices)]),
       ),
+    testedRulesOf: conditions.every((condition) => condition === null)
+      ? null
+      : (args, spending) => testRules(nameOf(args), { args, spending }, choices),
     variantOf: (args, spending) => {
       const { possible, unread } = choiceOf(args, spending);
       if (unread.length === 0) return merged(possible);
@@ -245,6 +249,21 @@ interface Choice {
 interface Choices {
   readonly rules: readonly Choice[];
   readonly otherwise: Ranked;
+}
+
+/** The rules with a condition, and whether each applies. */
+function testRules(
+  name: ArgumentText,
+  { args, spending }: { readonly args: JsonObject; readonly spending: Spending },
+  { rules }: Choices,
+): readonly TestedRule[] {
+  return rules.flatMap((rule, index) => {
+    const { condition } = rule;
+    if (condition === null) return [];
+    const truth = every([textTruth(rule, name), condition.evaluate(args, spending)]);
+    const tests = condition.explain(args, spending);
+    return [{ name: `variants.rules[${index}]`, truth, tests }];
+  });
 }
 
 /** The argument of a call. `none`: it has none, so that no rule on its text applies. */

@@ -175,8 +175,8 @@ export interface CompiledTool {
   readonly why: string | null;
   /** What each command of a call is judged by; null: the tool has no `commands`. */
   readonly commandsOf: ((args: JsonObject, spending: Spending) => readonly JudgedCommand[]) | null;
-  /** How each tier with a condition fits a call; null: no tier of the tool has one. */
-  readonly testedTiersOf: ((args: JsonObject, spending: Spending) => readonly TestedTier[]) | null;
+  /** How each tier and rule with a condition fits a call; null: the tool has none. */
+  readonly testedRulesOf: ((args: JsonObject, spending: Spending) => readonly TestedRule[]) | null;
   /** Paths of the rules of `variants` that may apply to a call; null: the tool has none. */
   readonly variantRulesOf: ((args: JsonObject, spending: Spending) => readonly string[]) | null;
   /** Whether the tier is that of `authorization.default`, because nothing names the write. */
@@ -241,9 +241,10 @@ export interface CompiledTool {
   readonly rule: string;
 }
 
-/** A tier with a condition, and what the condition says of a call. */
-export interface TestedTier {
-  readonly tier: CompiledTier;
+/** A tier or rule with a condition, and whether it applies to a call. */
+export interface TestedRule {
+  /** The tier's name, or the path of the rule in the tool's entry. */
+  readonly name: string;
   readonly truth: Truth;
   readonly tests: readonly TestedArgument[];
 }

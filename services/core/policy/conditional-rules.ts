@@ -1,6 +1,8 @@
 /** Rules of `commands` with `when`: which of them count for one call. */
 import type { Rules } from "../../commands/rules/judge-parts.ts";
+import type { Part } from "../../commands/rules/part.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
+import type { TestedRule } from "./compiled.ts";
 import type { CompiledCondition } from "./conditions/condition.ts";
 import type { Spending } from "./conditions/spending.ts";
 
@@ -17,6 +19,23 @@ export interface RulesOfCall {
 
 /** Narrows the rules to those that a call's conditions leave. Null: the policy has no conditions. */
 export type RuleChooser = ((args: JsonObject, spending: Spending) => RulesOfCall) | null;
+
+/** The rules with a condition, and whether each applies to some part of the call. */
+export function testRules(
+  parts: readonly Part[],
+  { rules }: Rules,
+  conditions: readonly (CompiledCondition | null)[],
+  { args, spending }: { readonly args: JsonObject; readonly spending: Spending },
+): readonly TestedRule[] {
+  return conditions.flatMap((condition, index) => {
+    const rule = rules[index];
+    if (condition === null || rule === undefined) return [];
+    const isMeant = parts.some((part) => rule.fits(part, rule.isStrict));
+    const truth = isMeant ? condition.evaluate(args, spending) : false;
+    const tests = isMeant ? condition.explain(args, spending) : [];
+    return [{ name: `commands.rules[${index}]`, truth, tests }];
+  });
+}
 
 /** `conditions`: of each rule; null: the rule has none. */
 export function createRuleChooser(

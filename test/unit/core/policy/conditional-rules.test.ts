@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
 import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
+import { UNKNOWN_SPENDING } from "../../../../services/core/policy/conditions/spending.ts";
 import type {
   CommandsDocument,
   PolicyDocument,
@@ -177,4 +178,39 @@ test("a call that a variant denies says that a rule of the tool does it", () => 
   const variants: VariantsDocument = { argument: "name", rules: [{ equals: ["a"], tier: "deny" }] };
   const refusal = startStory(policy({ variants })).refused("pay", { name: "a" });
   expect(refusal.refusal.message).toContain("A rule of the tool denies it.");
+});
+
+test("what each condition says of a call can be explained", () => {
+  const explained = (tool: ToolDocument, args: JsonObject) =>
+    compiled(policy(tool)).tool("pay").testedRulesOf?.(args, UNKNOWN_SPENDING) ?? [];
+  const variants: VariantsDocument = {
+    argument: "method",
+    rules: [
+      { equals: ["card"], when: { amount: { at_most: 50 } }, tier: "allow" },
+      { equals: ["wire"], tier: "deny" },
+      { when: { amount: { above: 90 } }, tier: "deny" },
+    ],
+  };
+  expect(explained({ variants }, { method: "card", amount: "many" })).toMatchObject([
+    { name: "variants.rules[0]", truth: "unreadable" },
+    { name: "variants.rules[2]", truth: "unreadable" },
+  ]);
+  expect(explained({ variants }, { method: "wire", amount: 5 })).toEqual([
+    {
+      name: "variants.rules[0]",
+      truth: false,
+      tests: [{ text: "amount at_most 50", truth: true }],
+    },
+    { name: "variants.rules[2]", truth: false, tests: [{ text: "amount above 90", truth: false }] },
+  ]);
+  const when = { env: { equals: "prod" } };
+  const commands: CommandsDocument = { rules: [{ run: ["frob"], when, tier: "deny" }] };
+  const tests = [{ text: 'env equals "prod"', truth: true }];
+  expect(explained({ commands }, { command: "frob a", env: "prod" })).toEqual([
+    { name: "commands.rules[0]", truth: true, tests },
+  ]);
+  expect(explained({ commands }, { command: "ls", env: "prod" })).toEqual([
+    { name: "commands.rules[0]", truth: false, tests: [] },
+  ]);
+  expect(explained({ variants: { argument: "a", rules: [{ equals: ["b"] }] } }, {})).toEqual([]);
 });
