@@ -6,6 +6,7 @@ import type { PolicySource } from "../../core/policy/source.ts";
 import { lintArgumentPaths } from "./lint/argument-paths.ts";
 import { lintBudgetsByName } from "./lint/budgets-by-name.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
+import { lintConditionalRules } from "./lint/conditional-rules.ts";
 import { lintDefaultAction } from "./lint/default-action.ts";
 import { lintEscalation } from "./lint/escalation.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
@@ -24,6 +25,7 @@ const RULES: readonly LintRule[] = [
   lintPatternSyntax,
   lintPatterns,
   lintCommandRules,
+  lintConditionalRules,
   lintTools,
   lintArgumentPaths,
   lintKeyArgument,
