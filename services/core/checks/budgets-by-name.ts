@@ -1,13 +1,16 @@
 /** The budgets of `budgets.by_name`: each has its own calls, its own money and its own period. */
 import { trieGet } from "../../collections/trie.ts";
+import { findExecution } from "../decide/execution.ts";
 import type { CountedBudget } from "../events.ts";
 import type { CompiledBudget } from "../policy/compiled.ts";
 import {
   type AllBudgetTotals,
   NOTHING_COUNTED,
+  returnAmounts,
   returnCall,
   totalsIn,
 } from "../state/budget-totals.ts";
+import { findDoubtOf } from "../state/doubts.ts";
 import type { CallContext } from "./check.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 import { moneyText, overSpend } from "./spend.ts";
@@ -28,11 +31,18 @@ export function findExceeded(call: CallContext): readonly ExceededBudget[] {
   if (counted.length === 0) return NONE;
   const own = call.wasHeld ? trieGet(call.state.open, call.decisionId) : undefined;
   const before = own?.call.more?.budgets ?? NOTHING_COUNTED;
-  const all = returnCall(call.state.totals.budgets, before);
+  const all = withoutDoubt(call, returnCall(call.state.totals.budgets, before));
   return call.tool.budgets.flatMap((budget) => {
     const one = counted.find(({ budget: name }) => name === budget.name);
     return one === undefined ? [] : exceeded(budget, one, all);
   });
+}
+
+/** A retry takes over the amount of the attempt in doubt: the two take effect once. */
+function withoutDoubt(call: CallContext, all: AllBudgetTotals): AllBudgetTotals {
+  const doubt = findDoubtOf(call.state, call.actionKey);
+  if (doubt === undefined || findExecution(call).attempt === 1) return all;
+  return returnAmounts(all, doubt.call.more?.budgets ?? NOTHING_COUNTED);
 }
 
 function exceeded(

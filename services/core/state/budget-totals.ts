@@ -62,6 +62,13 @@ export function returnAmounts(
   return changed(all, fixed, (totals, { amount }) => withAmount(totals, amount, -1));
 }
 
+const NO_MONEY: Money = { microUnits: 0, currency: "" };
+
+/** The same budgets, of which nothing is to be given back but the call. */
+export function withoutAmounts(counted: readonly CountedBudget[]): readonly CountedBudget[] {
+  return counted.map((one) => (one.isFixed ? { ...one, amount: NO_MONEY } : one));
+}
+
 /** The reported cost takes the place of the estimated one. */
 export function replaceAmounts(
   all: AllBudgetTotals,

@@ -7,14 +7,14 @@ import { trieGet } from "../../collections/trie.ts";
 import type { CallMore, ResultEffects, ResultRecorded } from "../events.ts";
 import { addResultEffects, tellEffects } from "./active-effects.ts";
 import { giveBack } from "./allowance.ts";
-import { NOTHING_COUNTED, replaceAmounts, returnAmounts, withCost } from "./budget-totals.ts";
+import { replaceAmounts, withCost } from "./budget-totals.ts";
 import { addDoubt, findDoubt, isInDoubt, takeDoubt } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { forget, progress } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { type OutcomeEvent, type OutcomeReport, readReport } from "./outcome-report.ts";
 import { loopKeyOf, tellRecentCall } from "./recent-calls.ts";
-import { release, spend } from "./reservation.ts";
+import { leaveToDoubt, release, returnSpent, spend } from "./reservation.ts";
 import type { ConversationState, OpenCall, RecentCall, StateDraft } from "./state.ts";
 import { endPriorDoubt, namesByResult, updatePriorCall } from "./update-prior-call.ts";
 import { withWrite } from "./writes.ts";
@@ -133,7 +133,7 @@ function addConsequences(
   recentCallsBefore: readonly RecentCall[],
 ): void {
   if (report.status === "not_executed") {
-    release(state, open);
+    release(state, leaveToDoubt(state, open));
     giveBack(state, open);
   }
   if (report.status === "failed" && report.effect === "none") returnSpent(state, open);
@@ -142,13 +142,6 @@ function addConsequences(
   if (!open.isRead) addWrite(state, open, report);
   if (isNew) progress(state);
   if (report.status === "succeeded" && open.call.more?.asksUser === true) hearPerson(state);
-}
-
-/** What arguments said a call costs was not spent where it had no effect. */
-function returnSpent(state: StateDraft, { call }: OpenCall): void {
-  const counted = call.more?.budgets ?? NOTHING_COUNTED;
-  if (counted.length === 0) return;
-  state.totals = { ...state.totals, budgets: returnAmounts(state.totals.budgets, counted) };
 }
 
 /** A person answered: streaks end, and the agent may go on. What happened before that is no loop with what follows. */

@@ -117,6 +117,61 @@ describe("a budget with a name", () => {
     expect(story.reason("refund", eur(0, { n: 6 }))).toBe("budget_calls");
   });
 
+  describe("counts the attempts of one execution once", () => {
+    const RETRIES: Partial<PolicyDocument> = {
+      tools: { retries: { max_attempts: 5, retryable_status: [503], backoff_ms: [0, 0] } },
+      tool_schemas: { refund: { read_only: false } },
+    };
+    const begin = () => {
+      const story = startStory(policy({ ...SPEND, per: "conversation" }, RETRIES));
+      const first = story.failed("refund", eur(100), "503");
+      const second = story.after(1_000).allowed("refund", eur(100));
+      expect(second.execution.attempt).toBe(2);
+      return { story, first, second };
+    };
+    const isFree = (story: ReturnType<typeof startStory>, amount: number) =>
+      story.after(1_000).proposed("refund", eur(amount, { n: amount })).type === "allowed";
+
+    test("where the retry succeeds", () => {
+      const { story, second } = begin();
+      story.reported(second, { status: "succeeded" });
+      expect(isFree(story, 1)).toBe(false);
+    });
+
+    test.each([
+      ["not executed", { status: "not_executed" }],
+      [
+        "without effect",
+        { status: "failed", effect: "none", error: { code: "E", message: "no", retryable: null } },
+      ],
+    ] as const)("where the retry is %s: the first attempt may still have it", (_, result) => {
+      const { story, first, second } = begin();
+      story.reported(second, result);
+      expect(isFree(story, 1)).toBe(false);
+      story.reconciled(first, "failed");
+      expect(isFree(story, 100)).toBe(true);
+    });
+
+    test("where both attempts are settled together", () => {
+      const { story, second } = begin();
+      story.reported(second, {
+        status: "failed",
+        error: { code: "503", message: "no", retryable: null },
+      });
+      expect(isFree(story, 1)).toBe(false);
+      story.reconciled(second, "failed");
+      expect(isFree(story, 100)).toBe(true);
+    });
+
+    test("where the first attempt is settled while the retry runs", () => {
+      const { story, first, second } = begin();
+      story.reconciled(first, "failed");
+      expect(isFree(story, 1)).toBe(false);
+      story.reported(second, { status: "succeeded" });
+      expect(isFree(story, 1.5)).toBe(false);
+    });
+  });
+
   test("gives a held call back when its hold ends, and does not count it twice", () => {
     const tier = { name: "ask", pattern: "refund", action: "hitl", expires_ms: 1_000 } as const;
     const authorization = { default: "ask", tiers: [tier] } as const;
