@@ -17,7 +17,7 @@ export interface BudgetTotals {
 /** In the order in which they last counted a call. */
 export type AllBudgetTotals = readonly BudgetTotals[];
 
-export const NO_BUDGETS: AllBudgetTotals = [];
+export const NO_BUDGETS: readonly never[] = [];
 
 export const NOTHING_COUNTED: readonly CountedBudget[] = [];
 
