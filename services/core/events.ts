@@ -98,8 +98,21 @@ export interface CallMore {
   readonly pending: readonly PendingEffect[];
   /** Sketches that later near duplicates are compared with. */
   readonly sketches: readonly Sketch[];
+  /** The budgets with a name that count the call. */
+  readonly budgets: readonly CountedBudget[];
   /** Whether the call asks a person, whose answer is new input. */
   readonly asksUser: boolean;
+}
+
+/** What a budget with a name counts of a call. */
+export interface CountedBudget {
+  readonly budget: string;
+  /** The number of the turn or of the day (UTC) in which it counts; 0: it counts for the conversation. */
+  readonly period: number;
+  /** What the call costs; null: nobody knows. */
+  readonly amount: Money | null;
+  /** Whether an argument says so: then a reported cost does not take its place. */
+  readonly isFixed: boolean;
 }
 
 /** `resource` still has its `{result.path}` placeholders, see `policy/pending-resource.ts`. */

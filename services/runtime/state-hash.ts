@@ -57,11 +57,11 @@ function digitsAt(hash: string, at: number): number {
 
 /** Everything of a state that is small, counters of what is large, and the latest call. */
 function summaryOf(state: ConversationState): readonly unknown[] {
-  const { turn, recentCalls, strikes, cycle } = state;
+  const { turn, totals, recentCalls, strikes, cycle } = state;
   const last = recentCalls[recentCalls.length - 1];
   const latestCall =
     last === undefined ? [] : [last.decisionId, last.loopKey, last.status, last.digest, last.n];
-  return [countersOf(state), latestCall, turn.id, strikes, cycle];
+  return [countersOf(state), latestCall, turn.id, strikes, cycle, totals.budgets];
 }
 
 function countersOf(state: ConversationState): readonly (string | number | boolean | null)[] {

@@ -5,11 +5,12 @@ import {
   normalizerArgumentsMax,
 } from "../../core/normalize/compile-normalizers.ts";
 import { isAlwaysEnforced, REASON_CODES } from "../../core/reasons/reasons.ts";
+import { type SchemaNode, shareDefinitions } from "./share-definitions.ts";
 import { blockShape, topLevelRetries } from "./vocabulary/blocks.ts";
 
 export type SchemaDraft = "draft-2020-12" | "draft-07";
 
-type Node = { [keyword: string]: unknown };
+type Node = SchemaNode;
 
 const blocks = { ...blockShape, retries: topLevelRetries };
 
@@ -30,12 +31,17 @@ export function policyJsonSchema(draft: SchemaDraft): object {
     limitCodes(root);
     nodesAt(root, ["tool_schemas", "*", "normalizers", "*"]).forEach(limitNormalizers);
   }
+  const isDraft7 = draft === "draft-07";
+  const shared = shareDefinitions(schema, {
+    keyword: isDraft7 ? "definitions" : "$defs",
+    countsBesideRef: !isDraft7,
+  });
   return {
     $schema,
     title: "Callgate policy",
     description:
       "What agents may call, when a call is a duplicate, and who decides. See docs/policy.md.",
-    ...schema,
+    ...shared,
   };
 }
 

@@ -8,6 +8,19 @@ import { type PathSegment, policyPath } from "../../core/policy/path.ts";
 import { type PolicyProblem, type Positions, problemAt } from "../../core/policy/problem.ts";
 import { REASON_CODES, type ReasonCode } from "../../core/reasons/reasons.ts";
 import { nearest } from "../config/nearest.ts";
+import {
+  type CaseReconciliation,
+  type CaseVerdict,
+  caseDuration,
+  caseReconciliations,
+  caseVerdict,
+  durationMs,
+  notOf,
+  RECONCILIATION_KEYS,
+  readReconciliations,
+  readVerdicts,
+  VERDICT_KEYS,
+} from "./case-answers.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { type PolicyFile, type ReadPolicy, readYaml } from "./read-yaml.ts";
 
@@ -37,9 +50,12 @@ export type CaseCall = {
   readonly confirmation: string | null;
   readonly cost: Money | null;
   readonly result: CaseResult;
-  readonly verdict: CaseVerdict | null;
+  /** What people answer where the call is held; none: nobody does. */
+  readonly verdicts: readonly CaseVerdict[];
+  /** Earlier calls of unknown outcome that are settled before this one. */
+  readonly reconciled: readonly CaseReconciliation[];
   readonly expect: Expected;
-  /** The expected decision after the verdict; null: not checked. */
+  /** The expected decision after the verdicts; null: not checked. */
   readonly finally: Expected | null;
   readonly location: CaseLocation;
 };
@@ -55,12 +71,6 @@ export type CaseResult =
       readonly effect: FailureEffect | null;
     }
   | { readonly status: "not_executed" | "unknown" | "none" };
-
-export type CaseVerdict = {
-  readonly kind: "approve" | "deny";
-  readonly by: string;
-  readonly reason: string | null;
-};
 
 export type CaseLocation = {
   readonly file: string;
@@ -82,8 +92,6 @@ const CASES_ROOT = {
   message: "a file of cases is a map",
   remedy: "start with `cases:` and a list",
 };
-const UNIT_MS = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const DURATION = /^([0-9]{1,9})(ms|s|min|h|d)$/;
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,6})?$/;
 const MICRO_UNIT_DIGITS = 6;
 const NAME_MAX = 500;
@@ -103,11 +111,6 @@ const expectMap = z.strictObject({
   level: z.exactOptional(z.int().min(0)),
   answered: z.exactOptional(z.boolean()),
 });
-const verdict = z.strictObject({
-  kind: z.enum(["approve", "deny"]),
-  by: z.exactOptional(z.string().min(1)),
-  reason: z.exactOptional(z.string()),
-});
 const failure = z.strictObject({
   message: z.string(),
   code: z.exactOptional(label),
@@ -120,11 +123,7 @@ const callShape = {
   args: z.exactOptional(z.record(z.string(), z.unknown())),
   turn: z.exactOptional(label),
   step: z.exactOptional(label),
-  after: z.exactOptional(
-    z.string({ error: "must be a time\nwrite it as 500ms, 30s, 5min, 2h or 1d" }).regex(DURATION, {
-      error: "is not a time\nwrite it as 500ms, 30s, 5min, 2h or 1d",
-    }),
-  ),
+  after: z.exactOptional(caseDuration),
   agent: z.exactOptional(z.string().min(1)),
   says: z.exactOptional(z.string()),
   confirmation: z.exactOptional(z.string().min(1)),
@@ -139,22 +138,13 @@ const callShape = {
   result: z.exactOptional(z.unknown()),
   error: z.exactOptional(z.union([z.string(), failure])),
   status: z.exactOptional(z.enum(["not_executed", "unknown", "none"])),
-  verdict: z.exactOptional(z.union([z.enum(["approve", "deny"]), verdict])),
+  verdict: z.exactOptional(caseVerdict),
+  reconcile: z.exactOptional(caseReconciliations),
   expect: z.exactOptional(z.union([expectWord, expectMap])),
   finally: z.exactOptional(z.union([expectWord, expectMap])),
 };
 const caseShape = { name: z.string().min(1), calls: z.array(z.strictObject(callShape)).min(1) };
 const document = z.strictObject({ cases: z.array(z.strictObject(caseShape)).min(1) });
-
-/** The words are too many to list in a message. */
-function notOf(what: string, words: readonly string[]) {
-  return ({ input }: { readonly input?: unknown }): string => {
-    const meant = typeof input === "string" ? nearest(input, words) : null;
-    const remedy =
-      meant === null ? "see docs/engine.md for all of them" : `did you mean \`${meant}\`?`;
-    return `must be ${what}, not \`${String(input)}\`\n${remedy}`;
-  };
-}
 
 type WrittenCall = z.infer<z.ZodObject<typeof callShape>>;
 type WrittenExpect = NonNullable<WrittenCall["expect"]>;
@@ -167,7 +157,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   "cases.calls": Object.keys(callShape),
   "cases.calls.expect": EXPECT_KEYS,
   "cases.calls.finally": EXPECT_KEYS,
-  "cases.calls.verdict": Object.keys(verdict.shape),
+  "cases.calls.verdict": VERDICT_KEYS,
+  "cases.calls.reconcile": RECONCILIATION_KEYS,
   "cases.calls.error": Object.keys(failure.shape),
   "cases.calls.cost": ["amount", "currency"],
 };
@@ -196,7 +187,7 @@ export function readCases(file: PolicyFile): CasesResult {
       location: locate(read.positions, path),
       calls: calls.map((call, index) => {
         const inner = [...path, "calls", index];
-        checkCall(call, inner, read.positions, problems);
+        checkCall(call, index, inner, read.positions, problems);
         return callOf(call, locate(read.positions, inner));
       }),
     };
@@ -223,7 +214,8 @@ function problemsOf(
 }
 
 /**
- * Selects the issues of the form that was meant: the map's where a map is written, else the word's.
+ * Selects the issues of the form that was meant: of a map or a list, the one that takes such a value; else
+ * the word's.
  */
 function alternative(
   issue: z.core.$ZodIssueInvalidUnion,
@@ -231,10 +223,15 @@ function alternative(
   path: readonly PathSegment[],
 ): readonly z.core.$ZodIssue[] {
   const written = valueAt(raw, path);
-  const isMap = typeof written === "object" && written !== null;
-  const meant = issue.errors[isMap ? 1 : 0];
+  const isText = typeof written !== "object" || written === null;
+  const takes = (issues: readonly z.core.$ZodIssue[]): boolean =>
+    !issues.some(({ code, path: inner }) => inner.length === 0 && OTHER_KIND.includes(code));
+  const meant = isText ? issue.errors[0] : issue.errors.find(takes);
   return meant === undefined || meant.length === 0 ? [issue] : meant;
 }
+
+/** How a form says that it takes no such value at all. */
+const OTHER_KIND: readonly string[] = ["invalid_type", "invalid_value"];
 
 function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
   return path.reduce<unknown>(
@@ -254,6 +251,7 @@ function unknownKey(key: string, path: readonly PathSegment[]) {
 /** Finds contradictions between well-formed keys. */
 function checkCall(
   call: WrittenCall,
+  index: number,
   path: readonly PathSegment[],
   positions: Positions,
   problems: PolicyProblem[],
@@ -268,6 +266,11 @@ function checkCall(
   }
   if (call.finally !== undefined && call.verdict === undefined) {
     add("finally", "needs a verdict", "add `verdict: approve` or `verdict: deny`");
+  }
+  const later = readReconciliations(call.reconcile).find((one) => one.call > index);
+  if (later !== undefined) {
+    const message = `call ${later.call} does not come before this one, which is call ${index + 1}`;
+    add("reconcile", message, "name an earlier call of the case, from 1");
   }
   for (const key of ["expect", "finally"] as const) {
     const expected = call[key];
@@ -298,16 +301,12 @@ function callOf(call: WrittenCall, location: CaseLocation): CaseCall {
     confirmation: call.confirmation ?? null,
     cost: cost === undefined ? null : moneyOf(cost),
     result: resultOf(call),
-    verdict: verdictOf(call.verdict),
+    verdicts: readVerdicts(call.verdict),
+    reconciled: readReconciliations(call.reconcile),
     expect: expectedOf(call.expect ?? "allowed"),
     finally: call.finally === undefined ? null : expectedOf(call.finally),
     location,
   };
-}
-
-function durationMs(written: string): number {
-  const [, count, unit] = DURATION.exec(written) ?? [];
-  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }
 
 function moneyOf({ amount, currency }: NonNullable<WrittenCall["cost"]>): Money {
@@ -327,15 +326,6 @@ function resultOf({ result, error, status }: WrittenCall): CaseResult {
   const output =
     result === undefined || typeof result === "string" ? result : JSON.stringify(result);
   return { status: "succeeded", output: output ?? null };
-}
-
-const BY_DEFAULT = "a person";
-
-function verdictOf(written: WrittenCall["verdict"]): CaseVerdict | null {
-  if (written === undefined) return null;
-  if (typeof written === "string")
-    return { kind: written, by: BY_DEFAULT, reason: "as the case says" };
-  return { kind: written.kind, by: written.by ?? BY_DEFAULT, reason: written.reason ?? null };
 }
 
 function expectedOf(written: WrittenExpect): Expected {

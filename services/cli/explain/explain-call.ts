@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
 import type { ExplainedCall, ExplainRow } from "../../core/checks/explain-row.ts";
 import { ENTRY_ROWS } from "../../core/checks/explain-row.ts";
 import { CHECKS } from "../../core/checks/order.ts";
+import { readBudgets } from "../../core/decide/count-budgets.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { Notice } from "../../core/decision.ts";
 import type { DecisionEvent } from "../../core/events.ts";
@@ -72,15 +73,20 @@ export function explainCall(
     throw new Error("a new proposal gave no decision");
   }
   const args = argumentsOf(decision);
-  const tool = toolOfCall(policy.enforced, proposal.tool, args);
-  const commands = policy.enforced.tool(proposal.tool).commandsOf?.(args) ?? [];
+  const { spending } = readBudgets(state, proposal, policy.enforced, {
+    args: () => args,
+    nowMs,
+    heldAs: null,
+  });
+  const base = policy.enforced.tool(proposal.tool);
+  const tool = toolOfCall(policy.enforced, proposal.tool, args, spending);
   const looked: ExplainedCall = {
     state,
     proposal,
     policy: policy.enforced,
     tool,
-    commands,
-    testedTiers: policy.enforced.tool(proposal.tool).testedTiersOf?.(args) ?? [],
+    commands: base.commandsOf?.(args, spending) ?? [],
+    testedRules: base.testedRulesOf?.(args, spending) ?? [],
     nowMs,
     unenforced,
   };

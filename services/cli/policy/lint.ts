@@ -4,7 +4,9 @@
 import type { PolicyDocument } from "../../core/policy/document.ts";
 import type { PolicySource } from "../../core/policy/source.ts";
 import { lintArgumentPaths } from "./lint/argument-paths.ts";
+import { lintBudgetsByName } from "./lint/budgets-by-name.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
+import { lintConditionalRules } from "./lint/conditional-rules.ts";
 import { lintDefaultAction } from "./lint/default-action.ts";
 import { lintEscalation } from "./lint/escalation.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
@@ -23,6 +25,7 @@ const RULES: readonly LintRule[] = [
   lintPatternSyntax,
   lintPatterns,
   lintCommandRules,
+  lintConditionalRules,
   lintTools,
   lintArgumentPaths,
   lintKeyArgument,
@@ -30,6 +33,7 @@ const RULES: readonly LintRule[] = [
   lintEdges,
   lintEscalation,
   lintLimits,
+  lintBudgetsByName,
   lintWindows,
   lintTrustedProposals,
 ];

@@ -43,15 +43,17 @@ export function voidableRules(document: PolicyDocument): readonly Voidable[] {
 }
 
 function hasTurnLimit(budgets: NonNullable<PolicyDocument["budgets"]>): boolean {
-  const { per_conversation: _, per_tool, ...perTurn } = budgets;
-  return Object.keys(perTurn).length > 0 || Object.keys(per_tool ?? {}).length > 0;
+  const { per_conversation: _, per_tool, by_name, ...perTurn } = budgets;
+  const isOfTurn = Object.values(by_name ?? {}).some(({ per }) => per === "turn");
+  return isOfTurn || Object.keys(perTurn).length > 0 || Object.keys(per_tool ?? {}).length > 0;
 }
 
 function hasSpendLimit(budgets: NonNullable<PolicyDocument["budgets"]>): boolean {
   const all: readonly (BudgetLimits | undefined)[] = [
     ...[budgets, budgets.per_conversation, budgets.per_tool],
   ];
-  return all.some((limits) => limits?.max_spend !== undefined);
+  const isStated = Object.values(budgets.by_name ?? {}).some(({ amount }) => amount === undefined);
+  return isStated || all.some((limits) => limits?.max_spend !== undefined);
 }
 
 /** Any write can be confirmed; a policy of reads has nothing to confirm. */

@@ -7,6 +7,7 @@ import { heldUntil } from "../state/held-time.ts";
 import { NOTHING_SPENT, type Spent, withMoney } from "../state/spent.ts";
 import type { OpenCall, ToolTotals } from "../state/state.ts";
 import { opensStep } from "../state/turn.ts";
+import { findExceeded, showBudgets } from "./budgets-by-name.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 import { overSpend } from "./spend.ts";
@@ -41,12 +42,16 @@ export const budgetsCheck = defineCheck("budgets", {
 function findUsedUp(call: CallContext): readonly Finding[] {
   const { turn, conversation, tool } = call.policy.budgets;
   const own = ownReservation(call);
+  const byName = findExceeded(call).map(({ reason, rule, per, what }) =>
+    budgetFinding(call, reason, rule, per, what),
+  );
   const ofEach = [
     isUnlimited(turn) ? NOTHING : over(call, turn, ofTurn(call, own), "turn"),
     isUnlimited(conversation)
       ? NOTHING
       : over(call, conversation, ofConversation(call, own), "conversation"),
     isUnlimited(tool) ? NOTHING : over(call, tool, ofTool(call, own), "tool"),
+    byName.length === 0 ? NOTHING : byName,
   ];
   return ofEach.every((findings) => findings === NOTHING) ? NOTHING : ofEach.flat();
 }
@@ -141,7 +146,7 @@ function budgetFinding(
   call: CallContext,
   reason: BudgetReason,
   rule: string,
-  scope: Scope,
+  scope: Scope | "day",
   what: string,
 ): Finding {
   const earlierResults = listEarlierResults(call);
@@ -151,7 +156,7 @@ function budgetFinding(
     rule,
     disposition: "stop",
     detail: `The limit is ${what} for each ${scope}.`,
-    resolution: scope === "conversation" ? "none" : "new_turn",
+    resolution: scope === "turn" || scope === "tool" ? "new_turn" : "none",
     earlierResults,
     userMessage: `${USER_SENTENCES[reason]} (${what})${partial}`,
   });
@@ -175,7 +180,8 @@ function listEarlierResults({ state }: CallContext): readonly EarlierResult[] {
   return [...first.values()].slice(-EARLIER_RESULTS_MAX).reverse();
 }
 
-function showUsed({ policy, state, proposal }: ExplainedCall): string {
+function showUsed(call: ExplainedCall): string {
+  const { policy, state, proposal } = call;
   const { turn, conversation, tool } = policy.budgets;
   const sameTurn = state !== undefined && (proposal.turn ?? state.turn.id) === state.turn.id;
   const used = state === undefined ? undefined : trieGet(state.tools, proposal.tool);
@@ -184,6 +190,7 @@ function showUsed({ policy, state, proposal }: ExplainedCall): string {
     showLimit("turn", turn, sameTurn ? state.turn.calls : 0, sameTurn ? state.turn.steps : 0),
     showLimit("conversation", conversation, state?.totals.calls ?? 0, state?.totals.steps ?? 0),
     showLimit("tool", tool, inTurn?.turnCalls ?? 0, inTurn?.turnSteps ?? 0),
+    ...showBudgets(call),
   ].filter((part) => part !== null);
   return parts.length === 0 ? "none written" : parts.join("; ");
 }

@@ -10,7 +10,7 @@ import type {
   CompiledPolicy,
   CompiledTool,
   JudgedCommand,
-  TestedTier,
+  TestedRule,
 } from "../policy/compiled.ts";
 import { listFreshKeys, mayHaveFreshKey } from "../policy/fresh-keys.ts";
 import type { ENTRY_ORDER } from "../reasons/gate-reasons.ts";
@@ -23,8 +23,8 @@ export interface ExplainedCall {
   readonly tool: CompiledTool;
   /** Of a tool with `commands`: each part of the call with the rule that judges it. */
   readonly commands: readonly JudgedCommand[];
-  /** Of a tool with conditional tiers: each of them, and whether it applies. */
-  readonly testedTiers: readonly TestedTier[];
+  /** The tiers and rules with a condition, and whether each applies. */
+  readonly testedRules: readonly TestedRule[];
   readonly nowMs: number;
   /** The decision with nothing enforced, which carries what the call touches. */
   readonly unenforced: DecisionEvent;

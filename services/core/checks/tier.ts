@@ -1,6 +1,6 @@
 /** Applies the tier of the tool. It runs late, so that no person is asked in vain. */
 import { trieGet } from "../../collections/trie.ts";
-import type { AllowlistTier, CompiledHold, CompiledTier, TestedTier } from "../policy/compiled.ts";
+import type { AllowlistTier, CompiledHold, CompiledTier, TestedRule } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
 import { hasLeft, manualGrantKey, ruleKey } from "../state/manual-grants.ts";
 import {
@@ -37,7 +37,7 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
           reason: "tier_denied",
           rule: tier.rule,
           disposition: "change_approach",
-          detail: withWhy(whoDenies(tier), call),
+          detail: withWhy(whoDenies(call), call),
           strikeKey: call.wasHeld ? null : strikeKeyOf(call, "tier_denied"),
         }),
       ];
@@ -50,10 +50,10 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
   }
 }
 
-function whoDenies({ name }: CompiledTier): string {
-  return name === null
-    ? "No rule of the policy allows this write"
-    : `The tier \`${name}\` denies it`;
+function whoDenies({ tool: { tier } }: CallContext): string {
+  if (tier.name !== null) return `The tier \`${tier.name}\` denies it`;
+  const isOfRule = tier.rule.startsWith("tool_schemas");
+  return isOfRule ? "A rule of the tool denies it" : "No rule of the policy allows this write";
 }
 
 /** The reasons that the rules of `commands` give for the call. */
@@ -215,20 +215,21 @@ function hold(
   ];
 }
 
-function showTier({ tool, commands, testedTiers }: ExplainedCall): string {
+function showTier({ tool, commands, testedRules }: ExplainedCall): string {
   const each = commands.map(
     ({ text, tier: of, rule, why }) =>
       `\`${text}\` ${nameTier(of)} by ${rule}${why === null ? "" : ` (${why})`}`,
   );
-  return [nameTier(tool.tier), ...each, ...testedTiers.map(showTested)].join("; ");
+  return [nameTier(tool.tier), ...each, ...testedRules.map(showTested)].join("; ");
 }
 
 const APPLIES = { true: "applies", false: "does not apply", unreadable: "may apply" } as const;
 const HOLDS = { true: "holds", false: "does not hold", unreadable: "cannot be read" } as const;
 
-function showTested({ tier, truth, tests }: TestedTier): string {
+function showTested({ name, truth, tests }: TestedRule): string {
   const each = tests.map(({ text, truth: one }) => `${text} ${HOLDS[`${one}`]}`);
-  return `\`${tier.name}\` ${APPLIES[`${truth}`]}: ${each.join(", ")}`;
+  const said = each.length === 0 ? "" : `: ${each.join(", ")}`;
+  return `\`${name}\` ${APPLIES[`${truth}`]}${said}`;
 }
 
 function nameTier(tier: CompiledTier): string {

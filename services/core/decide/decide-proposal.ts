@@ -16,12 +16,12 @@ import { findDoubtOf } from "../state/doubts.ts";
 import { callNameOf, findByName, isForgotten } from "../state/names.ts";
 import { findPriorCall } from "../state/prior-calls.ts";
 import { recallDecision } from "../state/retained-decision.ts";
-import { type ConversationState, initialState, type PriorCall } from "../state/state.ts";
-import { enterTurn } from "../state/turn.ts";
+import type { ConversationState, PriorCall } from "../state/state.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
+import { readBudgets, stateOf } from "./count-budgets.ts";
 import type { Approval } from "./draft-decision.ts";
 import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf } from "./facts.ts";
@@ -197,9 +197,16 @@ export function decideParsed(
   // As `toolOfCall`, which would build the arguments for every tool. Here a shell line is parsed and
   // judged, where the tool has `commands` (policy/compile-commands.ts).
   const baseTool = policy.tool(proposal.tool);
-  const chosen = baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value);
-  const tool = asksAfresh(chosen, draft.arguments.text) ? { ...chosen, volatile: true } : chosen;
   draft.conversation.entersTurn = approval === null;
+  const heldAs = approval === null ? null : draft.decisionId;
+  const { budgets, spending } = readBudgets(state, proposal, policy, {
+    args: () => lazyArguments.value,
+    nowMs,
+    heldAs,
+  });
+  const chosen =
+    baseTool.variantOf === null ? baseTool : baseTool.variantOf(lazyArguments.value, spending);
+  const tool = asksAfresh(chosen, draft.arguments.text) ? { ...chosen, volatile: true } : chosen;
   draft.policy = decidedPolicy(policy, tool);
   const killed = policy.killedBy(proposal);
   const advice = new Advice();
@@ -241,7 +248,8 @@ export function decideParsed(
       read.problems.map((p) => `${quoteTicks(p.path)}: ${p.message}`).join("; "),
     );
   }
-  const context = contextOf(state, proposal, draft, tool, read, policy, nowMs, approval);
+  const parsed = budgets.length === 0 ? read : { ...read, budgets };
+  const context = contextOf(state, proposal, draft, tool, parsed, policy, nowMs, approval);
   const finding = runChecks(context, advice);
   draft.notices = advice.notices;
   return conclude(context, draft, finding, approval);
@@ -286,15 +294,12 @@ function contextOf(
   nowMs: number,
   approval: Approval | null,
 ): CallContext {
-  const conversation = before ?? initialState(proposal.tenantId, proposal.conversationId, nowMs);
-  const state = draft.conversation.entersTurn
-    ? enterTurn(conversation, proposal.turn, nowMs)
-    : conversation;
+  const state = stateOf(before, proposal, draft.conversation.entersTurn, nowMs);
   const actionKey =
     read.identityText === draft.arguments.text
       ? draft.arguments.digest
       : actionDigest(tool.name, read.identityText);
-  const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read.sketches, nowMs);
+  const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read, nowMs);
   const priorCall = findPriorCallAcrossTurns(state, tool, facts, actionKey, nowMs);
   return {
     policy,

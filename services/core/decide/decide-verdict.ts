@@ -4,13 +4,19 @@
  */
 
 import { trieEntries, trieGet } from "../../collections/trie.ts";
+import type { JsonObject } from "../canonical/json-value.ts";
 import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
 import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
 import { quoteText } from "../hidden-text.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
+import type {
+  CompiledHold,
+  CompiledPolicy,
+  CompiledTier,
+  CompiledTool,
+} from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/compiled.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
@@ -18,6 +24,7 @@ import { hasSpoken, isSameSpeaker } from "../speaker.ts";
 import { findDoubt } from "../state/doubts.ts";
 import { hasManualGrantOf, hasRoom, isBlank, rulingKey } from "../state/manual-grants.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
+import { readBudgets } from "./count-budgets.ts";
 import { decideParsed } from "./decide-proposal.ts";
 import { draftOfHeld, proposalOfHeld, refuseHeld } from "./refuse-held.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-plainly.ts";
@@ -224,8 +231,7 @@ function approve(
 ): readonly GateEvent[] {
   const reopened = reopenHold(state, held, policy);
   const stands =
-    reopened.ok &&
-    toolOfCall(policy, held.call.tool, reopened.value).ruleDigest === held.ruleDigest;
+    reopened.ok && toolOfHeld(state, held, reopened.value, policy).ruleDigest === held.ruleDigest;
   const by = stands ? [...open.approvedBy, input.by] : [input.by];
   if (stands && by.length < held.approvals) {
     return [ruled({ ...input, kind: "approve" }, nowMs, held.decisionId)];
@@ -244,6 +250,21 @@ function approve(
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;
   return [decision, give(state, grant, held, nowMs)];
+}
+
+/** The tool that the held call is judged by now; its own reservation does not count. */
+function toolOfHeld(
+  state: ConversationState,
+  held: CallHeld,
+  args: JsonObject,
+  policy: CompiledPolicy,
+): CompiledTool {
+  const { spending } = readBudgets(state, proposalOfHeld(held), policy, {
+    args: () => args,
+    nowMs: state.lastAtMs,
+    heldAs: held.decisionId,
+  });
+  return toolOfCall(policy, held.call.tool, args, spending);
 }
 
 function notReopened(

@@ -3,7 +3,14 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { SchemaProblem } from "../capabilities.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { CallFacts, CallMore, ExclusiveEffect, PendingEffect, Sketch } from "../events.ts";
+import type {
+  CallFacts,
+  CallMore,
+  CountedBudget,
+  ExclusiveEffect,
+  PendingEffect,
+  Sketch,
+} from "../events.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { getArgument } from "../policy/argument-path.ts";
@@ -150,7 +157,7 @@ export function factsOf(
   touched: Touched,
   actionKey: string,
   proposal: Pick<ProposalInput, "turn" | "agentId" | "estimatedCost">,
-  sketches: readonly Sketch[],
+  { sketches, budgets }: Pick<CallMore, "sketches" | "budgets">,
   nowMs: number,
 ): CallFacts {
   // A repeat of a read is answered from memory for its cache time; one of a write is a duplicate for
@@ -170,6 +177,7 @@ export function factsOf(
       policy.countsSpend ? proposal.estimatedCost : null,
       sketches,
       touched.pending,
+      budgets,
       tool.asksUser,
     ),
   };
@@ -207,10 +215,12 @@ function moreOf(
   cost: Money | null,
   sketches: readonly Sketch[],
   pending: readonly PendingEffect[],
+  budgets: readonly CountedBudget[],
   asksUser: boolean,
 ): CallMore | null {
-  if (cost === null && sketches.length === 0 && pending.length === 0 && !asksUser) return null;
-  return { cost, manualGrant: null, pending, sketches, asksUser };
+  const lists = sketches.length + pending.length + budgets.length;
+  if (cost === null && lists === 0 && !asksUser) return null;
+  return { cost, manualGrant: null, pending, sketches, budgets, asksUser };
 }
 
 export const NO_SKETCHES: readonly Sketch[] = [];
@@ -265,6 +275,7 @@ const NOTHING_MORE: CallMore = {
   manualGrant: null,
   pending: [],
   sketches: [],
+  budgets: [],
   asksUser: false,
 };
 

@@ -1,7 +1,7 @@
 /** Parses the arguments of a call: what is wrong with them, its identity, and what it touches. */
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { SchemaProblem } from "../capabilities.ts";
-import type { Sketch } from "../events.ts";
+import type { CountedBudget, Sketch } from "../events.ts";
 import type { ClearArguments } from "../inputs.ts";
 import { mayBeRespelled } from "../normalize/spelling.ts";
 import type { CompiledPolicy, CompiledTool, SealArguments } from "../policy/compiled.ts";
@@ -19,17 +19,21 @@ export interface ParsedArguments {
   readonly identityText: string;
   readonly touched: Touched;
   readonly sketches: readonly Sketch[];
+  /** The budgets with a name that count the call; the caller fills them in. */
+  readonly budgets: readonly CountedBudget[];
   readonly problems: readonly { readonly path: string; readonly message: string }[];
 }
 
+const NOTHING_READ: Omit<ParsedArguments, "identityText"> = {
+  touched: UNDECLARED,
+  sketches: NO_SKETCHES,
+  budgets: NONE,
+  problems: NONE,
+};
+
 /** Nothing has parsed the arguments: all of them are the call's identity. */
 export function unreadArguments(draft: DecisionDraft): ParsedArguments {
-  return {
-    identityText: draft.arguments.text,
-    touched: UNDECLARED,
-    sketches: NO_SKETCHES,
-    problems: NONE,
-  };
+  return { ...NOTHING_READ, identityText: draft.arguments.text };
 }
 
 /** Lists every problem of the arguments. Where `invalid_arguments` is not enforced, all of them are the identity. */
@@ -42,19 +46,20 @@ export function parseArguments(
   sealed?: SealArguments,
 ): ParsedArguments {
   if (sealed === undefined && !looksInside(tool) && isComparedAsItIs(tool, text)) {
-    return { identityText: text, touched: UNDECLARED, sketches: NO_SKETCHES, problems: NONE };
+    return { ...NOTHING_READ, identityText: text };
   }
   const args = lazyArguments.value;
   const invalid = findSchemaProblems(tool, args);
   const identity = tool.identity(args, text, sealed);
   if (!identity.ok) {
     const problems = [...invalid, ...identity.problems];
-    return { identityText: text, touched: UNDECLARED, sketches: [], problems };
+    return { ...NOTHING_READ, identityText: text, problems };
   }
   const touched = touchedBy(tool, identity, graph, state);
   const problems =
     touched.unnamed.length === 0 ? invalid : [...invalid, ...differentProblems(touched.unnamed)];
-  return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
+  const sketches = sketchesOf(tool, identity);
+  return { identityText: identity.text, touched, sketches, budgets: NONE, problems };
 }
 
 /** As long as a key of the gate, and of the same letters. */

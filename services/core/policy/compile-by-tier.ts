@@ -6,7 +6,9 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema } from "../capabilities.ts";
 import type { TierCandidate } from "./compile-tiers.ts";
-import type { CompiledTier, CompiledTool, TestedTier } from "./compiled.ts";
+import type { CompiledTier, CompiledTool, TestedRule } from "./compiled.ts";
+import { fillDefaults, whyUnreadable } from "./conditions/rule-condition.ts";
+import type { Spending } from "./conditions/spending.ts";
 import { merger, ranked } from "./merge-variants.ts";
 
 /** One tier that a call may get, and the tool under it; a null tier: none of the policy's. */
@@ -29,8 +31,7 @@ export function compileByTier(
   }));
   const merged = merger();
   const whole = merged(branches.map(({ tool }) => ranked(tool)));
-  const fill = (args: JsonObject): JsonObject =>
-    schema === null ? args : (schema.defaults(args) as JsonObject);
+  const fill = fillDefaults(schema);
   return {
     ...whole,
     variants: [
@@ -38,27 +39,43 @@ export function compileByTier(
         branches.flatMap(({ tool }) => (tool.variants.length === 0 ? [tool] : tool.variants)),
       ),
     ],
-    testedTiersOf: (args) => branches.flatMap((branch) => testedTier(branch, fill(args))),
+    testedRulesOf: (args, spending) => {
+      const filled = fill(args);
+      const [first] = choose(branches, filled, spending);
+      const tiers = branches.flatMap((branch) => testedTier(branch, filled, spending));
+      return [...tiers, ...(first?.tool.testedRulesOf?.(args, spending) ?? [])];
+    },
+    variantRulesOf: branches.every(({ tool }) => tool.variantRulesOf === null)
+      ? null
+      : (args, spending) =>
+          choose(branches, fill(args), spending)[0]?.tool.variantRulesOf?.(args, spending) ?? [],
     commandsOf: branches.every(({ tool }) => tool.commandsOf === null)
       ? null
-      : (args) => choose(branches, fill(args))[0]?.tool.commandsOf?.(args) ?? [],
-    variantOf: (args) => {
+      : (args, spending) =>
+          choose(branches, fill(args), spending)[0]?.tool.commandsOf?.(args, spending) ?? [],
+    variantOf: (args, spending) => {
       const filled = fill(args);
-      const chosen = choose(branches, filled);
-      const forms = chosen.map(({ tool }) => tool.variantOf?.(args) ?? tool);
+      const chosen = choose(branches, filled, spending);
+      const forms = chosen.map(({ tool }) => tool.variantOf?.(args, spending) ?? tool);
       const [only] = forms;
       if (only !== undefined && forms.length === 1) return only;
       const tool = merged(forms.map(ranked));
-      return isStrict(tool.tier) ? { ...tool, why: whyUnreadable(chosen, filled) } : tool;
+      if (!isStrict(tool.tier)) return tool;
+      const conditions = chosen.map(({ candidate }) => candidate?.condition ?? null);
+      return { ...tool, why: whyUnreadable(conditions, filled, spending) };
     },
   };
 }
 
 /** The branches that may apply; the last one does where nothing before it can be read. */
-function choose(branches: readonly Branch[], args: JsonObject): readonly Branch[] {
+function choose(
+  branches: readonly Branch[],
+  args: JsonObject,
+  spending: Spending,
+): readonly Branch[] {
   const chosen: Branch[] = [];
   for (const branch of branches) {
-    const truth = branch.candidate?.condition?.evaluate(args) ?? true;
+    const truth = branch.candidate?.condition?.evaluate(args, spending) ?? true;
     if (truth !== false) chosen.push(branch);
     if (truth === true) return chosen;
   }
@@ -69,15 +86,13 @@ function isStrict({ action }: CompiledTier): boolean {
   return action === "hitl" || action === "deny";
 }
 
-function whyUnreadable(branches: readonly Branch[], args: JsonObject): string {
-  const tests = branches.flatMap(({ candidate }) => candidate?.condition?.explain(args) ?? []);
-  const unread = tests.filter(({ truth }) => truth === "unreadable");
-  const texts = [...new Set(unread.map(({ text }) => `\`${text.replaceAll("`", "'")}\``))];
-  return `the arguments do not show whether ${texts.join(" and ")} holds, so that the stricter rule applies`;
-}
-
-function testedTier({ candidate }: Branch, args: JsonObject): readonly TestedTier[] {
+function testedTier(
+  { candidate }: Branch,
+  args: JsonObject,
+  spending: Spending,
+): readonly TestedRule[] {
   if (candidate?.condition === null || candidate === null) return [];
   const { condition, tier } = candidate;
-  return [{ tier, truth: condition.evaluate(args), tests: condition.explain(args) }];
+  const truth = condition.evaluate(args, spending);
+  return [{ name: tier.name ?? tier.rule, truth, tests: condition.explain(args, spending) }];
 }

@@ -24,26 +24,24 @@ import type { Capabilities } from "../capabilities.ts";
 import { cutText } from "../cut-text.ts";
 import { sha256Hex } from "../hash.ts";
 import { getArgument, isObject } from "./argument-path.ts";
+import { commandArgument } from "./command-argument.ts";
+import { checkExamples } from "./command-examples.ts";
 import type { CompileProblem, IdentityStep } from "./compile-identity.ts";
-import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
+import { STRICTNESS, type Tiers, unknownTier } from "./compile-tiers.ts";
 import type { ChosenVariant, CompileVariant } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool, JudgedCommand } from "./compiled.ts";
+import {
+  createRuleChooser,
+  type RuleChooser,
+  type RulesOfCall,
+  testRules,
+} from "./conditional-rules.ts";
+import type { CompiledCondition } from "./conditions/condition.ts";
+import { whyUnreadable } from "./conditions/rule-condition.ts";
+import type { Spending } from "./conditions/spending.ts";
 import type { CommandRule, CommandsDocument, ToolDocument, VariantKeys } from "./document.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
 import { type PathSegment, policyPath } from "./path.ts";
-
-const ARGUMENTS = {
-  shell: "command",
-  git: "command",
-  sql: "query",
-  http: "method",
-  files: "path",
-} as const;
-
-/** The argument that says what a call does. */
-export function commandArgument({ language = "shell", argument }: CommandsDocument): string {
-  return argument ?? ARGUMENTS[language];
-}
 
 /** The keys of a part that does so, where the policy says nothing. */
 const KEYS_BY_DOES: Readonly<Record<DoesOnRepeat, VariantKeys>> = {
@@ -109,6 +107,14 @@ function settingsOf(entry: ToolDocument, document: CommandsDocument): ReaderSett
   };
 }
 
+type CommandTools = Pick<CompiledTool, "variantOf" | "variants" | "commandsOf" | "testedRulesOf">;
+
+/** Compiles the condition of a rule; null: it has none. */
+type CompileCondition = (
+  when: CommandRule["when"],
+  at: readonly PathSegment[],
+) => CompiledCondition | null;
+
 export function compileCommands(
   entry: ToolDocument,
   document: CommandsDocument,
@@ -116,8 +122,9 @@ export function compileCommands(
   reader: CommandsReader,
   tiers: Tiers,
   compile: CompileVariant,
+  conditionOf: CompileCondition,
   problems: CompileProblem[],
-): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
+): CommandTools {
   const path = [...at, "commands"];
   checkTiers(document, path, tiers, problems);
   // Keys of the tool itself were looked at with the tool: only those of the rules count here.
@@ -149,7 +156,12 @@ export function compileCommands(
     ]),
   };
   const compiled = compileRules(document, ruleTools, path, reader.vocabulary, problems);
-  const compiledCommands = compileJudge(entry, document, path, reader.read, compiled, ruleTools);
+  const conditions = rules.map(({ when }, index) =>
+    conditionOf(when, [...path, "rules", index, "when"]),
+  );
+  const choose = createRuleChooser(compiled, conditions);
+  const judge = { rules: compiled, conditions, choose };
+  const compiledCommands = compileJudge(entry, document, path, reader.read, judge, ruleTools);
   if (problems.length === 0) checkExamples(document, path, compiledCommands, problems);
   return compiledCommands;
 }
@@ -161,8 +173,9 @@ function variantOfRule(rule: CommandRule, index: number): ChosenVariant {
   return { name, rule: conditionsOf(rule) };
 }
 
-function conditionsOf({ run, paths, writes, statement, tables, method, host, path }: CommandRule) {
-  const written = { run, paths, writes, statement, tables, method, host, path };
+function conditionsOf(rule: CommandRule) {
+  const { run, paths, writes, statement, tables, method, host, path, when } = rule;
+  const written = { run, paths, writes, statement, tables, method, host, path, when };
   return JSON.parse(JSON.stringify(written)) as JsonObject;
 }
 
@@ -174,6 +187,7 @@ function keysOf(rule: CommandRule): VariantKeys {
     method: _method,
     host: _host,
     path: _path,
+    when: _when,
     ...keys
   } = more;
   return keys;
@@ -186,16 +200,21 @@ function keysOf(rule: CommandRule): VariantKeys {
 function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
   if (tier !== undefined) return { tier };
   if (rules.length === 0) return {};
-  const ruleTiers = rules.flatMap((rule) =>
-    rule.tier === undefined ? [] : (tiers.findByName(rule.tier) ?? []),
-  );
-  const strictest = ruleTiers.reduce<CompiledTier | null>(
-    (most, one) =>
-      most !== null && STRICTNESS[most.action] >= STRICTNESS[one.action] ? most : one,
-    null,
-  );
-  const isHeld = strictest !== null && isStrict(strictest) && strictest.name !== null;
-  return isHeld ? { tier: strictest.name } : { risk_level: "HIGH" };
+  const strictest = rules.reduce<RuleTier | null>((most, { tier: name }) => {
+    const tierOfRule = name === undefined ? null : tiers.findForRule(name, "");
+    if (name === undefined || tierOfRule === null) return most;
+    const isStricter =
+      most === null || STRICTNESS[tierOfRule.action] > STRICTNESS[most.tier.action];
+    return isStricter ? { name, tier: tierOfRule } : most;
+  }, null);
+  if (strictest === null || !isStrict(strictest.tier)) return { risk_level: "HIGH" };
+  return { tier: strictest.name };
+}
+
+/** A tier under the name that a rule has for it. */
+interface RuleTier {
+  readonly name: string;
+  readonly tier: CompiledTier;
 }
 
 function isStrict({ action }: CompiledTier): boolean {
@@ -219,14 +238,21 @@ function compileRules(
   return { rules: compiled, isSession: session };
 }
 
+interface Judge {
+  readonly rules: Rules;
+  /** Of each rule; null: the rule has none. */
+  readonly conditions: readonly (CompiledCondition | null)[];
+  readonly choose: RuleChooser;
+}
+
 function compileJudge(
   entry: ToolDocument,
   document: CommandsDocument,
   path: readonly PathSegment[],
   read: CallReader,
-  rules: Rules,
+  judge: Judge,
   ruleTools: RuleTools,
-): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
+): CommandTools {
   const argument = commandArgument(document);
   const preset = defaultOf(entry.input_schema, argument);
   const reason = `the argument ${argument} is missing`;
@@ -260,17 +286,30 @@ function compileJudge(
     const why = whyOf(judgements.map(noteOf), tool.tier);
     return { ...askedAlone(tool, judgements), why };
   };
-  const chosen = new WeakMap<ReadCall, CompiledTool>();
+  const judgeOf = (args: JsonObject, spending: Spending): RulesOfCall =>
+    judge.choose?.(args, spending) ?? { rules: judge.rules, key: "", unread: [] };
+  const chosen = new WeakMap<ReadCall, Map<string, CompiledTool>>();
   const all = [ruleTools.understood, ruleTools.unclear, ...ruleTools.rules];
   return {
     variants: [...new Set(all.flatMap((one) => DOES_ON_REPEAT.map((does) => one[does].tool)))],
-    commandsOf: (args) => judgeParts(readOf(args), rules).map(noteOf),
-    variantOf: (args) => {
+    commandsOf: (args, spending) =>
+      judgeParts(readOf(args), judgeOf(args, spending).rules).map(noteOf),
+    testedRulesOf:
+      judge.choose === null
+        ? null
+        : (args, spending) =>
+            testRules(readOf(args).parts, judge.rules, judge.conditions, { args, spending }),
+    variantOf: (args, spending) => {
       const call = readOf(args);
-      const cached = chosen.get(call);
+      const { rules, key, unread } = judgeOf(args, spending);
+      const cached = chosen.get(call)?.get(key);
       if (cached !== undefined) return cached;
       const tool = choose(judgeParts(call, rules));
-      chosen.set(call, tool);
+      if (unread.length > 0) {
+        const why = whyUnreadable(unread, args, spending);
+        return tool.why === null ? tool : { ...tool, why: `${tool.why}; ${why}` };
+      }
+      chosen.set(call, (chosen.get(call) ?? new Map<string, CompiledTool>()).set(key, tool));
       return tool;
     },
   };
@@ -316,50 +355,11 @@ function checkTiers(
   problems: CompileProblem[],
 ): void {
   const check = (name: string | undefined, key: readonly PathSegment[]): void => {
-    if (name === undefined || tiers.findByName(name) !== null) return;
-    const message = `\`${name}\` is not the name of a tier of this policy`;
-    problems.push({ path: policyPath([...path, ...key]), message });
+    if (name === undefined || tiers.findForRule(name, "") !== null) return;
+    problems.push({ path: policyPath([...path, ...key]), message: unknownTier(name) });
   };
   rules.forEach((rule, index) => {
     check(rule.tier, ["rules", index, "tier"]);
   });
   check(tier, ["unclear"]);
-}
-
-const ENDS = {
-  allow: "allowed",
-  allowlist: "allowed",
-  grant: "allowed",
-  hitl: "held",
-  deny: "denied",
-} as const;
-
-/** Each example is what the policy makes of it, or its author meant something else. */
-function checkExamples(
-  document: CommandsDocument,
-  path: readonly PathSegment[],
-  { variantOf, commandsOf }: Pick<CompiledTool, "variantOf" | "commandsOf">,
-  problems: CompileProblem[],
-): void {
-  for (const [wanted, texts] of Object.entries(document.examples ?? {})) {
-    texts.forEach((text, index) => {
-      const args = exampleArguments(document, text);
-      const outcome = ENDS[variantOf?.(args).tier.action ?? "allow"];
-      if (outcome === wanted) return;
-      const notes = (commandsOf?.(args) ?? []).filter(({ tier }) => ENDS[tier.action] === outcome);
-      const by = notes.map(
-        ({ text: part, rule, why }) => `\`${part}\` by ${rule}${why === null ? "" : ` (${why})`}`,
-      );
-      const message = `\`${text}\` is ${outcome}, not ${wanted}: ${by.join(", ")}`;
-      problems.push({ path: policyPath([...path, "examples", wanted, index]), message });
-    });
-  }
-}
-
-/** Of HTTP, a method and a URL: `POST https://api.example.com/orders`. */
-function exampleArguments(document: CommandsDocument, text: string): JsonObject {
-  const argument = commandArgument(document);
-  if (document.language !== "http") return { [argument]: text };
-  const [method = "", url = ""] = text.split(/\s+/);
-  return { url, [argument]: method };
 }

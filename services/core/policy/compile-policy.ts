@@ -3,6 +3,7 @@ import type { Capabilities } from "../capabilities.ts";
 import { createSealing, type Sealing } from "../seal/sealing.ts";
 import { likenessOf } from "../tool-name.ts";
 import { checkAliases } from "./compile-aliases.ts";
+import { compileBudgets } from "./compile-budgets.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import { compileKill } from "./compile-kill.ts";
 import { policyModes } from "./compile-modes.ts";
@@ -51,7 +52,9 @@ export function compilePolicy(
     maxAgeMs: document.conversation?.max_age_ms ?? MAX_AGE_MS,
     idleMs: document.conversation?.idle_ms ?? IDLE_MS,
   };
-  const tiers = compileTiers(document, capabilities, problems);
+  const budgets = compileBudgets(document, capabilities, problems);
+  const budgetNames = new Set(budgets.all.map(({ name }) => name));
+  const tiers = compileTiers(document, { capabilities, budgets: budgetNames }, problems);
   const declaredTools = Object.keys(document.tool_schemas ?? {});
   const unifyValue = compileSpelling(document, capabilities);
   const context: ToolContext = {
@@ -62,9 +65,12 @@ export function compilePolicy(
     windows: windowsOf(document, conversation.maxAgeMs),
     declaresNothing: declaresNothing(document),
     capabilities,
+    budgets: budgetNames,
+    budgetsOf: budgets.ofTool,
     branch: null,
   };
   const settings = compileSettings(document, capabilities, problems);
+  const periods = new Map(budgets.all.map(({ name, per }) => [name, per]));
   const graph = compileGraph(document.edges, problems);
   const compiled = new Map<string, CompiledTool>();
   for (const name of declaredTools) compiled.set(name, compileTool(name, context, problems));
@@ -82,6 +88,7 @@ export function compilePolicy(
     ok: true,
     policy: {
       ...settings,
+      budgets: { ...settings.budgets, periods },
       revision: options.revision,
       keyId: options.keyId,
       sealing: options.sealing ?? createSealing(options.keyId, new Map()),
@@ -126,7 +133,8 @@ function lookAlike(tool: CompiledTool, like: CompiledTool): CompiledTool {
   const { variantOf } = tool;
   return {
     ...tool,
-    variantOf: variantOf === null ? null : (args) => lookAlike(variantOf(args), like),
+    variantOf:
+      variantOf === null ? null : (args, spending) => lookAlike(variantOf(args, spending), like),
     isDeclared: false,
     likeTool: like.name,
     tier: stricter(tool.tier, like.tier),

@@ -1,6 +1,6 @@
 /** Arguments whose values are stored nowhere in clear text. */
 import { inOrder, type SensitivePath } from "../seal/sensitive-values.ts";
-import { commandArgument } from "./compile-commands.ts";
+import { commandArgument } from "./command-argument.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { ToolDocument } from "./document.ts";
 import { policyPath } from "./path.ts";

@@ -41,9 +41,11 @@ export function compileSettings(
       conversation: limitOf(budgets?.per_conversation),
       tool: limitOf(budgets?.per_tool),
     },
-    countsSpend: [turn, budgets?.per_conversation, budgets?.per_tool].some(
-      (limits) => limits?.max_spend !== undefined,
-    ),
+    countsSpend:
+      Object.values(budgets?.by_name ?? {}).some(({ amount }) => amount === undefined) ||
+      [turn, budgets?.per_conversation, budgets?.per_tool].some(
+        (limits) => limits?.max_spend !== undefined,
+      ),
     loops: loopsOf(document),
     appendNote: byTurn?.append_system_note ?? true,
     answersFromRepeat: byTurn?.exact_duplicate_threshold ?? 1,
@@ -62,7 +64,7 @@ function limitOf(limits: BudgetLimits | undefined): BudgetLimit {
 }
 
 /** Exact: the amount has at most six digits after the point and nine before it. */
-function moneyOf({ amount, currency }: NonNullable<BudgetLimits["max_spend"]>): Money {
+export function moneyOf({ amount, currency }: NonNullable<BudgetLimits["max_spend"]>): Money {
   const [whole = "0", fraction = ""] = amount.split(".");
   return { microUnits: Number(whole + fraction.padEnd(MICRO_UNIT_DIGITS, "0")), currency };
 }

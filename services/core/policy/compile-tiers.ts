@@ -2,12 +2,12 @@
  * The tiers of a policy. The first tier whose pattern matches a tool applies, unless the declared
  * risk is stricter.
  */
-import type { ValueCapabilities } from "../capabilities.ts";
 import { assertNever } from "../invariant.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledHold, CompiledTier } from "./compiled.ts";
 import {
   type CompiledCondition,
+  type ConditionContext,
   type ConditionDocument,
   compileCondition,
 } from "./conditions/condition.ts";
@@ -35,6 +35,11 @@ export interface Tiers {
   /** The tiers whose patterns match, up to the first without a condition. */
   readonly candidates: (tool: string) => readonly TierCandidate[];
   readonly findByName: (name: string) => CompiledTier | null;
+  /**
+   * The tier that a rule names: one of the policy, or what `allow`, `hitl` and `deny` say where no tier
+   * has that name. `rule`: the path of the name.
+   */
+  readonly findForRule: (name: string, rule: string) => CompiledTier | null;
   readonly forRisk: (risk: RiskLevel, rule: string) => CompiledTier;
   /**
    * The tier of a hold: the first `hitl` tier of the policy, or the default terms where it has
@@ -54,14 +59,14 @@ export function stricter(a: CompiledTier, b: CompiledTier): CompiledTier {
 
 export function compileTiers(
   document: PolicyDocument,
-  capabilities: ValueCapabilities,
+  context: ConditionContext,
   problems: CompileProblem[],
 ): Tiers {
   const written = document.authorization?.tiers ?? [];
   const compiled = written.map((tier, at) => compileTier(tier, at, written));
   const all = written.map((tier, index) => {
     const at = ["authorization", "tiers", index, "when"];
-    return candidateOf(tier, compiled[index] as CompiledTier, at, capabilities, problems);
+    return candidateOf(tier, compiled[index] as CompiledTier, at, context, problems);
   });
   checkDefault(document, problems);
   const matchers: GlobMatcher[] = written.map((tier) =>
@@ -77,6 +82,8 @@ export function compileTiers(
     const holds = action === "hitl" || document.preset === "strict";
     return holds ? hitl(rule) : { action: "allow", name: null, rule };
   };
+  const findByName = (name: string): CompiledTier | null =>
+    compiled.find((tier) => tier.name === name) ?? null;
   return {
     matching: (tool) => {
       const at = matchers.findIndex((matcher) => matcher(tool));
@@ -87,7 +94,12 @@ export function compileTiers(
       const last = matching.findIndex(({ condition }) => condition === null);
       return last < 0 ? matching : matching.slice(0, last + 1);
     },
-    findByName: (name) => compiled.find((tier) => tier.name === name) ?? null,
+    findByName,
+    findForRule: (name, rule) => {
+      const tier = findByName(name);
+      if (tier !== null || name === "hitl") return tier ?? hitl(rule);
+      return name === "allow" || name === "deny" ? { action: name, name: null, rule } : null;
+    },
     forRisk: (risk, rule) => {
       if (risk === "LOW") return { action: "allow", name: null, rule };
       if (risk === "HIGH") return hitl(rule);
@@ -103,11 +115,11 @@ function candidateOf(
   { when }: PolicyTier,
   tier: CompiledTier,
   at: readonly PathSegment[],
-  capabilities: ValueCapabilities,
+  context: ConditionContext,
   problems: CompileProblem[],
 ): TierCandidate {
   if (when === undefined) return { tier, condition: null, written: null, at };
-  const condition = compileCondition(when, at, capabilities, problems);
+  const condition = compileCondition(when, at, context, problems);
   return { tier, condition, written: when, at };
 }
 
@@ -119,6 +131,11 @@ function checkDefault({ authorization }: PolicyDocument, problems: CompileProble
   const message =
     "needs `authorization.default`, which decides where no condition holds: write `default: ask` beside `tiers`";
   problems.push({ path: policyPath(["authorization", "tiers", index, "when"]), message });
+}
+
+/** What is wrong with the name of a tier in a rule. */
+export function unknownTier(name: string): string {
+  return `\`${name}\` is not the name of a tier of this policy: write one of its names, or allow, hitl or deny`;
 }
 
 /** Whether the policy has neither tools nor tiers: then every tool is known, as an undeclared write. */

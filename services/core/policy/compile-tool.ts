@@ -6,6 +6,7 @@ import { CHECKS } from "../checks/order.ts";
 import { sha256Hex } from "../hash.ts";
 import { asksUser } from "./asks-user.ts";
 import { aliasesOf } from "./compile-aliases.ts";
+import type { BudgetsOfTool } from "./compile-budgets.ts";
 import { compileByTier } from "./compile-by-tier.ts";
 import { compileCommands, createCommandsReader } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
@@ -15,9 +16,11 @@ import { compileSensitive } from "./compile-sensitive.ts";
 import { compileSimilarity } from "./compile-similarity.ts";
 import { stricter, type Tiers } from "./compile-tiers.ts";
 import { type CompileVariant, compileVariants } from "./compile-variants.ts";
-import type { CompiledTier, CompiledTool } from "./compiled.ts";
+import type { CompiledBudget, CompiledTier, CompiledTool } from "./compiled.ts";
 import { checkTypes } from "./conditions/check-types.ts";
-import type { PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
+import { compileRuleCondition } from "./conditions/rule-condition.ts";
+import type { CommandRule, PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
+import { hasNoParameters } from "./no-parameters.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 import type { Windows } from "./windows.ts";
 
@@ -29,6 +32,9 @@ export interface ToolContext {
   readonly declaresNothing: boolean;
   readonly unifiesSpelling: boolean;
   readonly capabilities: Capabilities;
+  /** Names of the budgets that conditions may ask about. */
+  readonly budgets: ReadonlySet<string>;
+  readonly budgetsOf: BudgetsOfTool;
   /** The tier that is assumed of a tool with conditional tiers; null: the tool has none. */
   readonly branch: TierBranch | null;
 }
@@ -61,7 +67,8 @@ export function compileTool(
   const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
-  const declaration = { name, declared, entry, at, schema };
+  const budgets = context.budgetsOf({ name, entry, schema }, problems);
+  const declaration = { name, declared, entry, at, schema, budgets };
   const candidates = context.tiers.candidates(name);
   if (!candidates.some(({ condition }) => condition !== null)) {
     return compileForms(declaration, context, problems);
@@ -79,7 +86,7 @@ export function compileTool(
   });
 }
 
-type Declaration = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema">;
+type Declaration = Pick<Entry, "name" | "declared" | "entry" | "at" | "schema" | "budgets">;
 
 function compileForms(
   declaration: Declaration,
@@ -104,15 +111,19 @@ function compileForms(
   const strictest = { ...base, entry: { ...entry, read_only: false } };
   const tool = compileEntry(strictest, context, problems);
   if (commands === undefined || reader === null) {
-    return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
+    const own = { ...context, schema: declaration.schema };
+    return { ...tool, ...compileVariants(tool, entry, at, own, compileVariant, problems) };
   }
   if (variants !== undefined) {
     const message = "says the same as `commands`: a tool has one of the two";
     problems.push({ path: policyPath([...at, "variants"]), message });
   }
+  const conditionOf = (when: CommandRule["when"], path: readonly PathSegment[]) =>
+    compileRuleCondition(when, path, declaration, context, problems);
+  const { tiers } = context;
   return {
     ...tool,
-    ...compileCommands(entry, commands, at, reader, context.tiers, compileVariant, problems),
+    ...compileCommands(entry, commands, at, reader, tiers, compileVariant, conditionOf, problems),
   };
 }
 
@@ -125,6 +136,7 @@ interface Entry {
   /** Path of the entry's keys. */
   readonly at: readonly PathSegment[];
   readonly schema: CompiledJsonSchema | null;
+  readonly budgets: readonly CompiledBudget[];
   readonly variant: string | null;
   /** The rule that chooses the variant, as the policy writes it; null: no rule does. */
   readonly chosenBy: JsonValue;
@@ -150,14 +162,16 @@ function merge(
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, variant, chosenBy, tier: asked, step, readsCommands }: Entry,
+  written: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
+  const { name, declared, entry, at, schema, budgets, variant } = written;
+  const { chosenBy, tier: asked, step, readsCommands } = written;
   const { document, tiers, windows, branch } = context;
-  const askedTier = asked === null ? null : tiers.findByName(asked);
+  const askedTier = asked === null ? null : tiers.findForRule(asked, policyPath([...at, "tier"]));
   const matching = askedTier ?? tierByName(name, context);
-  const isDeclared = declared || matching !== null || branch !== null || context.declaresNothing;
+  const isDeclared = declared || isMentioned(matching, context);
   const asks = asksUser(name, entry);
   const read = isRead(entry, isAllowed(matching, branch), asks);
   const tier = askedTier ?? tierOf(entry, name, isDeclared, read, matching, context);
@@ -174,7 +188,10 @@ function compileEntry(
     variant,
     why: null,
     commandsOf: null,
-    testedTiersOf: null,
+    testedRulesOf: null,
+    variantRulesOf: null,
+    isByDefault: isByDefault(entry, matching, { isDeclared, isRead: read }),
+    budgets,
     isDeclared,
     likeTool: null,
     isRead: read,
@@ -214,6 +231,20 @@ function compileEntry(
     ruleDigest: ruleDigest(entry, tier, chosenBy, branch?.when ?? null),
     rule,
   };
+}
+
+/** Whether the policy names a tool that it has no entry of. */
+function isMentioned(tier: CompiledTier | null, { branch, declaresNothing }: ToolContext): boolean {
+  return tier !== null || branch !== null || declaresNothing;
+}
+
+/** Whether `authorization.default` decides: neither a tier nor a risk names the write. */
+function isByDefault(
+  { risk_level }: ToolDocument,
+  tier: CompiledTier | null,
+  { isDeclared, isRead }: Pick<CompiledTool, "isDeclared" | "isRead">,
+): boolean {
+  return isDeclared && !isRead && tier === null && risk_level === undefined;
 }
 
 function tierByName(name: string, { tiers, branch }: ToolContext): CompiledTier | null {
@@ -305,35 +336,6 @@ function compileSchema(
   if (compiled.ok) return compiled;
   problems.push({ path: policyPath([...at, "input_schema"]), message: compiled.problem });
   return null;
-}
-
-/** Keywords by which a schema may ask for members that `properties` does not name. */
-const OPEN_KEYWORDS: readonly string[] = [
-  "patternProperties",
-  "anyOf",
-  "oneOf",
-  "allOf",
-  "if",
-  "$ref",
-  "required",
-  "minProperties",
-  "additionalProperties",
-];
-
-/**
- * Whether the schema is known to have no parameters. A schema that does not mention members leaves
- * them open.
- */
-function hasNoParameters(schema: ToolDocument["input_schema"]): boolean {
-  if (schema === undefined || OPEN_KEYWORDS.some((key) => asksForMore(schema[key]))) return false;
-  const properties = schema["properties"];
-  if (properties === undefined) return schema["additionalProperties"] === false;
-  return Object.keys(properties as object).length === 0;
-}
-
-function asksForMore(value: JsonValue | undefined): boolean {
-  if (value === undefined || value === false || value === 0) return false;
-  return !(Array.isArray(value) && value.length === 0);
 }
 
 function errorPatternTest(

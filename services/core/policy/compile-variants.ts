@@ -1,10 +1,14 @@
 /** Meta tools: an argument names the operation that the call performs. */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
-import type { Capabilities } from "../capabilities.ts";
+import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { getArgument, isObject } from "./argument-path.ts";
 import type { CompileProblem } from "./compile-identity.ts";
-import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
-import type { CompiledTier, CompiledTool } from "./compiled.ts";
+import { STRICTNESS, type Tiers, unknownTier } from "./compile-tiers.ts";
+import type { CompiledTier, CompiledTool, TestedRule } from "./compiled.ts";
+import type { CompiledCondition, ConditionContext } from "./conditions/condition.ts";
+import { compileRuleCondition, whyUnreadable } from "./conditions/rule-condition.ts";
+import type { Spending } from "./conditions/spending.ts";
+import { every, type Truth } from "./conditions/truth.ts";
 import type { ToolDocument, VariantKeys, VariantRule, VariantsDocument } from "./document.ts";
 import { compileGlobs } from "./glob.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
@@ -26,7 +30,9 @@ export type CompileVariant = (
 
 interface VariantContext {
   readonly capabilities: Capabilities;
+  readonly budgets: ConditionContext["budgets"];
   readonly tiers: Tiers;
+  readonly schema: CompiledJsonSchema | null;
 }
 
 export function compileVariants(
@@ -36,45 +42,78 @@ export function compileVariants(
   context: VariantContext,
   compile: CompileVariant,
   problems: CompileProblem[],
-): Pick<CompiledTool, "variantOf" | "variants"> {
+): Pick<CompiledTool, "variantOf" | "variants" | "variantRulesOf" | "testedRulesOf"> {
   const variants = entry.variants ?? {};
   const path = [...at, "variants"];
-  const { argument } = variants;
-  if (argument === undefined) {
+  const { argument, rules = [] } = variants;
+  if (argument === undefined && (rules.length === 0 || rules.some(hasText))) {
     const message = "needs `argument`: the argument that names the called operation";
     problems.push({ path: policyPath(path), message });
-    return { variantOf: null, variants: [] };
+    return { variantOf: null, variants: [], variantRulesOf: null, testedRulesOf: null };
   }
   checkTiers(variants, path, context.tiers, problems);
   // Problems of the tool's own keys were reported with the tool: here only those of the variants
   // count.
   const variantProblems: CompileProblem[] = problems.length > 0 ? [] : problems;
+  const owner = { name: base.name, entry, schema: context.schema };
+  const conditions = rules.map(({ when }, index) => {
+    const within = [...path, "rules", index, "when"];
+    return compileRuleCondition(when, within, owner, context, problems);
+  });
   const choices = compileChoices(
     base,
     variants,
     path,
-    context.capabilities,
+    { capabilities: context.capabilities, conditions },
     compile,
     variantProblems,
   );
   const all = [...choices.rules.map(({ variant }) => variant), choices.otherwise];
-  const preset = defaultOf(entry.input_schema, argument);
-  const namesNull = (variants.rules ?? []).some(({ equals }) => equals?.includes("null") === true);
+  const preset = argument === undefined ? undefined : defaultOf(entry.input_schema, argument);
+  const namesNull = rules.some(({ equals }) => equals?.includes("null") === true);
   const merged = merger();
-  const unread = merged(unreadable(choices));
+  const nameOf = (args: JsonObject): ArgumentText => {
+    const written = argument === undefined ? undefined : getArgument(args, argument);
+    const value = textOf(written === undefined ? preset : written, namesNull);
+    // A value that is no text may still be read as one by whatever runs it, and a missing value
+    // may be taken from elsewhere.
+    const isSaid = value === undefined && variants.otherwise !== undefined;
+    const absent = isSaid ? "none" : "unreadable";
+    return typeof value === "string" ? { text: value } : absent;
+  };
+  const choiceOf = (args: JsonObject, spending: Spending): Chosen =>
+    choose(nameOf(args), { args, spending }, choices);
   return {
     variants: [...new Set(all.map(({ tool }) => tool))],
-    variantOf: (args: JsonObject) => {
-      const written = getArgument(args, argument);
-      const value = textOf(written === undefined ? preset : written, namesNull);
-      if (typeof value === "string") return merged(choose(value, choices));
-      // A value that is no text may still be read as one by whatever runs it, and a missing value
-      // may be taken from elsewhere.
-      const isSaid = value === undefined && variants.otherwise !== undefined;
-      return isSaid ? choices.otherwise.tool : unread;
+    variantRulesOf: (args, spending) =>
+      choiceOf(args, spending).possible.map((one) =>
+        policyPath([...path, ...pathOfVariant(one, choices)]),
+      ),
+    testedRulesOf: conditions.every((condition) => condition === null)
+      ? null
+      : (args, spending) => testRules(nameOf(args), { args, spending }, choices),
+    variantOf: (args, spending) => {
+      const { possible, unread } = choiceOf(args, spending);
+      if (unread.length === 0) return merged(possible);
+      const tool = merged([...possible, ranked(base)]);
+      return isStrict(tool.tier.action)
+        ? { ...tool, why: whyUnreadable(unread, args, spending) }
+        : tool;
     },
   };
 }
+
+/** Where a variant stands below `variants`. */
+function pathOfVariant(one: Ranked, { rules }: Choices): readonly PathSegment[] {
+  const index = rules.findIndex(({ variant }) => variant === one);
+  return index < 0 ? ["otherwise"] : ["rules", index];
+}
+
+function hasText({ match, equals, like }: RuleTexts): boolean {
+  return match !== undefined || equals !== undefined || like !== undefined;
+}
+
+type RuleTexts = { readonly [K in "match" | "equals" | "like"]?: VariantRule[K] | undefined };
 
 /** A number or a boolean is compared by its JSON text; null, where a rule names it. */
 function textOf(value: JsonValue | undefined, namesNull: boolean): JsonValue | undefined {
@@ -88,13 +127,19 @@ function defaultOf(schema: ToolDocument["input_schema"], argument: string): Json
   return isObject(property) ? property["default"] : undefined;
 }
 
+interface ChoiceContext {
+  readonly capabilities: Capabilities;
+  /** Of each rule. */
+  readonly conditions: readonly (CompiledCondition | null)[];
+}
+
 const OTHERWISE = { name: "otherwise", rule: "otherwise" };
 
 function compileChoices(
   base: CompiledTool,
   { rules = [], otherwise }: VariantsDocument,
   path: readonly PathSegment[],
-  capabilities: Capabilities,
+  { capabilities, conditions }: ChoiceContext,
   compile: CompileVariant,
   problems: CompileProblem[],
 ): Choices {
@@ -104,8 +149,10 @@ function compileChoices(
       : ranked(compile(OTHERWISE, otherwise, [...path, "otherwise"], problems));
   const compiled = rules.map((rule, index) => {
     const at = [...path, "rules", index];
-    const { match = null, equals = null, like = null, ...own } = rule;
-    const chosen = { name: `rule ${index + 1}`, rule: { match, equals, like } };
+    const { match = null, equals = null, like = null, when, ...own } = rule;
+    const texts = { match, equals, like };
+    const written = (when === undefined ? texts : { ...texts, when }) as JsonValue;
+    const chosen = { name: `rule ${index + 1}`, rule: written };
     const variant = ranked(compile(chosen, withReadOnly(own, base), at, problems));
     // Texts are names of tools, and a risk or a preset applies to them as a tier does.
     const holds =
@@ -114,7 +161,9 @@ function compileChoices(
     const context = { capabilities, onLastSegment };
     const matches = compileMatch(rule, at, { ...context, dotAll: false }, problems);
     const more = compileMatch(rule, at, { ...context, dotAll: true }, []);
-    return { matches, mayMatch: (text: string) => matches(text) || more(text), variant };
+    const mayMatch = (text: string): boolean => matches(text) || more(text);
+    const condition = conditions[index] ?? null;
+    return { hasText: hasText(rule), matches, mayMatch, condition, variant };
   });
   return { rules: compiled, otherwise: rest };
 }
@@ -146,7 +195,7 @@ interface MatchContext {
 }
 
 function compileMatch(
-  { match, equals, like }: VariantRule,
+  { match, equals, like, when }: VariantRule,
   at: readonly PathSegment[],
   { capabilities, onLastSegment, dotAll }: MatchContext,
   problems: CompileProblem[],
@@ -159,8 +208,9 @@ function compileMatch(
     if (compiled.ok) tests.push(compiled.test);
     else problems.push({ path: policyPath([...at, "match"]), message: compiled.problem });
   }
-  if (equals === undefined && like === undefined && match === undefined) {
-    const message = "needs `match`, `equals` or `like`: what the argument looks like";
+  if (!hasText({ match, equals, like }) && when === undefined) {
+    const message =
+      "needs `match`, `equals` or `like`, what the argument looks like, or `when`, a condition on the arguments";
     problems.push({ path: policyPath(at), message });
   }
   return (text) => tests.every((test) => test(text));
@@ -173,8 +223,8 @@ function checkTiers(
   problems: CompileProblem[],
 ): void {
   const check = (keys: VariantKeys | undefined, at: readonly PathSegment[]): void => {
-    if (keys?.tier === undefined || tiers.findByName(keys.tier) !== null) return;
-    const message = `\`${keys.tier}\` is not the name of a tier of this policy`;
+    if (keys?.tier === undefined || tiers.findForRule(keys.tier, "") !== null) return;
+    const message = unknownTier(keys.tier);
     problems.push({ path: policyPath([...path, ...at, "tier"]), message });
   };
   rules.forEach((rule, index) => {
@@ -183,31 +233,72 @@ function checkTiers(
   check(otherwise, ["otherwise"]);
 }
 
-/** Chooses among the variants. */
+interface Choice {
+  /** Whether the rule is about the text of the argument. */
+  readonly hasText: boolean;
+  readonly matches: (name: string) => boolean;
+  /**
+   * Matches more than `matches`: also names that some server may take for those. It makes a call
+   * stricter and never laxer.
+   */
+  readonly mayMatch: (name: string) => boolean;
+  readonly condition: CompiledCondition | null;
+  readonly variant: Ranked;
+}
+
 interface Choices {
-  readonly rules: readonly {
-    readonly matches: (name: string) => boolean;
-    /**
-     * Matches more than `matches`: also names that some server may take for those. It makes a call
-     * stricter and never laxer.
-     */
-    readonly mayMatch: (name: string) => boolean;
-    readonly variant: Ranked;
-  }[];
+  readonly rules: readonly Choice[];
   readonly otherwise: Ranked;
 }
 
-/** The first rule that matches, and before it each rule that may match. */
-function choose(name: string, { rules, otherwise }: Choices): readonly Ranked[] {
-  const variants: Ranked[] = [];
-  for (const { matches, mayMatch, variant } of rules) {
-    if (mayMatch(name)) variants.push(variant);
-    if (matches(name)) return variants;
-  }
-  return [...variants, otherwise];
+/** The rules with a condition, and whether each applies. */
+function testRules(
+  name: ArgumentText,
+  { args, spending }: { readonly args: JsonObject; readonly spending: Spending },
+  { rules }: Choices,
+): readonly TestedRule[] {
+  return rules.flatMap((rule, index) => {
+    const { condition } = rule;
+    if (condition === null) return [];
+    const truth = every([textTruth(rule, name), condition.evaluate(args, spending)]);
+    const tests = condition.explain(args, spending);
+    return [{ name: `variants.rules[${index}]`, truth, tests }];
+  });
 }
 
-/** Any rule may apply to a name that cannot be read. */
-function unreadable({ rules, otherwise }: Choices): readonly Ranked[] {
-  return [otherwise, ...rules.map(({ variant }) => variant)];
+/** The argument of a call. `none`: it has none, so that no rule on its text applies. */
+type ArgumentText = { readonly text: string } | "none" | "unreadable";
+
+interface Chosen {
+  readonly possible: readonly Ranked[];
+  /** Conditions that the arguments do not answer. */
+  readonly unread: readonly CompiledCondition[];
+}
+
+/** The first rule that applies, and before it each rule that may apply. */
+function choose(
+  name: ArgumentText,
+  { args, spending }: { readonly args: JsonObject; readonly spending: Spending },
+  { rules, otherwise }: Choices,
+): Chosen {
+  const possible: Ranked[] = [];
+  const unread: CompiledCondition[] = [];
+  for (const rule of rules) {
+    const text = textTruth(rule, name);
+    const holds = text === false ? false : (rule.condition?.evaluate(args, spending) ?? true);
+    const truth = every([text, holds]);
+    if (truth !== false) possible.push(rule.variant);
+    if (truth === true) return { possible, unread };
+    if (rule.condition !== null && holds === "unreadable") unread.push(rule.condition);
+  }
+  const all = name === "unreadable" ? [otherwise, ...possible] : [...possible, otherwise];
+  return { possible: all, unread };
+}
+
+function textTruth({ hasText: isAsked, matches, mayMatch }: Choice, name: ArgumentText): Truth {
+  if (!isAsked) return true;
+  if (name === "none") return false;
+  if (name === "unreadable") return "unreadable";
+  if (matches(name.text)) return true;
+  return mayMatch(name.text) ? "unreadable" : false;
 }

@@ -8,6 +8,7 @@ import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons/reasons.ts";
 import type { Sealing } from "../seal/sealing.ts";
 import type { SensitivePath } from "../seal/sensitive-values.ts";
+import { type Spending, UNKNOWN_SPENDING } from "./conditions/spending.ts";
 import type { TestedArgument, Truth } from "./conditions/truth.ts";
 import type { PollingLimits, Rate } from "./document.ts";
 
@@ -102,10 +103,26 @@ export interface BudgetLimit {
   readonly maxSpend: Money | null;
 }
 
+/** A budget of `budgets.by_name`, of one tool. */
+export interface CompiledBudget {
+  readonly name: string;
+  readonly rule: string;
+  /** How long what it counted counts. */
+  readonly per: "turn" | "conversation" | "day";
+  readonly maxCalls: number | null;
+  readonly maxSpend: Money | null;
+  /** Whether a call counts; total: one that the condition cannot read counts. */
+  readonly counts: (args: JsonObject) => boolean;
+  /** The argument that says what a call costs; null: the platform does. */
+  readonly amountOf: ((args: JsonObject) => Money | null) | null;
+}
+
 export interface Budgets {
   readonly turn: BudgetLimit;
   readonly conversation: BudgetLimit;
   readonly tool: BudgetLimit;
+  /** The budgets with a name, and the period that each counts in. */
+  readonly periods: ReadonlyMap<string, CompiledBudget["per"]>;
 }
 
 export interface LoopThresholds {
@@ -149,7 +166,7 @@ export interface CompiledTool {
    * Returns the variant of a call, where its arguments choose among several; null: the tool has one
    * form.
    */
-  readonly variantOf: ((args: JsonObject) => CompiledTool) | null;
+  readonly variantOf: ((args: JsonObject, spending: Spending) => CompiledTool) | null;
   /** All tools that `variantOf` can return. */
   readonly variants: readonly CompiledTool[];
   /** The name of this variant, for people; null: this is no variant. */
@@ -157,9 +174,15 @@ export interface CompiledTool {
   /** Why a rule of `commands` holds or denies the call, as sentences; null: no such rule does. */
   readonly why: string | null;
   /** What each command of a call is judged by; null: the tool has no `commands`. */
-  readonly commandsOf: ((args: JsonObject) => readonly JudgedCommand[]) | null;
-  /** How each tier with a condition fits a call; null: no tier of the tool has one. */
-  readonly testedTiersOf: ((args: JsonObject) => readonly TestedTier[]) | null;
+  readonly commandsOf: ((args: JsonObject, spending: Spending) => readonly JudgedCommand[]) | null;
+  /** How each tier and rule with a condition fits a call; null: the tool has none. */
+  readonly testedRulesOf: ((args: JsonObject, spending: Spending) => readonly TestedRule[]) | null;
+  /** Paths of the rules of `variants` that may apply to a call; null: the tool has none. */
+  readonly variantRulesOf: ((args: JsonObject, spending: Spending) => readonly string[]) | null;
+  /** Whether the tier is that of `authorization.default`, because nothing names the write. */
+  readonly isByDefault: boolean;
+  /** The budgets with a name that count calls of the tool. */
+  readonly budgets: readonly CompiledBudget[];
   readonly isDeclared: boolean;
   /**
    * The declared tool whose name differs from this one by case and separators alone; null: none.
@@ -218,9 +241,10 @@ export interface CompiledTool {
   readonly rule: string;
 }
 
-/** A tier with a condition, and what the condition says of a call. */
-export interface TestedTier {
-  readonly tier: CompiledTier;
+/** A tier or rule with a condition, and whether it applies to a call. */
+export interface TestedRule {
+  /** The tier's name, or the path of the rule in the tool's entry. */
+  readonly name: string;
   readonly truth: Truth;
   readonly tests: readonly TestedArgument[];
 }
@@ -339,8 +363,14 @@ export type ResourceTemplate = (
 
 /**
  * The tool that a call is judged by; for a composite tool the variant that its arguments choose.
+ * `spending`: what the conversation has spent; default: nobody knows.
  */
-export function toolOfCall(policy: CompiledPolicy, name: string, args: JsonObject): CompiledTool {
+export function toolOfCall(
+  policy: CompiledPolicy,
+  name: string,
+  args: JsonObject,
+  spending: Spending = UNKNOWN_SPENDING,
+): CompiledTool {
   const tool = policy.tool(name);
-  return tool.variantOf === null ? tool : tool.variantOf(args);
+  return tool.variantOf === null ? tool : tool.variantOf(args, spending);
 }

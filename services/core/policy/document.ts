@@ -49,6 +49,7 @@ export type PolicyDocument = {
     };
     readonly per_conversation?: BudgetLimits;
     readonly per_tool?: BudgetLimits;
+    readonly by_name?: Readonly<Record<string, BudgetDocument>>;
   };
   readonly tools?: {
     readonly dedupe_window_s?: number;
@@ -129,6 +130,47 @@ export type BudgetLimits = {
   };
 };
 
+export type BudgetDocument = {
+  readonly tools: string;
+  readonly when?: Condition | readonly Condition[];
+  readonly per?: "turn" | "conversation" | "day";
+  readonly amount?: string;
+  readonly amounts_in?: string;
+  readonly max_tool_calls?: number;
+  readonly max_spend?: {
+    readonly amount: string;
+    readonly currency: string;
+  };
+};
+
+export type Condition = Readonly<Record<string, ArgumentTests>>;
+
+export type ArgumentTests = {
+  readonly equals?: Scalar;
+  readonly not?: Scalar;
+  readonly in?: readonly Scalar[];
+  readonly not_in?: readonly Scalar[];
+  readonly at_most?: QuantityBound;
+  readonly at_least?: QuantityBound;
+  readonly above?: QuantityBound;
+  readonly below?: QuantityBound;
+  readonly currency?: string;
+  readonly starts_with?: readonly string[];
+  readonly ends_with?: readonly string[];
+  readonly domain?: readonly string[];
+  readonly count?: {
+    readonly equals?: number;
+    readonly at_most?: number;
+    readonly at_least?: number;
+  };
+  readonly budget?: string;
+  readonly present?: boolean;
+};
+
+export type Scalar = string | number | boolean | null;
+
+export type QuantityBound = number | string;
+
 export type EscalationBlock = {
   readonly ask?: Threshold;
   readonly options?: Threshold;
@@ -164,33 +206,6 @@ export type PolicyTier =
       readonly when?: Condition | readonly Condition[];
       readonly action: "deny";
     };
-
-export type Condition = Readonly<Record<string, ArgumentTests>>;
-
-export type ArgumentTests = {
-  readonly equals?: Scalar;
-  readonly not?: Scalar;
-  readonly in?: readonly Scalar[];
-  readonly not_in?: readonly Scalar[];
-  readonly at_most?: QuantityBound;
-  readonly at_least?: QuantityBound;
-  readonly above?: QuantityBound;
-  readonly below?: QuantityBound;
-  readonly currency?: string;
-  readonly starts_with?: readonly string[];
-  readonly ends_with?: readonly string[];
-  readonly domain?: readonly string[];
-  readonly count?: {
-    readonly equals?: number;
-    readonly at_most?: number;
-    readonly at_least?: number;
-  };
-  readonly present?: boolean;
-};
-
-export type Scalar = string | number | boolean | null;
-
-export type QuantityBound = number | string;
 
 export type Rate = {
   readonly count: number;
@@ -289,6 +304,7 @@ export type VariantRule = {
   readonly match?: string;
   readonly equals?: readonly string[];
   readonly like?: string;
+  readonly when?: Condition | readonly Condition[];
   readonly read_only?: boolean;
   readonly risk_level?: RiskLevel;
   readonly effects?: readonly DeclaredEffect[];
@@ -357,6 +373,7 @@ export type CommandRule = {
   readonly method?: readonly string[];
   readonly host?: readonly string[];
   readonly path?: readonly string[];
+  readonly when?: Condition | readonly Condition[];
   readonly why?: string;
   readonly read_only?: boolean;
   readonly risk_level?: RiskLevel;

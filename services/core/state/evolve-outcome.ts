@@ -7,13 +7,14 @@ import { trieGet } from "../../collections/trie.ts";
 import type { CallMore, ResultEffects, ResultRecorded } from "../events.ts";
 import { addResultEffects, tellEffects } from "./active-effects.ts";
 import { giveBack } from "./allowance.ts";
+import { replaceAmounts, withCost } from "./budget-totals.ts";
 import { addDoubt, findDoubt, isInDoubt, takeDoubt } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { forget, progress } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { type OutcomeEvent, type OutcomeReport, readReport } from "./outcome-report.ts";
 import { loopKeyOf, tellRecentCall } from "./recent-calls.ts";
-import { release, spend } from "./reservation.ts";
+import { leaveToDoubt, release, returnSpent, spend } from "./reservation.ts";
 import type { ConversationState, OpenCall, RecentCall, StateDraft } from "./state.ts";
 import { endPriorDoubt, namesByResult, updatePriorCall } from "./update-prior-call.ts";
 import { withWrite } from "./writes.ts";
@@ -68,7 +69,11 @@ function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void 
   spend(state, open, open.call.more?.cost ?? null, -1);
   spend(state, open, event.cost, 1);
   const { cost } = event;
-  const call = { ...open.call, more: { ...(open.call.more ?? NO_MORE), cost } };
+  const more = open.call.more ?? NO_MORE;
+  const all = replaceAmounts(state.totals.budgets, more.budgets, cost);
+  state.totals = { ...state.totals, budgets: all };
+  const budgets = withCost(more.budgets, cost);
+  const call = { ...open.call, more: { ...more, cost, budgets } };
   // The call can still be settled: the reservation is spent by now and must not be given back
   // again.
   if (event.status === "unknown" && trieGet(state.open, open.decisionId) !== undefined) {
@@ -83,6 +88,7 @@ const NO_MORE: CallMore = {
   manualGrant: null,
   pending: [],
   sketches: [],
+  budgets: [],
   asksUser: false,
 };
 
@@ -127,9 +133,10 @@ function addConsequences(
   recentCallsBefore: readonly RecentCall[],
 ): void {
   if (report.status === "not_executed") {
-    release(state, open);
+    release(state, leaveToDoubt(state, open));
     giveBack(state, open);
   }
+  if (report.status === "failed" && report.effect === "none") returnSpent(state, open);
   if (report.status === "not_executed" || report.status === "unknown") return;
   const isNew = isProgress(state, open, report, recentCallsBefore);
   if (!open.isRead) addWrite(state, open, report);

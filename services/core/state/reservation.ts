@@ -2,18 +2,73 @@
 
 import { trieGet, trieSet } from "../../collections/trie.ts";
 import type { Decision } from "../decision.ts";
-import type { CallAllowed, CallHeld } from "../events.ts";
+import type { CallAllowed, CallHeld, CountedBudget } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
+import {
+  countBudgets,
+  NOTHING_COUNTED,
+  returnAmounts,
+  returnCall,
+  withoutAmounts,
+} from "./budget-totals.ts";
+import { addDoubt, findDoubtOf } from "./doubts.ts";
 import { heldUntil } from "./held-time.ts";
 import { NOTHING_SPENT, withMoney } from "./spent.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 import { opensStep, roomForTool } from "./turn.ts";
 
-/** Counts the call and its step; a result of `not_executed` gives both back. */
+/**
+ * Counts the call and its step; a result of `not_executed` gives both back. Attempts of one execution
+ * take effect once, so that a retry takes over the amount of the attempt in doubt.
+ */
 export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
   // The step of a held call was counted when the call was held.
-  countCall(state, event, event.approval.approvalId === null, event.facts.more?.cost ?? null);
+  const { more } = event.facts;
+  countCall(state, event, event.approval.approvalId === null, more?.cost ?? null);
+  const counted = more?.budgets ?? NOTHING_COUNTED;
+  if (counted.length === 0) return;
+  const isRetry = event.type === "allowed" && event.execution.attempt > 1;
+  if (isRetry) takeAmounts(state, event.arguments.actionKey);
+  state.totals = { ...state.totals, budgets: countBudgets(state.totals.budgets, counted) };
+}
+
+/** Takes what arguments said from the attempt in doubt. */
+function takeAmounts(state: StateDraft, actionKey: string): void {
+  const doubt = findDoubtOf(state, actionKey);
+  const counted = doubt?.call.more?.budgets ?? NOTHING_COUNTED;
+  if (doubt === undefined || counted.length === 0) return;
+  state.totals = { ...state.totals, budgets: returnAmounts(state.totals.budgets, counted) };
+  addDoubt(state, withBudgets(doubt, withoutAmounts(counted)));
+}
+
+/**
+ * Gives back what arguments said a call costs, which had no effect. If an earlier attempt of its
+ * execution is still in doubt, that attempt has the amount again.
+ */
+export function returnSpent(state: StateDraft, open: OpenCall): void {
+  const counted = open.call.more?.budgets ?? NOTHING_COUNTED;
+  if (counted.length === 0) return;
+  const doubt = findDoubtOf(state, open.actionKey);
+  if (doubt === undefined || doubt.decisionId === open.decisionId) {
+    state.totals = { ...state.totals, budgets: returnAmounts(state.totals.budgets, counted) };
+  } else {
+    addDoubt(state, withBudgets(doubt, counted));
+  }
+}
+
+/** The call as it is given back: without an amount that an earlier attempt in doubt has again. */
+export function leaveToDoubt(state: StateDraft, open: OpenCall): OpenCall {
+  const counted = open.call.more?.budgets ?? NOTHING_COUNTED;
+  const doubt = counted.length === 0 ? undefined : findDoubtOf(state, open.actionKey);
+  if (doubt === undefined || doubt.decisionId === open.decisionId) return open;
+  addDoubt(state, withBudgets(doubt, counted));
+  return withBudgets(open, withoutAmounts(counted));
+}
+
+function withBudgets(open: OpenCall, budgets: readonly CountedBudget[]): OpenCall {
+  const { more } = open.call;
+  return more === null ? open : { ...open, call: { ...open.call, more: { ...more, budgets } } };
 }
 
 /** `first`: whether the call's step counts as well. */
@@ -29,6 +84,7 @@ export function countCall(
     calls: totals.calls + 1,
     steps: totals.steps + newStep,
     spent: withMoney(totals.spent, cost, 1),
+    budgets: totals.budgets,
   };
   reserveTool(state, event, first, cost);
   state.turn = {
@@ -71,7 +127,8 @@ export function release(state: StateDraft, call: OpenCall): void {
     const turnCalls = Math.max(0, tool.turnCalls - 1);
     state.tools = trieSet(state.tools, call.tool, { ...tool, turnCalls });
   }
-  state.totals = { ...totals, calls: Math.max(0, totals.calls - 1) };
+  const budgets = returnCall(totals.budgets, call.call.more?.budgets ?? NOTHING_COUNTED);
+  state.totals = { ...totals, calls: Math.max(0, totals.calls - 1), budgets };
   if (call.turnIndex === turn.index) {
     state.turn = { ...turn, calls: Math.max(0, turn.calls - 1) };
   }

@@ -14,6 +14,7 @@ import type { Times } from "../../collections/times.ts";
 import { emptyTrie, type Trie } from "../../collections/trie.ts";
 import type { CallFacts, CallHeld, CallStatus, Execution, Strike } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
+import { type AllBudgetTotals, NO_BUDGETS } from "./budget-totals.ts";
 import type { RememberedDenial } from "./denials.ts";
 import type { EffectHolder } from "./effect-index.ts";
 import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
@@ -113,6 +114,7 @@ export interface Totals {
   readonly calls: number;
   readonly steps: number;
   readonly spent: Spent;
+  readonly budgets: AllBudgetTotals;
 }
 
 /** Totals of one tool within the turn. */
@@ -317,7 +319,7 @@ export function initialState(
       spent: NOTHING_SPENT,
       answeredN: 0,
     },
-    totals: { calls: 0, steps: 0, spent: NOTHING_SPENT },
+    totals: { calls: 0, steps: 0, spent: NOTHING_SPENT, budgets: NO_BUDGETS },
     tools: emptyTrie(),
     retained: emptyLedger(),
     loose: emptyLedger(),

@@ -43,6 +43,21 @@ describe("docs/policy.md", () => {
     expect(explained.stdout).toContain("`small refunds` does not");
   });
 
+  test("has budgets whose cases pass, and in which lint finds no mistake", async () => {
+    const spending = join(directory, "spending.yaml");
+    writeFileSync(spending, blocks.get("spending.yaml") ?? "");
+    writeFileSync(join(directory, "spending.test.yaml"), blocks.get("spending.test.yaml") ?? "");
+    const { stdout } = await runInProcess(["policy", "test", "-p", spending]);
+    expect(stdout).toContain("1 case, 0 failed");
+    const linted = await runInProcess(["policy", "lint", spending]);
+    expect(linted.stdout).toContain("0 errors, 0 warnings");
+    const args = { order_id: "o1", amount: 101, currency: "EUR" };
+    const call = JSON.stringify({ tool: "issue_refund", args });
+    const explained = await runInProcess(["policy", "explain", "-p", spending, "--call", call]);
+    expect(explained.stdout).toContain("`refunds` does not apply: spent of");
+    expect(explained.stdout).toContain("`refunds` for each day: 0 calls, nothing of 500.00 EUR");
+  });
+
   test("has a policy in which lint finds no mistake", async () => {
     const { code, stdout } = await runInProcess(["policy", "lint", policy]);
     expect(stdout).toContain("0 errors, 0 warnings");

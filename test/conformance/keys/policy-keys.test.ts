@@ -71,14 +71,18 @@ const INNER = [
 const keys = new Set<string>();
 keysOf(schema, "", keys);
 
-/** Rules of `variants` and `commands`, and `otherwise`, take the same keys, and one table of code reads them. */
+/** Conditions have one language everywhere. Rules of `variants` and `commands`, and `otherwise`, take the same keys, and one table of code reads them. */
 function asRule(key: string): string {
-  const own = /\.(?:run|paths|writes|statement|tables|method|host|path|why)$/;
+  const own = /\.(?:run|paths|writes|statement|tables|method|host|path|why|when)$/;
   if (own.test(key)) return key;
-  return key
-    .replace(/\.when\.\[\](\.|$)/, ".when$1")
-    .replace(/\.variants\.otherwise(\.|$)/, ".variants.rules.[]$1")
-    .replace(/\.commands\.rules\.\[\](\.|$)/, ".variants.rules.[]$1");
+  return (
+    key
+      // One table of code reads the tests of all conditions.
+      .replace(/^.*\.when\.(?:\[\]\.)?\*/, "authorization.tiers.[].when.*")
+      .replace(/\.when\.\[\]$/, ".when")
+      .replace(/\.variants\.otherwise(\.|$)/, ".variants.rules.[]$1")
+      .replace(/\.commands\.rules\.\[\](\.|$)/, ".variants.rules.[]$1")
+  );
 }
 
 test("every policy key has a row, and every row a key", () => {
@@ -161,7 +165,7 @@ class Teller {
 }
 
 async function heardUnder(row: KeyRow, value: unknown): Promise<readonly object[]> {
-  const story = await GateStory.open({ policy: setIn(row.base, row.key, value) });
+  const story = await GateStory.open({ policy: setIn(row.base, row.key, value, row.name) });
   try {
     const teller = new Teller(story);
     for (const step of row.steps) await teller.step(step);

@@ -23,6 +23,11 @@ describe("the published schemas", () => {
     expect(published[draft]).toEqual(JSON.parse(JSON.stringify(policyJsonSchema(draft))));
   });
 
+  it.each(["policy.schema.json", "policy.draft-07.schema.json"])("%s is small", (name) => {
+    const bytes = readFileSync(new URL(`schemas/${name}`, ROOT)).byteLength;
+    expect(bytes).toBeLessThan(120_000);
+  });
+
   it("have a description of every key", () => {
     const undescribed: string[] = [];
     collectUndescribed(published["draft-2020-12"], "$", undescribed);
@@ -63,6 +68,15 @@ const CASES: readonly (readonly [verdict: "valid" | "invalid", text: string])[] 
   ["valid", "tool_schemas: { a: { polling: { min_interval_ms: 1000 }, volatile: true } }"],
   ["valid", "tool_schemas: { a: { similarity: [{ field: b, threshold: 0.9 }] } }"],
   ["valid", "tool_schemas: { a: { sensitive: [b] } }"],
+  ["valid", `${TIER}deny, when: { b: { at_most: 50 EUR } } }], default: ask }`],
+  ["valid", `${TIER}deny, when: [{ b: { present: true } }] }], default: ask }`],
+  ["invalid", `${TIER}deny, when: { b: { at_most: [1] } } }], default: ask }`],
+  ["valid", "tool_schemas: { a: { variants: { rules: [{ when: { b: { not: 1 } } }] } } }"],
+  ["invalid", "tool_schemas: { a: { variants: { rules: [{ when: { b: 1 } }] } } }"],
+  ["invalid", "tool_schemas: { a: { commands: { rules: [{ when: { b: 1 } }] } } }"],
+  ["valid", "budgets: { by_name: { a: { tools: b, when: { c: { in: [1] } }, per: day } } }"],
+  ["invalid", "budgets: { by_name: { a: { tools: b, per: week } } }"],
+  ["valid", "policy_engine: { budgets: { by_name: { a: { tools: b, max_tool_calls: 1 } } } }"],
   ["valid", "retries: { max_attempts: 2 }"],
   ["valid", "policy_engine: { kill: { all: true } }"],
   ["valid", "policy_engine: { limits: { recent_calls: 64 }, conversation: { idle_ms: 1000 } }"],

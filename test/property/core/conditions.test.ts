@@ -6,6 +6,7 @@ import { STRICTNESS } from "../../../services/core/policy/compile-tiers.ts";
 import { toolOfCall } from "../../../services/core/policy/compiled.ts";
 import { compileCondition } from "../../../services/core/policy/conditions/condition.ts";
 import { compareDecimals } from "../../../services/core/policy/conditions/decimals.ts";
+import { UNKNOWN_SPENDING } from "../../../services/core/policy/conditions/spending.ts";
 import type { ArgumentTests, PolicyTier } from "../../../services/core/policy/document.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import { compiled } from "../../support/core/compile.ts";
@@ -59,7 +60,8 @@ const condition = fc.dictionary(fc.constantFrom("a", "b", "a.b", "a[]", "a[].b",
 const when = fc.oneof(condition, fc.array(condition, { minLength: 1, maxLength: 2 }));
 
 function evaluated(written: Parameters<typeof compileCondition>[0], call: JsonObject) {
-  return compileCondition(written, [], capabilities, []).evaluate(call);
+  const context = { capabilities, budgets: null };
+  return compileCondition(written, [], context, []).evaluate(call, UNKNOWN_SPENDING);
 }
 
 const tier = fc.oneof(

@@ -45,6 +45,12 @@ export const COMMAND_KEY_ROWS: readonly KeyRow[] = [
   row("functions", [["my_rank"], undefined], { language: "sql" }, sql("select my_rank(a) from b")),
   row("unclear", ["ask", "never"], {}, line("ls $(id)")),
   row("rules", [[{ run: "frob", tier: "never" }], undefined], {}, line("frob a")),
+  row(
+    "rules.[].when",
+    [{ env: { equals: "prod" } }, { env: { equals: "test" } }],
+    denies({ run: "ls" }),
+    { tool: "t", args: { command: "ls", env: "prod" } },
+  ),
   row("rules.[].run", ["frob a", "frob b"], denies({}), line("frob a")),
   row("rules.[].paths", ["outside", "inside"], denies({ run: "rm" }), line("rm a")),
   row("rules.[].writes", ["outside", "inside"], denies({ run: "rm" }), line("rm a")),

@@ -40,4 +40,25 @@ export const CONDITION_KEY_ROWS: readonly KeyRow[] = [
   row("count.at_most", [1, 2], [1, 2]),
   row("count.at_least", [2, 3], [1, 2]),
   row("present", [true, false], "a"),
+  {
+    key: `${AT}.budget`,
+    name: "spent",
+    values: ["a", "b"],
+    base: {
+      budgets: {
+        by_name: {
+          a: { tools: "t", amount: "n", amounts_in: "EUR" },
+          b: { tools: "u", amount: "n", amounts_in: "EUR" },
+        },
+      },
+      authorization: {
+        default: "deny",
+        tiers: [
+          { name: "a", pattern: "t", action: "allowlist", when: { spent: { at_most: "5 EUR" } } },
+        ],
+      },
+      tool_schemas: { t: { read_only: false } },
+    },
+    steps: [{ tool: "t", args: { n: 6 } }],
+  },
 ];

@@ -20,6 +20,8 @@ export interface KeyStep {
 export interface KeyRow {
   /** As the schema names it: `*` is any tool, `[]` any element. */
   readonly key: string;
+  /** What `*` in the key stands for; default: `t`. */
+  readonly name?: string;
   /** Undefined: the key is not written. */
   readonly values: readonly [unknown, unknown];
   /** The rest of the policy; `*` stands for the tool `t`. */

@@ -1,5 +1,6 @@
 // For each policy key: two values, and a conversation that they decide differently.
 import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
+import { BUDGET_KEY_ROWS } from "./budget-key-rows.ts";
 import { COMMAND_KEY_ROWS } from "./command-key-rows.ts";
 import { CONDITION_KEY_ROWS } from "./condition-key-rows.ts";
 import type { KeyRow, KeyStep } from "./key-row.ts";
@@ -445,6 +446,12 @@ const TOOLS: readonly KeyRow[] = [
   row("tool_schemas.*.variants.rules.[].match", ["^x", "^y"], ruled({ read_only: true }), [T]),
   row("tool_schemas.*.variants.rules.[].equals", ["x", "y"], ruled({ read_only: true }), [T]),
   row("tool_schemas.*.variants.rules.[].like", ["x*", "y*"], ruled({ read_only: true }), [T]),
+  row(
+    "tool_schemas.*.variants.rules.[].when",
+    [{ a: { equals: "x" } }, { a: { equals: "y" } }],
+    ruled({ tier: "deny" }),
+    [T],
+  ),
 ];
 
 /**
@@ -512,6 +519,7 @@ export const KEY_ROWS: readonly KeyRow[] = [
   ...TIERS,
   ...TOOLS,
   ...VARIANTS,
+  ...BUDGET_KEY_ROWS,
   ...COMMAND_KEY_ROWS,
   ...CONDITION_KEY_ROWS,
 ];
@@ -562,14 +570,15 @@ function says(assistantText: string): readonly KeyStep[] {
 }
 
 /** A policy with the value at the key. */
-export function setIn(base: object, key: string, value: unknown): object {
+/** `name` takes the place of `*` in the key. */
+export function setIn(base: object, key: string, value: unknown, name = "t"): object {
   const copy = structuredClone(base) as Record<string, unknown>;
-  const parts = key.split(".").map((part) => (part === "*" ? "t" : part));
+  const parts = key.split(".").map((part) => (part === "*" ? name : part));
   let at: Record<string, unknown> = copy;
   for (const [index, part] of parts.slice(0, -1).entries()) {
-    const name = part === "[]" ? "0" : part;
-    at[name] ??= parts[index + 1] === "[]" ? [] : {};
-    at = at[name] as Record<string, unknown>;
+    const member = part === "[]" ? "0" : part;
+    at[member] ??= parts[index + 1] === "[]" ? [] : {};
+    at = at[member] as Record<string, unknown>;
   }
   const last = parts.at(-1) ?? "";
   if (value !== undefined) at[last] = value;

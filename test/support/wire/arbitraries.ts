@@ -90,6 +90,9 @@ const more: Arbitrary<CallMore> = record({
     record({ resource: text, kind: text, exclusive: fc.boolean(), rule: text, onFailure }),
   ),
   sketches: list(record({ key: text, values: text })),
+  budgets: list(
+    record({ budget: text, period: fc.nat(), amount: nullable(money), isFixed: fc.boolean() }),
+  ),
   asksUser: fc.boolean(),
 });
 

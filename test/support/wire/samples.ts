@@ -286,6 +286,14 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
           },
         ],
         sketches: [{ key: "content", values: "AAECAw==" }],
+        budgets: [
+          {
+            budget: "refunds",
+            period: 3,
+            amount: { microUnits: 5, currency: "EUR" },
+            isFixed: true,
+          },
+        ],
         asksUser: false,
       },
     },

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { LIMITS } from "../../../core/limits.ts";
+import { conditions } from "./conditions.ts";
 import { nameType, rule, rules } from "./key-facts.ts";
-import { tier } from "./tiers.ts";
+import { glob, tier } from "./tiers.ts";
 import { checkModes, retries, tool } from "./tool.ts";
 import {
   count,
@@ -85,6 +86,8 @@ const AMOUNT_ERROR =
   'is not an amount\nwrite up to nine digits, and up to six after a point: "5.00"';
 const CURRENCY_ERROR = "is not a currency\nwrite its three capital letters: USD";
 
+const currencyCode = z.string().regex(/^[A-Z]{3}$/, { error: CURRENCY_ERROR });
+
 const budgetLimits = {
   max_steps: rule(key(count(1), "Model messages with calls.")),
   max_tool_calls: rule(key(count(1), "Calls that were allowed.")),
@@ -98,10 +101,7 @@ const budgetLimits = {
           z.string().regex(AMOUNT, { error: AMOUNT_ERROR }),
           "Decimal amount, in quotes.",
         ),
-        currency: needed(
-          z.string().regex(/^[A-Z]{3}$/, { error: CURRENCY_ERROR }),
-          "Three-letter currency code.",
-        ),
+        currency: needed(currencyCode, "Three-letter currency code."),
       }),
       "Money that calls may cost.",
     ),
@@ -110,10 +110,44 @@ const budgetLimits = {
 
 const limitsOfBudget = nameType("BudgetLimits", z.strictObject(budgetLimits));
 
+const budgetByName = nameType(
+  "BudgetDocument",
+  z.strictObject({
+    tools: needed(glob, "Globs of the tools whose calls count, as in a hitl tier."),
+    when: key(
+      conditions,
+      "What the arguments must be for a call to count, as in tiers. A call whose arguments cannot be read counts.",
+    ),
+    per: key(
+      z.enum(["turn", "conversation", "day"]),
+      "How long a call counts: as long as the conversation lasts (default), for its turn, or for a day from midnight UTC, at most as long as the conversation.",
+    ),
+    amount: key(
+      text,
+      "The argument with what a call costs: amount, order.total, or items[].price, of which the sum counts. Default: the cost that the platform states.",
+    ),
+    amounts_in: key(currencyCode, "Currency of amounts that name none."),
+    max_tool_calls: budgetLimits.max_tool_calls,
+    max_spend: budgetLimits.max_spend,
+  }),
+);
+
+const BUDGETS_MAX = 64;
+
+const budgetsByName = z
+  .record(text, budgetByName)
+  .refine((all) => Object.keys(all).length <= BUDGETS_MAX, {
+    error: `has more than ${BUDGETS_MAX} budgets\nmerge some of them`,
+  });
+
 const budgets = z.strictObject({
   ...budgetLimits,
   per_conversation: key(limitsOfBudget, "The same limits over a conversation."),
   per_tool: key(limitsOfBudget, "The same limits for each tool by itself, per turn."),
+  by_name: key(
+    budgetsByName,
+    "Budgets of some tools, by name: each counts calls and money by itself. A condition may ask what one has spent.",
+  ),
 });
 
 const tools = z.strictObject({
@@ -294,9 +328,11 @@ const defaultAction = z.enum(["allow", "ask", "deny"], {
 });
 
 const authorization = z.strictObject({
-  default: key(
-    defaultAction,
-    "What happens to a declared write that no tier, `risk_level` or rule names: allow, ask (held for a person on the terms of the first hitl tier) or deny. Reads are allowed. Without it: allow, and ask under `preset: strict`; `policy lint` then reports an error.",
+  default: rule(
+    key(
+      defaultAction,
+      "What happens to a declared write that no tier, `risk_level` or rule names: allow, ask (held for a person on the terms of the first hitl tier) or deny. Reads are allowed. Without it: allow, and ask under `preset: strict`; `policy lint` then reports an error.",
+    ),
   ),
   tiers: rules(key(z.array(tier), "Tiers in the order in which they are tried.")),
 });

@@ -1,6 +1,7 @@
 /** The key `commands` of a tool: how its argument is parsed, and rules on what it does. */
 import { z } from "zod";
 import { RULE_POSITIONS } from "../../../commands/rules/rule.ts";
+import { conditions } from "./conditions.ts";
 import { nameType, rules } from "./key-facts.ts";
 import { flag, key, oneOrMore, text, texts } from "./values.ts";
 
@@ -26,6 +27,10 @@ const ruleKeys = {
   method: key(oneOrMore, "For `http`: methods, such as DELETE."),
   host: key(oneOrMore, "For `http`: hosts, `*` for any characters."),
   path: key(oneOrMore, "For `http`: paths, `*` for any characters."),
+  when: key(
+    conditions,
+    "What the arguments of the call must be for the rule to apply: argument to tests, as in tiers. If an argument cannot be read, a rule that holds or denies applies, and one that allows does not.",
+  ),
   why: key(text, "One clause for the model and the approver: `it leaves the machine`."),
 };
 
@@ -70,7 +75,7 @@ export function commands<K extends Keys>(keys: K) {
       ),
       unclear: key(
         text,
-        "Name of the tier for commands that cannot be parsed or that no rule matches. Default: the strictest tier of the rules, and at least approval by a person; without rules, the tool's own tier.",
+        "Name of the tier for commands that cannot be parsed or that no rule matches. Also allow, hitl or deny. Default: the strictest tier of the rules, and at least approval by a person; without rules, the tool's own tier.",
       ),
       examples: key(
         z.strictObject({

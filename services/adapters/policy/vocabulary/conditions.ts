@@ -52,11 +52,18 @@ const tests = nameType(
         "The mail address or URL is of this domain, of one of these, or of a subdomain.",
       ),
       count: key(counted, "The number of elements of a list."),
+      budget: key(
+        text,
+        "Under the key `spent`: the budget of `budgets.by_name` whose spending the tests are about, the call itself included.",
+      ),
       present: key(flag, "true: the call has the argument. false: it does not, or it is null."),
     })
-    .refine((written) => Object.keys(written).some((name) => name !== "currency"), {
-      error: "has no test\nwrite for example at_most: 50",
-    }),
+    .refine(
+      (written) => Object.keys(written).some((name) => name !== "currency" && name !== "budget"),
+      {
+        error: "has no test\nwrite for example at_most: 50",
+      },
+    ),
 );
 
 const path = z.string().refine(isConditionPath, {

@@ -3,9 +3,11 @@ import { conditions } from "./conditions.ts";
 import { nameType, rule } from "./key-facts.ts";
 import { count, duration, flag, key, needed, rate, text } from "./values.ts";
 
-const glob = z.string().refine((value) => value.split("|").every((part) => part.trim() !== ""), {
-  error: "has an empty pattern\nwrite globs separated by one `|`, for example get_*|list_*",
-});
+export const glob = z
+  .string()
+  .refine((value) => value.split("|").every((part) => part.trim() !== ""), {
+    error: "has an empty pattern\nwrite globs separated by one `|`, for example get_*|list_*",
+  });
 
 const base = {
   name: needed(text, "Name of the tier; refusals and `unknown_tools` use it."),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonValue } from "../../../core/canonical/json-value.ts";
 import { commands } from "./commands.ts";
+import { conditions } from "./conditions.ts";
 import { nameCoreType, nameType, rule, rules } from "./key-facts.ts";
 import {
   checkMode,
@@ -223,7 +224,7 @@ const variantKeys = {
   ...picked(KEYS_OF_VARIANTS),
   tier: key(
     text,
-    "Name of the tier that applies, in place of the one that the tool's name matches.",
+    "Name of the tier that applies, in place of the one that the tool's name matches; or allow, hitl or deny.",
   ),
 };
 const variant = nameType("VariantKeys", z.strictObject(variantKeys));
@@ -232,25 +233,34 @@ const variants = nameType(
   "VariantsDocument",
   z.strictObject(
     {
-      argument: key(text, "Argument that holds the name of what is called."),
-      rules: key(
-        z.array(
-          nameType(
-            "VariantRule",
-            z.strictObject({
-              match: key(text, "Regular expression that matches a part of the argument."),
-              equals: key(
-                scalarOrMore,
-                "The whole argument, or a list of alternatives: a text, a number, true, false or null.",
-              ),
-              like: key(text, "Globs separated by `|`, anchored at both ends."),
-              ...variantKeys,
-            }),
-          ),
-        ),
-        "Rules in the order in which they are tried.",
+      argument: key(
+        text,
+        "Argument that holds the name of what is called; not needed if all rules have `when` alone.",
       ),
-      otherwise: key(variant, "Keys for all other calls. Default: a write."),
+      rules: rules(
+        key(
+          z.array(
+            nameType(
+              "VariantRule",
+              z.strictObject({
+                match: key(text, "Regular expression that matches a part of the argument."),
+                equals: key(
+                  scalarOrMore,
+                  "The whole argument, or a list of alternatives: a text, a number, true, false or null.",
+                ),
+                like: key(text, "Globs separated by `|`, anchored at both ends."),
+                when: key(
+                  conditions,
+                  "What the arguments must be for the rule to apply: argument to tests, as in tiers. If an argument cannot be read, the strictest of this rule, what follows it and the tool's own keys applies.",
+                ),
+                ...variantKeys,
+              }),
+            ),
+          ),
+          "Rules in the order in which they are tried.",
+        ),
+      ),
+      otherwise: rule(key(variant, "Keys for all other calls. Default: a write.")),
     },
     {
       error: ({ input }) =>

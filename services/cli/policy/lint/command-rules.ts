@@ -46,7 +46,7 @@ function lintKeys(
     const remedy = `its rules have ${own.map((one) => `\`${one}\``).join(", ")}`;
     report("error", "unfit-rule", [...at, key], message, remedy);
   }
-  if (written.length > 0) return;
+  if (written.length > 0 || rule.when !== undefined) return;
   const message = "matches every call: it names no command";
   report(
     "warning",
@@ -83,9 +83,8 @@ function lintRun(
 /** Whether the rule itself holds or denies. */
 function holds(document: PolicyDocument, { tier, risk_level }: CommandRule): boolean {
   const declaredTier = document.authorization?.tiers?.find(({ name }) => name === tier);
-  return (
-    declaredTier?.action === "hitl" || declaredTier?.action === "deny" || risk_level === "HIGH"
-  );
+  const action = declaredTier?.action ?? tier;
+  return action === "hitl" || action === "deny" || risk_level === "HIGH";
 }
 
 /** An earlier rule that matches everything that this one matches. */
@@ -109,6 +108,7 @@ function lintEarlier(
  */
 function covers(document: PolicyDocument, first: CommandRule, second: CommandRule): boolean {
   if (first.run === undefined || second.run === undefined) return false;
+  if (first.when !== undefined) return false;
   const isPlain = ({ paths, writes }: CommandRule): boolean =>
     paths === undefined && writes === undefined;
   if (!isPlain(first)) return false;

@@ -2,7 +2,7 @@
  * Uses of the argument that carries the idempotency key, which the gate removes from a call and
  * overwrites.
  */
-import { commandArgument } from "../../../core/policy/compile-commands.ts";
+import { commandArgument } from "../../../core/policy/command-argument.ts";
 import type { ToolDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";

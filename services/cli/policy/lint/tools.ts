@@ -1,6 +1,6 @@
 /** Tools: declarations without effect, or that say less than they seem to. */
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
-import { commandArgument } from "../../../core/policy/compile-commands.ts";
+import { commandArgument } from "../../../core/policy/command-argument.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
 import { isOfResult } from "../../../core/policy/pending-resource.ts";
 import type { LintRule, Report } from "./finding.ts";

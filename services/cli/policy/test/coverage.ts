@@ -4,7 +4,8 @@
  */
 import { listRules, type WrittenRule } from "../../../adapters/policy/written-rules.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
-import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
+import { type CompiledPolicy, toolOfCall } from "../../../core/policy/compiled.ts";
+import type { Spending } from "../../../core/policy/conditions/spending.ts";
 import type { DeclaredEffect, PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
 import { policyPath } from "../../../core/policy/path.ts";
 import { argumentsOf } from "../../explain/explain-call.ts";
@@ -25,9 +26,9 @@ export class Coverage {
     this.#rules = rulesOf(document, policy);
   }
 
-  add({ decision, final }: DecidedCaseCall): void {
-    this.#count(decision);
-    if (final !== null) this.#count(final);
+  add({ decision, final, spending }: DecidedCaseCall): void {
+    this.#count(decision, spending);
+    if (final !== null) this.#count(final, spending);
   }
 
   /** In the order of the policy's blocks. */
@@ -35,10 +36,11 @@ export class Coverage {
     return this.#rules.map(({ path }) => ({ rule: path, calls: this.#calls.get(path) ?? 0 }));
   }
 
-  #count(decision: DecisionEvent): void {
+  #count(decision: DecisionEvent, spending: Spending): void {
     const citedRules = listCitedRules(decision);
     for (const { path, isReached } of this.#rules) {
-      const reached = isReached?.(decision) === true || citedRules.some((rule) => isIn(rule, path));
+      const reached =
+        isReached?.(decision, spending) === true || citedRules.some((rule) => isIn(rule, path));
       if (reached) this.#calls.set(path, (this.#calls.get(path) ?? 0) + 1);
     }
   }
@@ -47,7 +49,7 @@ export class Coverage {
 type Rule = {
   readonly path: string;
   /** If a decision may match the rule without reporting it. */
-  readonly isReached?: (decision: DecisionEvent) => boolean;
+  readonly isReached?: (decision: DecisionEvent, spending: Spending) => boolean;
 };
 
 function listCitedRules(decision: DecisionEvent): readonly string[] {
@@ -79,8 +81,20 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
         const { name } = value as PolicyTier;
         return { ...written, isReached: (decision) => decision.policy.tier === name };
       }
+      if (path.join(".") === "authorization.default") {
+        return { ...written, isReached: (one, spending) => isByDefault(one, spending, policy) };
+      }
+      if (isVariantRule(path)) {
+        return {
+          ...written,
+          isReached: (one, spending) => isVariant(written.path, one, spending, policy),
+        };
+      }
       return isCommandRule(path)
-        ? { ...written, isReached: (decision) => isJudgedBy(written.path, decision, policy) }
+        ? {
+            ...written,
+            isReached: (decision, spending) => isJudgedBy(written.path, decision, spending, policy),
+          }
         : written;
     });
   return [...keys.filter((rule) => !isOfTool(rule)), ...tools.flatMap(withOwn(keys))];
@@ -99,11 +113,35 @@ function isCommandRule(path: WrittenRule["path"]): boolean {
   return path[2] === "commands" && path.at(-2) === "rules";
 }
 
+function isVariantRule(path: WrittenRule["path"]): boolean {
+  return path[2] === "variants" && (path.at(-2) === "rules" || path.at(-1) === "otherwise");
+}
+
+/** Whether no tier, risk or rule names the call, so that the policy's default decides. */
+function isByDefault(decision: DecisionEvent, spending: Spending, policy: CompiledPolicy): boolean {
+  return toolOfCall(policy, decision.call.tool, argumentsOf(decision), spending).isByDefault;
+}
+
+function isVariant(
+  path: string,
+  decision: DecisionEvent,
+  spending: Spending,
+  policy: CompiledPolicy,
+): boolean {
+  const { variantRulesOf } = policy.tool(decision.call.tool);
+  return variantRulesOf?.(argumentsOf(decision), spending).includes(path) === true;
+}
+
 /** Also counts if another command of the line decided. */
-function isJudgedBy(path: string, decision: DecisionEvent, policy: CompiledPolicy): boolean {
+function isJudgedBy(
+  path: string,
+  decision: DecisionEvent,
+  spending: Spending,
+  policy: CompiledPolicy,
+): boolean {
   const { commandsOf } = policy.tool(decision.call.tool);
   if (commandsOf === null) return false;
-  return commandsOf(argumentsOf(decision)).some(({ rule }) => isIn(rule, path));
+  return commandsOf(argumentsOf(decision), spending).some(({ rule }) => isIn(rule, path));
 }
 
 const EXCLUSIVE_KINDS = ["create", "charge", "transfer", "delete", "send"];

@@ -2,25 +2,64 @@
 import type { Expected } from "../../../adapters/policy/read-cases.ts";
 import type { Notice } from "../../../core/decision.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
+import { isReasonCode } from "../../../core/reasons/reasons.ts";
+import { reasonOf } from "./reason-of.ts";
 import type { DecidedCaseCall } from "./run-case.ts";
 
 export type Mismatch = {
-  readonly what: "outcome" | "reason" | "warnings" | "shadow" | "level" | "answered" | "verdict";
+  readonly what:
+    | "outcome"
+    | "reason"
+    | "warnings"
+    | "shadow"
+    | "level"
+    | "answered"
+    | "verdict"
+    | "answer"
+    | "reconcile";
   /** Whether this is the decision after the verdict. */
   readonly afterVerdict: boolean;
   readonly expected: string;
   readonly actual: string;
+  /** The number of the answer or reconciliation, from 1; absent: the mismatch is of the call. */
+  readonly number?: number;
 };
 
-export function findMismatches({ call, decision, final }: DecidedCaseCall): readonly Mismatch[] {
-  const mismatches = compare(call.expect, decision, false);
+export function findMismatches(decided: DecidedCaseCall): readonly Mismatch[] {
+  const { call, decision, final } = decided;
+  const mismatches = [...findUnsettled(decided), ...compare(call.expect, decision, false)];
   // If the case expected a hold, the outcome mismatch already says so.
-  if (call.verdict !== null && decision.type !== "held" && call.expect.outcome !== "held") {
+  if (call.verdicts.length > 0 && decision.type !== "held" && call.expect.outcome !== "held") {
     const [expected, actual] = ["held", decision.type];
     mismatches.push({ what: "verdict", afterVerdict: false, expected, actual });
   }
+  mismatches.push(...findOtherAnswers(decided));
   if (call.finally !== null) mismatches.push(...compare(call.finally, final ?? decision, true));
   return mismatches;
+}
+
+/** Reconciliations that settled nothing. */
+function findUnsettled({ reconciled }: DecidedCaseCall): readonly Mismatch[] {
+  return reconciled.flatMap((actual, index) => {
+    if (actual === "reconciled") return [];
+    const position = { afterVerdict: false, number: index + 1 };
+    return [{ what: "reconcile", ...position, expected: "reconciled", actual } as const];
+  });
+}
+
+function findOtherAnswers({ call, answers }: DecidedCaseCall): readonly Mismatch[] {
+  return answers.flatMap((actual, index) => {
+    const expected = call.verdicts[index]?.expect ?? null;
+    if (expected === null || isAnswer(expected, actual)) return [];
+    return [{ what: "answer", afterVerdict: false, number: index + 1, expected, actual } as const];
+  });
+}
+
+/** `refused` stands for every reason of a refusal. */
+function isAnswer(expected: string, actual: string): boolean {
+  if (expected === actual) return true;
+  if (expected === "held") return actual === "approval_required";
+  return expected === "refused" && isReasonCode(actual) && actual !== "approval_required";
 }
 
 function compare(expected: Expected, decision: DecisionEvent, afterVerdict: boolean): Mismatch[] {
@@ -51,17 +90,6 @@ function outcomeText(expected: Expected, decision: DecisionEvent): string {
   if (expected.outcome === decision.type) return decision.type;
   const reason = reasonOf(decision);
   return reason === null ? decision.type : `${decision.type} (${reason})`;
-}
-
-export function reasonOf(decision: DecisionEvent): string | null {
-  switch (decision.type) {
-    case "allowed":
-      return null;
-    case "held":
-      return "approval_required";
-    case "refused":
-      return decision.refusal.reason;
-  }
 }
 
 function noticed(notices: readonly Notice[]): string {

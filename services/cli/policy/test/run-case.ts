@@ -6,27 +6,32 @@
  * CASE-2 the results of one step come after all its calls were proposed.
  */
 
-import type {
-  CaseCall,
-  CaseResult,
-  CaseVerdict,
-  PolicyCase,
-} from "../../../adapters/policy/read-cases.ts";
+import type { CaseReconciliation, CaseVerdict } from "../../../adapters/policy/case-answers.ts";
+import type { CaseCall, CaseResult, PolicyCase } from "../../../adapters/policy/read-cases.ts";
 import { verdictFrom } from "../../../client/inputs/ruling.ts";
+import type { JsonObject } from "../../../core/canonical/json-value.ts";
+import { readBudgets } from "../../../core/decide/count-budgets.ts";
 import { decide } from "../../../core/decide/decide.ts";
 import type { DecisionEvent, GateEvent } from "../../../core/events.ts";
 import { failureForm } from "../../../core/failure-forms.ts";
 import type { GateInput, ProposalInput, VerdictInput } from "../../../core/inputs.ts";
 import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
+import type { Spending } from "../../../core/policy/conditions/spending.ts";
 import { nextDeadlineMs } from "../../../core/state/deadline.ts";
 import { evolve } from "../../../core/state/evolve.ts";
 import type { ConversationState } from "../../../core/state/state.ts";
+import { reasonOf } from "./reason-of.ts";
 
 export type DecidedCaseCall = {
   readonly call: CaseCall;
   readonly decision: DecisionEvent;
   /** After the verdict; null if the case states none, or none was needed. */
   readonly final: DecisionEvent | null;
+  /** What came of each verdict, and of each reconciliation. */
+  readonly answers: readonly string[];
+  readonly reconciled: readonly string[];
+  /** What the conversation had spent, the call included. */
+  readonly spending: Spending;
 };
 
 const TENANT = "test";
@@ -45,6 +50,8 @@ class CaseRun {
   #state: ConversationState | undefined;
   #nowMs = 0;
   #turn: string | null = null;
+  /** The decision on each call so far. */
+  readonly #decisionIds: string[] = [];
   /** Calls of the current step. */
   #executedCalls: {
     readonly call: CaseCall;
@@ -61,18 +68,46 @@ class CaseRun {
     if (!together) this.#reportResults();
     this.#nowMs += call.afterMs ?? (together ? 0 : STEP_MS);
     this.#tick();
+    const reconciled = call.reconciled.map((one) => this.#reconcile(one));
     this.#turn = call.turn ?? this.#turn;
     const proposal = proposalOf(call, this.#turn, index);
+    const spending = this.#spending(proposal, call);
     const decision = decisionIn(this.#apply(proposal));
-    const final =
-      call.verdict === null || decision.type !== "held"
-        ? null
-        : finalOf(this.#apply(verdictOf(call.verdict, decision.holdId)));
+    this.#decisionIds.push(decision.decisionId);
+    const { final, answers } = this.#answer(call.verdicts, decision);
     const last = final ?? decision;
     if (last.type === "allowed") {
       this.#executedCalls.push({ call, callId: proposal.callId, decisionId: last.decisionId });
     }
-    return { call, decision, final };
+    return { call, decision, final, answers, reconciled, spending };
+  }
+
+  /** Gives the answers to a held call, one after the other. */
+  #answer(
+    verdicts: readonly CaseVerdict[],
+    decision: DecisionEvent,
+  ): Pick<DecidedCaseCall, "final" | "answers"> {
+    if (decision.type !== "held") return { final: null, answers: [] };
+    let final: DecisionEvent | null = null;
+    const answers = verdicts.map((verdict) => {
+      this.#nowMs += verdict.afterMs;
+      const held = final?.type === "held" ? final : decision;
+      const passed = this.#tick();
+      const said =
+        verdict.kind === "wait" ? [] : this.#apply(verdictOf(verdict.kind, verdict, held.holdId));
+      const events = [...passed, ...said];
+      final =
+        events.filter(isDecision).find(({ decisionId }) => decisionId === held.decisionId) ?? final;
+      return outcomeOf(verdict.kind === "wait" ? passed : said);
+    });
+    return { final, answers };
+  }
+
+  #reconcile({ call, outcome, by, reason }: CaseReconciliation): string {
+    const decisionId = this.#decisionIds[call - 1] ?? "";
+    const name = { tenantId: TENANT, conversationId: CONVERSATION };
+    const said = { kind: "reconcile", ...name, decisionId, outcome, by, reason } as const;
+    return outcomeOf(this.#apply(verdictFrom(said)));
   }
 
   #isTogether(call: CaseCall, before: CaseCall | undefined): boolean {
@@ -86,6 +121,15 @@ class CaseRun {
     return events;
   }
 
+  #spending(proposal: ProposalInput, { args }: CaseCall): Spending {
+    const { spending } = readBudgets(this.#state, proposal, this.#policy, {
+      args: () => args as JsonObject,
+      nowMs: this.#nowMs,
+      heldAs: null,
+    });
+    return spending;
+  }
+
   #reportResults(): void {
     for (const executed of this.#executedCalls) {
       const result = resultOf(executed.call, executed.callId, executed.decisionId);
@@ -95,11 +139,12 @@ class CaseRun {
   }
 
   /** Expires holds, and calls that never reported a result. */
-  #tick(): void {
+  #tick(): readonly GateEvent[] {
+    const events: GateEvent[] = [];
     for (let ticks = 0; ticks < TICKS_MAX; ticks += 1) {
       const deadline = this.#state === undefined ? undefined : nextDeadlineMs(this.#state);
-      if (deadline === undefined || deadline > this.#nowMs) return;
-      this.#apply({ type: "tick" });
+      if (deadline === undefined || deadline > this.#nowMs) return events;
+      events.push(...this.#apply({ type: "tick" }));
     }
     throw new Error("the deadlines of a case do not end");
   }
@@ -114,9 +159,13 @@ function decisionIn([event]: readonly GateEvent[]): DecisionEvent {
   throw new Error(`a proposal gave \`${event?.type ?? "no event"}\` instead of a decision`);
 }
 
-/** Null: the verdict decided nothing (it lacks a reason, or further approvals). */
-function finalOf(events: readonly GateEvent[]): DecisionEvent | null {
-  return events.find(isDecision) ?? null;
+/** What came of an answer, in a word: `waits`, an outcome, a reason code, or why it was ignored. */
+function outcomeOf(events: readonly GateEvent[]): string {
+  const decision = events.find(isDecision);
+  if (decision !== undefined) return decision.type === "allowed" ? "allowed" : reasonOf(decision);
+  const ignored = events.find(({ type }) => type === "ignored");
+  if (ignored?.type === "ignored") return ignored.why;
+  return events.some(({ type }) => type === "reconciled") ? "reconciled" : "waits";
 }
 
 function proposalOf(call: CaseCall, turn: string | null, index: number): ProposalInput {
@@ -137,7 +186,11 @@ function proposalOf(call: CaseCall, turn: string | null, index: number): Proposa
   };
 }
 
-function verdictOf({ kind, by, reason }: CaseVerdict, approvalId: string): VerdictInput {
+function verdictOf(
+  kind: "approve" | "deny",
+  { by, reason }: CaseVerdict,
+  approvalId: string,
+): VerdictInput {
   const name = { tenantId: TENANT, conversationId: CONVERSATION };
   return verdictFrom({ kind, ...name, approvalId, by, reason });
 }

@@ -136,10 +136,14 @@ function render({ cases, rules, unreached }: Report, style: Style): string {
 }
 
 function sentence(failure: Failure): string {
-  const { location, call, tool, what, expected, actual, afterVerdict } = failure;
+  const { location, call, tool, what, expected, actual, afterVerdict, number } = failure;
   const said = `${location}: call ${call} ${printable(tool, NAME_CHARACTERS)}:`;
   if (what === "verdict") {
     return `${said} was ${actual} and not held, so there is nothing to approve or deny; remove \`verdict\``;
+  }
+  if (what === "answer") return `${said} answer ${number} is ${actual}, expected ${expected}`;
+  if (what === "reconcile") {
+    return `${said} its reconciliation ${number} changes nothing (${actual}); name a call whose outcome is unknown`;
   }
   const when = afterVerdict ? " after the verdict" : "";
   return `${said} ${what}${when} is ${actual}, expected ${expected}`;

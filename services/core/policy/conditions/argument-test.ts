@@ -12,7 +12,7 @@ import { every, not, type Truth } from "./truth.ts";
 /** Total and pure. `args`: all arguments of the call. */
 export type ValueTest = (at: ValueAt, args: JsonObject) => Truth;
 
-export type TestName = Exclude<keyof ArgumentTests, "currency">;
+export type TestName = Exclude<keyof ArgumentTests, "currency" | "budget">;
 
 export const TESTS: readonly TestName[] = [
   "present",

@@ -21,29 +21,39 @@ export function checkTypes(
 ): void {
   for (const { condition, at: within } of alternativesOf(written, at)) {
     for (const [argument, tests] of Object.entries(condition)) {
+      if (tests.budget !== undefined) continue;
       const path = [...within, argument];
       const report = (key: readonly PathSegment[], message: string): void => {
         problems.push({ path: policyPath([...path, ...key]), message });
       };
-      const sealed = sensitiveIn(tool.entry.sensitive ?? [], argument);
-      if (sealed !== null) {
-        report(
-          [],
-          `\`${sealed}\` of \`${tool.name}\` is sensitive: the journal does not have it, so nobody could check the decision; test another argument`,
-        );
-        continue;
-      }
-      const schema = schemaAt(tool.entry.input_schema ?? {}, argument);
-      if (schema === "unknown") {
-        report(
-          [],
-          `\`${argument}\` is no argument in the schema of \`${tool.name}\`: write one that it has, or add it to the schema`,
-        );
-      } else if (schema !== null) {
-        checkTests(tests, schema, argument, tool, capabilities, report);
-      }
+      const schema = checkArgument(argument, tool, (message) => report([], message));
+      if (schema !== null) checkTests(tests, schema, argument, tool, capabilities, report);
     }
   }
+}
+
+/**
+ * The schema of an argument that the policy reads; null: it says nothing of it, or the argument was
+ * reported as one that the tool does not have or that is sensitive.
+ */
+export function checkArgument(
+  argument: string,
+  tool: { readonly name: string; readonly entry: ToolDocument },
+  report: (message: string) => void,
+): JsonObject | null {
+  const sealed = sensitiveIn(tool.entry.sensitive ?? [], argument);
+  if (sealed !== null) {
+    report(
+      `\`${sealed}\` of \`${tool.name}\` is sensitive: the journal does not have it, so nobody could check the decision; test another argument`,
+    );
+    return null;
+  }
+  const schema = schemaAt(tool.entry.input_schema ?? {}, argument);
+  if (schema !== "unknown") return schema;
+  report(
+    `\`${argument}\` is no argument in the schema of \`${tool.name}\`: write one that it has, or add it to the schema`,
+  );
+  return null;
 }
 
 function sensitiveIn(sensitive: readonly string[], argument: string): string | null {

@@ -93,21 +93,25 @@ export function compareWith(
   return moment.text < bound.text ? -1 : 1;
 }
 
-/** `49.90 EUR`, a number beside its currency, or a map of `amount` and `currency`. */
-function readMoney(
+/**
+ * `49.90 EUR`, a number beside its currency, or a map of `amount` and `currency`. `preset`: the currency
+ * of an amount that has none; null: such an amount is no money.
+ */
+export function readMoney(
   { value, within }: ValueAt,
   args: JsonObject,
   currencyPath: CurrencyPath,
   capabilities: ValueCapabilities,
+  preset: string | null = null,
 ): Quantity | null {
   const text = readMoneyText(value, capabilities);
   if (text !== null) return text;
   if (isObject(value)) {
-    const [amount, code] = [value["amount"], value["currency"]];
+    const [amount, code = preset ?? undefined] = [value["amount"], value["currency"]];
     return isObject(amount) ? null : withCurrency(amount, code, capabilities);
   }
   const code = currencyPath === null ? within?.["currency"] : getArgument(args, currencyPath);
-  return withCurrency(value, code, capabilities);
+  return withCurrency(value, code ?? preset ?? undefined, capabilities);
 }
 
 function withCurrency(

@@ -158,6 +158,140 @@ describe("callgate policy test", () => {
     expect(code).toBe(0);
   });
 
+  test("plays several approvers, wanted reasons, expiry and what comes of each answer", async () => {
+    const quorum = file(
+      "quorum.yaml",
+      `authorization:
+  default: ask
+  tiers:
+    - { name: two, pattern: "wipe_*", action: hitl, approvals: 2, require_reason: true, expires_ms: 3600000 }
+tool_schemas: { wipe_disk: {}, wipe_tape: {} }
+`,
+    );
+    const cases = file(
+      "quorum-cases.yaml",
+      `cases:
+  - name: two people approve with a reason
+    calls:
+      - tool: wipe_disk
+        agent: bot
+        expect: held
+        verdict:
+          - { kind: approve, by: ann, expect: reason_required }
+          - { kind: approve, by: bot, reason: please, expect: self_approval }
+          - { kind: approve, by: ann, reason: it is old, expect: waits }
+          - { kind: approve, by: ann, reason: it is old, expect: already_decided }
+          - { kind: approve, by: bob, reason: it is, after: 30min, expect: allowed }
+        finally: allowed
+  - name: one approval is not enough in an hour
+    calls:
+      - tool: wipe_disk
+        expect: held
+        verdict:
+          - { kind: approve, by: ann, reason: it is old, expect: waits }
+          - { kind: wait, after: 2h, expect: approval_expired }
+        finally: approval_expired
+  - name: one person denies it
+    calls:
+      - tool: wipe_tape
+        expect: held
+        verdict:
+          - { kind: approve, by: ann, reason: it is old }
+          - { kind: deny, by: bob, reason: no, expect: refused }
+        finally: approval_denied
+`,
+    );
+    const { stdout, code } = await run(cases, "-p", quorum, "--json");
+    const report = JSON.parse(stdout);
+    expect(report.cases.flatMap(({ failures }: { failures: unknown[] }) => failures)).toEqual([]);
+    expect(code).toBe(0);
+    const wrong = file(
+      "quorum-wrong.yaml",
+      "cases: [{ name: a, calls: [{ tool: wipe_disk, expect: held, verdict: [{ kind: approve, by: ann, reason: x, expect: allowed }] }] }]\n",
+    );
+    expect((await run(wrong, "-p", quorum)).stdout).toContain(
+      "call 1 wipe_disk: answer 1 is waits, expected allowed",
+    );
+  });
+
+  test("settles unknown outcomes", async () => {
+    const { code, cases } = await report(`cases:
+  - name: a call of unknown outcome is settled
+    calls:
+      - { tool: pay, args: { order: 1 }, status: unknown }
+      - { tool: pay, args: { order: 1 }, expect: outcome_unknown }
+      - { tool: pay, args: { order: 1 }, reconcile: { call: 1, outcome: not_executed, by: ann } }
+  - name: a call that ended is not settled again
+    calls:
+      - { tool: pay, args: { order: 1 } }
+      - { tool: charge, args: { order: 2 }, reconcile: [{ call: 1, outcome: failed }] }
+`);
+    expect(code).toBe(1);
+    const [settled, ended] = cases;
+    expect(settled.failures).toEqual([]);
+    expect(ended.failures).toMatchObject([
+      { call: 2, what: "reconcile", actual: "unknown_call", number: 1 },
+    ]);
+  });
+
+  test("counts conditions of tiers and variants, and the default, as rules", async () => {
+    const own = file(
+      "when.yaml",
+      `budgets: { by_name: { fees: { tools: pay, amount: fee, max_spend: { amount: "9", currency: EUR } } } }
+authorization:
+  default: deny
+  tiers:
+    - { name: small, pattern: pay, action: allowlist, when: { amount: { at_most: 5 } } }
+    - { name: all, pattern: pay, action: hitl, expires_ms: 1000, when: { spent: { budget: fees, at_most: 3 EUR } } }
+tool_schemas:
+  pay:
+    read_only: false
+  send:
+    variants:
+      rules: [{ when: { to: { domain: example.com } }, tier: allow }, { when: { to: { domain: example.org } }, tier: hitl }]
+      otherwise: { tier: deny }
+  drop: {}
+`,
+    );
+    const run1 = (text: string) => run(file("when-cases.yaml", text), "-p", own, "--json");
+    const rulesOf = async (text: string) => {
+      const report = JSON.parse((await run1(text)).stdout);
+      const failures = report.cases.flatMap((one: { failures: unknown[] }) => one.failures);
+      expect(failures).toEqual([]);
+      return report.unreached.map(({ rule }: { rule: string }) => rule);
+    };
+    const send = (to: string, more = "") => `{ tool: send, args: { to: ${to} } ${more} }`;
+    const some = `cases: [{ name: a, calls: [${send("ann@example.com")}] }]`;
+    expect(await rulesOf(some)).toEqual([
+      "budgets.by_name.fees.max_spend",
+      "authorization.default",
+      "authorization.tiers[0]",
+      "authorization.tiers[1]",
+      "tool_schemas.pay",
+      "tool_schemas.send.variants.rules[1]",
+      "tool_schemas.send.variants.otherwise",
+      "tool_schemas.drop",
+    ]);
+    const pay = (amount: number, fee: string) =>
+      `{ tool: pay, args: { amount: ${amount}, fee: ${fee} EUR }, expect: `;
+    expect(
+      await rulesOf(`cases:
+  - name: mail
+    calls:
+      - ${send("ann@example.com")}
+      - ${send("ann@example.org", ", expect: held")}
+      - ${send("ann@example.net", ", expect: tier_denied")}
+      - { tool: drop, expect: tier_denied }
+  - name: pay
+    calls:
+      - ${pay(5, "3")} allowed }
+      - ${pay(6, "0")} held }
+      - ${pay(7, "1")} tier_denied }
+      - ${pay(8, "7")} budget_spend }
+`),
+    ).toEqual([]);
+  });
+
   test("fails once for a verdict on a call that was not held", async () => {
     const text = `cases:
   - name: nobody is asked
@@ -219,6 +353,26 @@ describe("callgate policy test", () => {
     ],
     ["cases: [{ name: a, calls: [{ tool: x, result: 1, error: no }] }]", "a call has one outcome"],
     ["cases: [{ name: a, calls: [{ tool: x, finally: held }] }]", "needs a verdict"],
+    [
+      "cases: [{ name: a, calls: [{ tool: x, reconcile: { call: 1, outcome: failed } }] }]",
+      "call 1 does not come before this one, which is call 1; name an earlier call",
+    ],
+    [
+      "cases: [{ name: a, calls: [{ tool: x, reconcile: { cal: 1, outcome: failed } }] }]",
+      "did you mean `call`?",
+    ],
+    [
+      "cases: [{ name: a, calls: [{ tool: x, verdict: [{ kind: approve, b: c }] }] }]",
+      "`b` is not a key here",
+    ],
+    [
+      "cases: [{ name: a, calls: [{ tool: x, verdict: [{ kind: approve, expect: wait }] }] }]",
+      "must be what comes of an answer, not `wait`; did you mean `waits`?",
+    ],
+    [
+      "cases: [{ name: a, calls: [{ tool: x, verdict: [{ kind: wait, after: soon }] }] }]",
+      "write it as 500ms, 30s",
+    ],
     ["cases: [{ name: a, calls: [{ tool: x, after: soon }] }]", "write it as 500ms, 30s"],
   ])("rejects %j with its location", async (text, message) => {
     const { code, stdout, stderr } = await run(file("cases.yaml", text), "-p", policy);

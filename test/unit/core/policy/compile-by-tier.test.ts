@@ -57,7 +57,7 @@ describe("a tier with a condition", () => {
       expect(actionOf(policy([deny, rest]), args)).toBe("deny");
     }
     const why = toolOf(policy(), {}).why;
-    expect(why).toContain("do not show whether `amount at_most 50` holds");
+    expect(why).toContain("does not show whether `amount at_most 50` holds");
   });
 
   test("makes a tool a read only where each of its tiers allows", () => {

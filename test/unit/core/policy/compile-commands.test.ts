@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
 import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
+import { UNKNOWN_SPENDING } from "../../../../services/core/policy/conditions/spending.ts";
 import type {
   CommandsDocument,
   PolicyDocument,
@@ -82,7 +83,8 @@ describe("a command", () => {
         it: { commands: { ...RULES, rules: [{ run: ["rm"], tier: "never", why: "it is gone" }] } },
       },
     });
-    const notes = policy.tool("it").commandsOf?.({ command: "ls && rm a; frob" }) ?? [];
+    const { commandsOf } = policy.tool("it");
+    const notes = commandsOf?.({ command: "ls && rm a; frob" }, UNKNOWN_SPENDING) ?? [];
     const path = "tool_schemas.it.commands";
     expect(notes.map(({ text, rule, why }) => [text, rule, why])).toEqual([
       ["ls", path, null],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
+import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
 import type { ToolDocument } from "../../../../services/core/policy/document.ts";
 import { capabilities, compiled } from "../../../support/core/compile.ts";
 
@@ -20,7 +21,7 @@ describe("sensitive arguments", () => {
     });
     const tool = policy.tool("t");
     expect(tool.sensitive).toEqual([["d"], ["a", "b"], ["a", "b", "c"]]);
-    expect(tool.variantOf?.({ mode: "x" }).sensitive).toEqual(tool.sensitive);
+    expect(toolOfCall(policy, "t", { mode: "x" }).sensitive).toEqual(tool.sensitive);
     expect(policy.hidesArguments).toBe(true);
     expect(policy.tool("u").sensitive).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { stricter } from "../../../../services/core/policy/compile-tiers.ts";
+import { toolOfCall } from "../../../../services/core/policy/compiled.ts";
 import type {
   PolicyDocument,
   PolicyTier,
@@ -190,8 +191,8 @@ describe("`authorization.default`", () => {
         },
       },
     };
-    const { tool } = compiled(document);
-    const of = (op: string) => tool("run").variantOf?.({ op }).tier.action;
+    const policy = compiled(document);
+    const of = (op: string) => toolOfCall(policy, "run", { op }).tier.action;
     expect([of("look"), of("put"), of("drop")]).toEqual(["allow", "hitl", "hitl"]);
     expect(compiled({ authorization: { default: "ask" } }).tool("any").tier.action).toBe("hitl");
   });

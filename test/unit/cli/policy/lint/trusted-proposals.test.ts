@@ -14,6 +14,8 @@ describe("rules that a writer of proposals can bypass", () => {
       "budgets of spend",
       { budgets: { per_conversation: { max_spend: { amount: "1", currency: "USD" } } } },
     ],
+    ["budgets per turn", { budgets: { by_name: { b: { tools: "a", amount: "x", per: "turn" } } } }],
+    ["budgets of spend", { budgets: { by_name: { b: { tools: "a" } } } }],
     ["`kill.agents`", { kill: { agents: ["a"] } }],
     [
       "the ban on approving one's own call",
@@ -26,7 +28,10 @@ describe("rules that a writer of proposals can bypass", () => {
 
   test("do not exist in a policy of reads, budgets per conversation and killed tools", () => {
     const document: PolicyDocument = {
-      budgets: { per_conversation: { max_tool_calls: 3 } },
+      budgets: {
+        per_conversation: { max_tool_calls: 3 },
+        by_name: { b: { tools: "a", amount: "x" } },
+      },
       kill: { agents: [], tools: ["a"] },
       tool_schemas: { look: { read_only: true } },
     };

@@ -5,14 +5,17 @@ import {
   type ConditionDocument,
   compileCondition,
 } from "../../../../../services/core/policy/conditions/condition.ts";
+import { UNKNOWN_SPENDING } from "../../../../../services/core/policy/conditions/spending.ts";
 import type { ArgumentTests } from "../../../../../services/core/policy/document.ts";
 import { capabilities } from "../../../../../services/gate/capabilities.ts";
 
+const CONTEXT = { capabilities, budgets: new Set<string>() };
+
 function truthOf(condition: ConditionDocument, args: JsonObject) {
   const problems: CompileProblem[] = [];
-  const { evaluate } = compileCondition(condition, ["when"], capabilities, problems);
+  const { evaluate } = compileCondition(condition, ["when"], CONTEXT, problems);
   expect(problems).toEqual([]);
-  return evaluate(args);
+  return evaluate(args, UNKNOWN_SPENDING);
 }
 
 const U = "unreadable";
@@ -185,7 +188,7 @@ describe("a condition", () => {
     [{ domain: ["@example.com"] }, "`@example.com` is no domain"],
   ])("reports what is wrong with %j", (tests, message) => {
     const problems: CompileProblem[] = [];
-    compileCondition({ a: tests }, ["when"], capabilities, problems);
+    compileCondition({ a: tests }, ["when"], CONTEXT, problems);
     expect(problems).toHaveLength(1);
     expect(problems[0]?.path).toMatch(/^when\.a\./);
     expect(problems[0]?.message).toContain(message);
