@@ -20,7 +20,7 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   onLost: true,
 };
 
-const MEMORY_BYTES_MIN = 1024 * 1024;
+const MEMORY_BYTES_MIN = 64 * 1024;
 
 /**
  * Opens a gate in this process, on a data directory that no other gate uses; with `shared`, one gate

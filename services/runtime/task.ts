@@ -16,12 +16,10 @@
  *    one process: a listener of the next process begins with the records that it commits.
  */
 import type { Acceptance } from "./anchor.ts";
-import { Checkpointer } from "./checkpointer.ts";
 import { commitCounted } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
 import { asPipelineError, type PipelineError, StateCorruptError } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
-import { HeadKeeper } from "./head-keeper.ts";
 import { InputQueue, pendingOf, verifyAhead } from "./input-queue.ts";
 import type { CommittedRecord } from "./journal.ts";
 import { Listeners } from "./listeners.ts";
@@ -34,7 +32,6 @@ import {
   type StagedBatch,
 } from "./process-batch.ts";
 import { restorePartition } from "./restore.ts";
-import { StateSaver } from "./state-saver.ts";
 import {
   assertTransition,
   batchContextOf,
@@ -43,6 +40,7 @@ import {
   type TaskState,
   type TaskStatus,
 } from "./task-context.ts";
+import { TaskSavers } from "./task-savers.ts";
 import { TickSender } from "./tick-sender.ts";
 
 const BACKOFF_MS_MIN = 250;
@@ -59,9 +57,7 @@ export class StreamTask {
   readonly #abort = new AbortController();
   readonly #queue: InputQueue;
   readonly #ticks: TickSender;
-  readonly #checkpointer: Checkpointer | null;
-  readonly #saver: StateSaver | null;
-  readonly #heads: HeadKeeper | null;
+  readonly #savers: TaskSavers;
   readonly #failures = new FailureCount();
   readonly #committed: Listeners<readonly CommittedRecord[]>;
   readonly #statuses: Listeners<TaskStatus>;
@@ -87,37 +83,13 @@ export class StreamTask {
   constructor(context: TaskContext, engine: Engine | null) {
     this.#context = context;
     this.#engine = engine;
-    const { partition, log, codec, clock, logger, metrics, options, heads: store } = context;
-    this.#heads =
-      store === null || store === undefined
-        ? null
-        : new HeadKeeper({ partition, log, store, clock, logger });
+    const { partition, log, codec, clock, logger, metrics, options } = context;
+    this.#savers = new TaskSavers(context);
     this.#queue = new InputQueue(log, partition, {
       recordsMax: options.batch.inputsMax,
       bytesMax: options.readBytesMax,
     });
     this.#ticks = new TickSender({ partition, log, codec, clock, logger, metrics });
-    this.#checkpointer =
-      context.checkpoints === null
-        ? null
-        : new Checkpointer({
-            partition,
-            log,
-            codec,
-            store: context.checkpoints,
-            clock,
-            logger,
-            metrics,
-            everyRecords: options.checkpointEvery,
-          });
-    this.#saver =
-      context.states === null || context.states === undefined
-        ? null
-        : new StateSaver({
-            ...{ partition, log, store: context.states.store, clock, logger, metrics },
-            everyRecords: options.checkpointEvery,
-            stepBytes: context.states.stepBytes,
-          });
     this.#committed = new Listeners(logger);
     this.#statuses = new Listeners(logger);
   }
@@ -194,12 +166,9 @@ export class StreamTask {
       while (!this.#abort.signal.aborted && this.#engine !== null) {
         await this.#turn(run, this.#engine);
       }
-      await this.#saver?.finish(run.state);
-      await this.#checkpointer?.finish(run.state);
+      await this.#savers.finish(run.state);
     } finally {
-      await this.#saver?.waitForSave();
-      await this.#checkpointer?.waitForSave();
-      await this.#heads?.finish(run.state);
+      await this.#savers.end(run.state);
       await run.writer.close();
     }
   }
@@ -227,10 +196,8 @@ export class StreamTask {
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
         reportedSeq: this.#reportedSeq,
-        onStart: ({ inStoreSeq }) => {
-          if (inStoreSeq !== null) this.#saver?.begin(inStoreSeq);
-        },
-        makeRoom: async (state) => this.#saver?.makeRoom(state),
+        onStart: (start) => this.#savers.beginReplay(start),
+        makeRoom: (state) => this.#savers.makeRoom(state),
         onReplayed: (records) => {
           if (!first) this.#report(records);
         },
@@ -247,7 +214,7 @@ export class StreamTask {
     this.#acceptance = restored.acceptance;
     this.#reportedSeq ??= state.progress.seq;
     this.#distrustsStored = false;
-    if (stored !== null) this.#checkpointer?.begin(stored, source === "inMemory");
+    this.#savers.begin(stored, source === "inMemory");
     const { next } = state.progress;
     this.#context.bounds?.track(partition, state);
     this.#queue.reset(state.progress);
@@ -342,10 +309,7 @@ export class StreamTask {
       if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
       this.#acceptance = null;
-      this.#saver?.noteCommit(run.state);
-      this.#checkpointer?.noteCommit(run.state);
-      await this.#saver?.makeRoom(run.state);
-      this.#heads?.keep(run.state);
+      await this.#savers.noteCommit(run.state);
       return;
     }
     this.#failures.noteFailure(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
@@ -366,10 +330,7 @@ export class StreamTask {
     const { clock, log, options } = this.#context;
     const nowMs = clock.nowMs();
     const untilMs = Math.min(this.#idleAtMs(state), this.#ticks.nextMs(state));
-    this.#saver?.saveIfDue(state);
-    this.#checkpointer?.saveIfDue(state);
-    this.#heads?.keep(state);
-    const waitMs = Math.min(untilMs - nowMs, this.#heads?.dueMs(state) ?? options.waitMsMax);
+    const waitMs = Math.min(untilMs - nowMs, this.#savers.saveIfDue(state) ?? options.waitMsMax);
     const timeoutMs = Math.min(Math.max(waitMs, 1), options.waitMsMax);
     await log.waitForNew(this.#queue.ends(), timeoutMs, this.#abort.signal);
   }

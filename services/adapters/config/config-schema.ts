@@ -31,7 +31,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const PORT_MAX = 65_535;
 const SECRET_CHARACTERS_MIN = 16;
 const PARALLEL_MAX = 10_000;
-const STATE_BYTES_MIN = 1024 * 1024;
+const STATE_BYTES_MIN = 64 * 1024;
 
 const path = () => text().meta({ path: true } satisfies LeafMeta);
 const paths = () => z.array(text()).meta({ path: true } satisfies LeafMeta);

@@ -358,7 +358,7 @@ export type OpenOptions = {
   /** Where to store the log, default `.callgate/`; `false` stores nothing on disk. */
   readonly dataDir?: string | false | undefined;
   /**
-   * Memory for conversations in bytes, at least 1 MiB; the others are in the data directory.
+   * Memory for conversations in bytes, at least 64 KiB; the others are in the data directory.
    * Default: a quarter of what Node.js may use.
    */
   readonly memoryBytes?: number | undefined;
