@@ -3,7 +3,7 @@ import type { Config } from "../adapters/config/config-schema.ts";
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { withDefaultLimits } from "../adapters/system/state-memory.ts";
-import type { ExitCode } from "../process/exit-error.ts";
+import { type ExitCode, usageError } from "../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../process/kafka-settings.ts";
 import { openCodec } from "../process/open-codec.ts";
 import { openConfig } from "../process/open-config.ts";
@@ -37,6 +37,11 @@ const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 
 export async function runGate(file: string | undefined, output: ProcessOutput): Promise<ExitCode> {
   const config = openConfig(file, ["policy.files", "secret.value"]);
+  if (config.limits.stateBytes !== undefined && config.state.directory === undefined) {
+    throw usageError(
+      "limits.stateBytes: the gate has no state store to measure; set `state.directory`, or leave `limits.stateBytes` out",
+    );
+  }
   return runProcess({ service: "gate", config, portDefault: PORT, start: startGate }, output);
 }
 

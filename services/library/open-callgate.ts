@@ -77,16 +77,16 @@ const LIMITS: Readonly<Record<keyof OpenLimits, true>> = {
   stateBytes: true,
 };
 
-function limitsProblem({ limits }: OpenOptions): string | undefined {
+function limitsProblem({ limits, dataDir }: OpenOptions): string | undefined {
   if (limits === undefined) return undefined;
   const problem = memberProblem(limits, Object.keys(LIMITS));
   if (problem !== undefined) return `\`limits\`: ${problem}`;
   const wrong = Object.entries(limits).find(
     ([, value]) => value !== undefined && !(Number.isSafeInteger(value) && value >= 1),
   );
-  return wrong === undefined
-    ? undefined
-    : `\`limits.${wrong[0]}\` must be a whole number from 1 on`;
+  if (wrong !== undefined) return `\`limits.${wrong[0]}\` must be a whole number from 1 on`;
+  const isMeasured = limits.stateBytes === undefined || dataDir !== false;
+  return isMeasured ? undefined : "`limits.stateBytes` needs a `dataDir`, whose bytes it bounds";
 }
 
 function memoryProblem({ memoryBytes, dataDir }: OpenOptions): string | undefined {

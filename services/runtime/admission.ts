@@ -18,8 +18,7 @@ export type AdmissionContext = {
 export class Admission {
   readonly #context: AdmissionContext;
   readonly #staged: StagedState;
-  /** Null: nothing has asked whether conversations have lapsed. */
-  #hasLapsed: boolean | null = null;
+  #needsRoom = false;
 
   constructor(context: AdmissionContext, staged: StagedState) {
     this.#context = context;
@@ -31,7 +30,7 @@ export class Admission {
    * room.
    */
   get needsRoom(): boolean {
-    return this.#hasLapsed === true;
+    return this.#needsRoom;
   }
 
   /**
@@ -54,11 +53,11 @@ export class Admission {
     const staged = this.#staged;
     const at = { partition: this.#context.partition, tenantId };
     const exceeded = bounds.exceededBy(at, staged, NONE_SPARE);
-    // The record that makes room ends the batch, so that one look is enough.
-    if (exceeded === null || this.#hasLapsed !== null) return exceeded;
+    if (exceeded === null || !bounds.mayLook(at.partition, nowMs)) return exceeded;
     const lapsed = new TenantCounts();
     for (const key of staged.findLapsed(nowMs)) lapsed.add(key);
-    this.#hasLapsed = lapsed.size > 0;
+    // The record that makes room ends the batch.
+    this.#needsRoom = lapsed.size > 0;
     const spare = { size: lapsed.size, countOf: (id: string) => lapsed.of(id) };
     return bounds.exceededBy(at, staged, spare);
   }

@@ -35,10 +35,13 @@ export type BoundsParts = {
 };
 
 const MEASURE_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 1_000;
 
 export class ConversationBounds {
   readonly #parts: BoundsParts;
   readonly #partitions = new Map<number, ConversationCounts>();
+  /** Gate time at which each partition last looked for conversations that have lapsed. */
+  readonly #lookedAtMs = new Map<number, number>();
   #stateBytes = 0;
   #measuredAtMs = Number.NEGATIVE_INFINITY;
 
@@ -94,6 +97,17 @@ export class ConversationBounds {
     }
     if (stateBytes !== undefined && this.#measure() >= stateBytes) return "limits.stateBytes";
     return null;
+  }
+
+  /**
+   * Whether the partition may look for conversations that have lapsed: a flood of new ones must not
+   * make it do so for each.
+   */
+  mayLook(partition: number, gateMs: number): boolean {
+    const lookedAtMs = this.#lookedAtMs.get(partition) ?? Number.NEGATIVE_INFINITY;
+    if (Math.abs(gateMs - lookedAtMs) < LOOK_EVERY_MS) return false;
+    this.#lookedAtMs.set(partition, gateMs);
+    return true;
   }
 
   #measure(): number {

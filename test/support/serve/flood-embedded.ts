@@ -18,6 +18,7 @@ const MIB = 1024 * 1024;
 const CLIENTS = 16;
 /** At about 4 KiB each, the conversations of all lives would fill the heap. */
 const CALLS_PER_LIFE = 12_000;
+const CONVERSATIONS_MAX = 1_000_000;
 const SAMPLES = 200;
 
 type Answer = { readonly outcome: string; readonly decisionId: string };
@@ -26,7 +27,10 @@ export async function floodEmbedded(kills: number): Promise<KilledRun> {
   const directory = mkdtempSync(join(tmpdir(), "callgate-flood-"));
   writeFileSync(join(directory, "policy.yaml"), POLICY);
   const config = join(directory, "config.json");
-  writeFileSync(config, JSON.stringify({ serve: UNLIMITED, state: { memoryBytes: 8 * MIB } }));
+  // Without the bound on conversations, which would end the flood sooner.
+  const limits = { conversations: CONVERSATIONS_MAX };
+  const state = { memoryBytes: 8 * MIB };
+  writeFileSync(config, JSON.stringify({ serve: UNLIMITED, state, limits }));
   const dataDir = join(directory, "data");
   const token = makeToken(dataDir, ["propose"], { platform: true });
   const flood = new Flood(token);

@@ -114,9 +114,20 @@ test("the refusal says when to ask again, and an ended conversation keeps its ro
 test.each([
   [{ conversations: 0 }, "`limits.conversations` must be a whole number from 1 on"],
   [{ stateBytes: 1.5 }, "`limits.stateBytes` must be a whole number from 1 on"],
+  [{ stateBytes: 1_000_000 }, "`limits.stateBytes` needs a `dataDir`, whose bytes it bounds"],
   [{ tenants: 1 }, "`limits`: `tenants` is unknown; use one of conversations, conversations"],
 ])("limits %j are refused with what to correct", async (limits, problem) => {
   const opening = openCallgate({ policy: POLICY, dataDir: false, limits } as OpenOptions);
   await expect(opening).rejects.toBeInstanceOf(CallgateError);
   await expect(opening).rejects.toThrow(problem);
+});
+
+test("a gate whose store is as large as it may be refuses new conversations alone", async () => {
+  const options = { policy: POLICY, limits: { stateBytes: 1 }, dataDir: makeDirectory() };
+  const first = await openCallgate(options);
+  // What is not saved yet takes nothing on disk; closing the gate saves it.
+  expect(await new Agent(first).call("a")).toBe("allowed");
+  await first.close();
+  const agent = new Agent(await openGate(options));
+  expect(await agent.calls(["b", "a"])).toEqual(["overloaded", "allowed"]);
 });

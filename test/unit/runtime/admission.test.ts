@@ -189,7 +189,16 @@ describe("at the bound on conversations", () => {
       },
     });
     await partition.commit(builder);
-    expect(await partition.decide(["b"], { atMs })).toEqual(["allowed"]);
+    expect(await partition.decide(["b"], { atMs: atMs + SECOND })).toEqual(["allowed"]);
+  });
+
+  test("a partition looks for lapsed conversations once a second", async () => {
+    const partition = new BoundedPartition(boundsOf({ conversations: 1 }));
+    await partition.decide(["a"], { tool: "forbidden" });
+    const endMs = SECOND + IDLE_MS;
+    expect(await partition.decide(["b"], { atMs: endMs - 10 })).toEqual(["overloaded"]);
+    expect(await partition.decide(["b"], { atMs: endMs })).toEqual(["overloaded"]);
+    expect(await partition.decide(["b"], { atMs: endMs + SECOND })).toEqual(["allowed"]);
   });
 
   test("an arrival that is malformed is refused for the room", async () => {
