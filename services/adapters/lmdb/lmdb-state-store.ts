@@ -22,7 +22,7 @@ import { isDamage } from "./map-error.ts";
 import { decodeEntry, decodeState, encodeEntry, encodeState } from "./state-rows.ts";
 
 /** Name of the file in its directory. */
-export const STATE_FILE = "state.mdb";
+export const STATE_FILE = "conversations.mdb";
 
 type Root = RootDatabase<Buffer, Buffer>;
 type Table = Database<Buffer, Buffer>;

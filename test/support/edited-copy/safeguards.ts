@@ -115,8 +115,8 @@ export const RUNTIME_SAFEGUARDS = {
   storedVersions: [
     {
       file: "services/runtime/cold-conversations.ts",
-      find: "if (blob.seq !== seq) {",
-      replace: "if (blob.seq < 0) {",
+      find: "if (blob.seq !== seq) throw",
+      replace: "if (blob.seq < 0) throw",
     },
   ],
   /** A conversation leaves memory only when the state store has its newest version. */
@@ -128,8 +128,8 @@ export const RUNTIME_SAFEGUARDS = {
     },
     {
       file: "services/runtime/cold-conversations.ts",
-      find: "if (blob.seq !== seq) {",
-      replace: "if (blob.seq < 0) {",
+      find: "if (blob.seq !== seq) throw",
+      replace: "if (blob.seq < 0) throw",
     },
   ],
   /** A state that is built anew does not read what the store had of another one. */
