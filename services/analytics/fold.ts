@@ -20,6 +20,15 @@ import {
   startConversation,
 } from "./conversation.ts";
 import type { DecisionRow } from "./decision-row.ts";
+import {
+  addToOverload,
+  beginOverload,
+  isOverloadRow,
+  type Overload,
+  overloadAlert,
+  overloadEndAlert,
+  overloadEndsAtMs,
+} from "./overload.ts";
 import { OpenCostLedger, type OpenCosts, type Owed, OwedSpend, type SpendChange } from "./spend.ts";
 import { measuresOf, newSeverity, resolvedAlert, spikeAlert } from "./spikes.ts";
 import { ToolLabels } from "./tool-labels.ts";
@@ -64,6 +73,8 @@ export type PartitionData = {
   readonly conversations: readonly SavedConversation[];
   /** Absent in files of earlier versions. */
   readonly costs?: OpenCosts;
+  /** Absent: the gate has room for new conversations. */
+  readonly overload?: Overload;
 };
 
 type PartitionFold = {
@@ -71,6 +82,7 @@ type PartitionFold = {
   clockMs: number;
   readonly conversations: Map<string, Conversation>;
   readonly costs: OpenCostLedger;
+  overload: Overload | null;
 };
 
 export type RaisedAlert = { readonly partition: number; readonly alert: Alert };
@@ -95,11 +107,12 @@ export class DecisionFold {
     this.#owed = new OwedSpend(data?.owed);
     this.#baselines = new Map(data?.baselines);
     for (const { partition, nextOffset, clockMs, ...saved } of data?.partitions ?? []) {
+      const { overload = null } = saved;
       const open = saved.conversations.map(
         (one) => [keyOf(one), restoredConversation(one)] as const,
       );
       const costs = new OpenCostLedger(options.openCostsMax, saved.costs);
-      const fold = { nextOffset, clockMs, conversations: new Map(open), costs };
+      const fold = { nextOffset, clockMs, conversations: new Map(open), costs, overload };
       this.#partitions.set(partition, fold);
     }
   }
@@ -138,7 +151,9 @@ export class DecisionFold {
     const before = fold.conversations.size;
     this.#alerts = [];
     this.#closeIdle(partition, fold, nowMs - this.#options.idleMs);
-    return fold.conversations.size === before ? null : this.#alerts;
+    this.#endOverload(partition, fold, nowMs - this.#options.idleMs);
+    const isChanged = fold.conversations.size !== before || this.#alerts.length > 0;
+    return isChanged ? this.#alerts : null;
   }
 
   /** Counts records that can no longer be read. */
@@ -158,6 +173,7 @@ export class DecisionFold {
         ...{ partition, nextOffset: fold.nextOffset, clockMs: fold.clockMs },
         conversations: [...fold.conversations.values()],
         costs: fold.costs.data(),
+        ...(fold.overload === null ? {} : { overload: fold.overload }),
       })),
     };
   }
@@ -167,7 +183,7 @@ export class DecisionFold {
     if (existing !== undefined) return existing;
     const costs = new OpenCostLedger(this.#options.openCostsMax);
     const conversations = new Map<string, Conversation>();
-    const fold = { nextOffset: 0, clockMs: 0, conversations, costs };
+    const fold = { nextOffset: 0, clockMs: 0, conversations, costs, overload: null };
     this.#partitions.set(partition, fold);
     return fold;
   }
@@ -177,6 +193,8 @@ export class DecisionFold {
     this.#count(row, spent);
     fold.clockMs = Math.max(fold.clockMs, row.at_ms);
     this.#closeIdle(partition, fold, fold.clockMs);
+    this.#endOverload(partition, fold, fold.clockMs);
+    if (isOverloadRow(row)) this.#addOverload(partition, fold, row);
     const key = `${row.tenant_id}/${row.conversation_id}`;
     if (!keepsGoing(row)) {
       const open = fold.conversations.get(key);
@@ -301,6 +319,22 @@ export class DecisionFold {
     return threshold;
   }
 
+  #addOverload(partition: number, fold: PartitionFold, row: DecisionRow): void {
+    if (fold.overload !== null) {
+      fold.overload = addToOverload(fold.overload, row);
+      return;
+    }
+    fold.overload = beginOverload(partition, row);
+    this.#raise(partition, overloadAlert(fold.overload));
+  }
+
+  #endOverload(partition: number, fold: PartitionFold, atMs: number): void {
+    const { overload } = fold;
+    if (overload === null || overloadEndsAtMs(overload) > atMs) return;
+    fold.overload = null;
+    this.#raise(partition, overloadEndAlert(overload));
+  }
+
   #closeIdle(partition: number, fold: PartitionFold, atMs: number): void {
     for (const [key, conversation] of fold.conversations) {
       const atRestMs = conversation.lastAtMs + this.#options.idleMs;
@@ -349,8 +383,11 @@ export class DecisionFold {
 }
 
 /** Whether the row is a call or a result, which counts for a conversation and keeps it open. */
-function keepsGoing({ kind, tenant_id, conversation_id }: DecisionRow): boolean {
+function keepsGoing({ kind, tenant_id, conversation_id, reason }: DecisionRow): boolean {
   if (tenant_id === null || conversation_id === null) return false;
+  // The conversation learns nothing of it, and may not exist.
+  if (kind === "refused" && reason !== null && isReasonCode(reason) && REASONS[reason].keepsNoState)
+    return false;
   return kind === "allowed" || kind === "refused" || kind === "held" || kind === "result";
 }
 

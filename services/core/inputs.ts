@@ -68,7 +68,7 @@ export interface ClearArguments {
 }
 
 export interface EnvelopeRejection {
-  readonly reason: "malformed" | "too_large" | "misrouted" | "unauthenticated";
+  readonly reason: "malformed" | "too_large" | "misrouted" | "unauthenticated" | "overloaded";
   readonly message: string;
 }
 

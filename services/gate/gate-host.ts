@@ -16,6 +16,7 @@
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { RegisteredSecrets } from "../runtime/anchor.ts";
+import { ConversationBounds, type ConversationLimits } from "../runtime/conversation-bounds.ts";
 import { coreFold } from "../runtime/core-engine.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
@@ -32,7 +33,8 @@ import type {
   Ownership,
   ProposalAuthority,
 } from "../runtime/ports.ts";
-import type { ReadContext } from "../runtime/restore-context.ts";
+import type { LocalStates, ReadContext } from "../runtime/restore-context.ts";
+import type { StateStore } from "../runtime/state-store.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
 import { Watchdog } from "../runtime/watchdog.ts";
@@ -62,10 +64,21 @@ export type GateTuning = Partial<
   >
 >;
 
+/** Where conversations are that do not fit into memory. */
+export type GateStates = {
+  readonly store: StateStore;
+  /** Bytes of memory for the conversations of all partitions and their indexes. */
+  readonly memoryBytes: number;
+};
+
 export type GateHostParts = {
   readonly log: Log;
   readonly ownership: Ownership;
   readonly checkpoints: CheckpointStore | null;
+  /** Absent or null: all conversations stay in memory. */
+  readonly states?: GateStates | null;
+  /** For new conversations, over all partitions; absent: there may be any number. */
+  readonly limits?: ConversationLimits;
   /** Absent or null: nobody stores how far the journal had come. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the journal does not say which secrets it was written with. */
@@ -148,6 +161,8 @@ export class GateHost {
   /** Resolves, with the reason, when this process must end with an error. Never rejects. */
   readonly failed: Promise<Error>;
   #fail: (error: Error) => void = () => undefined;
+  readonly #states: LocalStates | null;
+  readonly #bounds: ConversationBounds;
   readonly #standby: Standby;
   readonly #stopping = new AbortController();
   #look: NodeJS.Timeout | null = null;
@@ -165,13 +180,19 @@ export class GateHost {
       this.#fail = resolve;
     });
     void parts.membership.failed.then((error) => this.#fail(error));
-    const { clock, logger, metrics } = parts;
+    const { clock, logger, metrics, limits = {} } = parts;
+    const stateStore = parts.states?.store ?? null;
+    const stateBytes = stateStore === null ? null : () => stateStore.bytes;
+    this.#bounds = new ConversationBounds({ limits, clock, stateBytes });
     const contextOf = (partition: number): ReadContext => {
       const { log, checkpoints, codec } = this.#parts;
+      const states = this.#states;
       const spanMs = this.#options.journalSpanMs;
-      const read = { partition, log, checkpoints, codec, clock, logger, spanMs };
+      const read = { partition, log, checkpoints, states, codec, clock, logger, spanMs };
       return { ...read, metrics, fold: coreFold };
     };
+    this.#states =
+      parts.states === null || parts.states === undefined ? null : this.#shareStates(parts.states);
     this.#standby = new Standby({ contextOf, clock, logger, followMs: FOLLOW_MS });
   }
 
@@ -213,6 +234,11 @@ export class GateHost {
     return { ready, joined, epoch: assignment.epoch, partitions };
   }
 
+  /** Number of conversations in memory, and of those in the state store alone. */
+  conversations(): { readonly memory: number; readonly store: number } {
+    return this.#bounds.count();
+  }
+
   /** Status of our task in the worst state. A client asks with every call that it proposes. */
   worstStatus(): TaskStatus {
     let worst: TaskStatus | undefined;
@@ -248,6 +274,10 @@ export class GateHost {
     const spanMs = Math.max(journalSpanMs, options.journalSpanMs);
     this.#options = { ...options, journalSpanMs: spanMs };
     this.#engine.setPolicy(policy);
+  }
+
+  #shareStates({ store, memoryBytes }: GateStates): LocalStates {
+    return { store, memoryBytes: () => memoryBytes / Math.max(this.#hosted.size, 1) };
   }
 
   #optionsFor(policy: CompiledPolicy): TaskOptions {
@@ -296,9 +326,10 @@ export class GateHost {
   #open(partition: number): void {
     const { log, ownership, checkpoints, codec, authority, clock, logger, metrics } = this.#parts;
     const { heads = null, secrets = null } = this.#parts;
+    const states = this.#states;
     const context: TaskContext = {
       ...{ partition, log, ownership, checkpoints, codec, authority, clock, logger, metrics },
-      ...{ heads, secrets },
+      ...{ heads, secrets, states, bounds: this.#bounds },
       fold: coreFold,
       options: this.#options,
       prepared: () => this.#standby.take(partition),

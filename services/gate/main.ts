@@ -2,7 +2,8 @@
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import type { ExitCode } from "../process/exit-error.ts";
+import { withDefaultLimits } from "../adapters/system/state-memory.ts";
+import { type ExitCode, usageError } from "../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../process/kafka-settings.ts";
 import { openCodec } from "../process/open-codec.ts";
 import { openConfig } from "../process/open-config.ts";
@@ -25,7 +26,9 @@ import {
   type KafkaGateOptions,
   openKafkaGate,
 } from "./open-kafka-gate.ts";
+import { openStates } from "./open-states.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
+import { watchConversations } from "./watch-conversations.ts";
 import { WatchedKeys } from "./watched-keys.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
 
@@ -34,6 +37,11 @@ const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 
 export async function runGate(file: string | undefined, output: ProcessOutput): Promise<ExitCode> {
   const config = openConfig(file, ["policy.files", "secret.value"]);
+  if (config.limits.stateBytes !== undefined && config.state.directory === undefined) {
+    throw usageError(
+      "limits.stateBytes: the gate has no state store to measure; set `state.directory`, or leave `limits.stateBytes` out",
+    );
+  }
   return runProcess({ service: "gate", config, portDefault: PORT, start: startGate }, output);
 }
 
@@ -53,15 +61,18 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     REGISTRY,
   );
   const redis = await openRedis(config, logger);
+  const states = await openStates(config.state, systemClock);
   const options: KafkaGateOptions = {
     ...{ ...cluster, codec, metrics },
     authority: keys?.authority,
     ...groupOf(config),
     secrets,
     checkpoints: (log) => redis?.checkpoints(log) ?? null,
+    states,
     heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),
+    limits: withDefaultLimits(config.limits, states?.memoryBytes ?? null),
     warmUpMs: config.gate.warmUpMs,
   };
   const gate = await untilThere(() => openKafkaGate(options), context, BROKERS);
@@ -81,6 +92,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     close: async () => {
       stopRotation();
       await Promise.all([gate.stop(), policy.close(), keys?.close()]);
+      await states?.close();
       redis?.close();
       close();
       return true;
@@ -136,6 +148,7 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
         value: 1,
       })),
   );
+  watchConversations(metrics, host);
   if (log.level !== "debug") return;
   host.onCommitted((records, partition) => {
     for (const record of records) logRecord(logger, partition, record);

@@ -12,6 +12,7 @@ import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.t
 import type { WrittenWith } from "../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { RegisteredSecrets } from "../runtime/anchor.ts";
+import type { ConversationLimits } from "../runtime/conversation-bounds.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
 import type {
@@ -26,7 +27,7 @@ import type {
 } from "../runtime/ports.ts";
 import type { Topic } from "../runtime/topics.ts";
 import { journalKeepMs } from "./gate-engine.ts";
-import { GateHost, type GateTuning } from "./gate-host.ts";
+import { GateHost, type GateStates, type GateTuning } from "./gate-host.ts";
 import {
   checkTopics,
   describeStartProblems,
@@ -47,6 +48,8 @@ export type KafkaGateOptions = {
   readonly codec: WarmUpParts["codec"];
   /** Null: there are no checkpoints, and a restore reads the whole journal. */
   readonly checkpoints: (log: KafkaLog) => CheckpointStore | null;
+  /** Absent or null: all conversations stay in memory. */
+  readonly states?: GateStates | null;
   /** Absent or null: nobody stores how far the journal had come. */
   readonly heads?: (log: KafkaLog) => HeadStore | null;
   /** Absent: the journal does not say which secrets it was written with. */
@@ -58,6 +61,8 @@ export type KafkaGateOptions = {
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly tuning: GateTuning;
+  /** For new conversations of this process; absent: there may be any number. */
+  readonly limits?: ConversationLimits;
   /**
    * Longest time for which made-up calls are decided before the gate joins its group, ms; 0: none
    * are.
@@ -173,8 +178,10 @@ function createHost(
   return new GateHost({
     ...{ log, ownership, membership, codec, authority, clock, logger, metrics, policy },
     checkpoints: options.checkpoints(log),
+    states: options.states ?? null,
     heads: options.heads?.(log) ?? null,
     secrets: options.secrets ?? null,
+    limits: options.limits ?? {},
     // Unlimited retention: an idle partition need not write for it more often than for the policy.
     keepMs: retentionMs === -1 ? 0 : retentionMs,
     tuning: { ...tuning, batch: batchLimits(tuning, facts) },

@@ -18,10 +18,10 @@ import { TIMEOUT_MS } from "./time-limit.ts";
  */
 export async function composeEmbedded(options: OpenOptions): Promise<Callgate> {
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const { proposalKeys, token, watchPolicy, onPolicy, shared } = options;
+  const { proposalKeys, token, watchPolicy, onPolicy, shared, memoryBytes, limits } = options;
   const gateOptions = {
     policy: inputOf(policy),
-    ...{ watchPolicy, onPolicy, normalizers, dataDir, secret },
+    ...{ watchPolicy, onPolicy, normalizers, dataDir, memoryBytes, secret, limits },
     authority: proposalKeys === undefined ? undefined : await authorityOf(proposalKeys),
     logger: loggerOf(readEnv()),
   };

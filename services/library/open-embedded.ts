@@ -1,6 +1,7 @@
 /** Gate, log and codec in one process: the basis of the library, the commands and the benches. */
 import type { SecretStore } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
+import { defaultStateMemory, withDefaultLimits } from "../adapters/system/state-memory.ts";
 import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
 import type { PolicyListener, PolicyReload, SecretOption } from "../client/api/gate-types.ts";
 import { runKeepingAlive } from "../client/keep-alive.ts";
@@ -16,6 +17,7 @@ import {
   type Storage,
 } from "../process/directory/open-storage.ts";
 import { WatchedFiles } from "../process/watched-files.ts";
+import type { ConversationLimits } from "../runtime/conversation-bounds.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
 import { FixedMembership } from "../runtime/membership.ts";
 import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
@@ -45,6 +47,10 @@ export type EmbeddedOptions = {
   /** Default `.callgate`; false: nothing is stored on disk. */
   readonly dataDir?: string | false | undefined;
   readonly secret?: SecretOption | undefined;
+  /** Bytes of memory for conversations; absent: a quarter of what the process may have. */
+  readonly memoryBytes?: number | undefined;
+  /** For new conversations; absent in it: `conversations` as many as memory allows, the others unbounded. */
+  readonly limits?: ConversationLimits | undefined;
   /** Absent: everybody who proposes is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
@@ -161,10 +167,14 @@ function compose(
 ): Embedded {
   const { byKeyId } = secrets;
   const codec = createAvroCodec({ secrets: byKeyId });
-  const { log, ownership, checkpoints, heads } = storage;
+  const { log, ownership, states, heads } = storage;
+  const { memoryBytes = defaultStateMemory() } = options;
   const logger = options.logger ?? quietLogger;
   const gate = new GateHost({
-    ...{ log, ownership, checkpoints, heads, secrets, codec, logger },
+    ...{ log, ownership, heads, secrets, codec, logger },
+    checkpoints: null,
+    states: states === null ? null : { store: states, memoryBytes },
+    limits: withDefaultLimits(options.limits ?? {}, states === null ? null : memoryBytes),
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,

@@ -7,10 +7,11 @@
  * CHECKPOINT-2 whoever loads one trusts nothing in it: identity, digests, count, and its position
  *    in the journal's chain are checked, and it is used as a whole or not at all.
  */
-import { chainHash, sha256Hex } from "../core/hash.ts";
+import { chainHash } from "../core/hash.ts";
+import { blobDigest } from "./blob-digest.ts";
 import { addDigests, ZERO_DIGEST } from "./digest-sum.ts";
 import type { StateFold } from "./engine.ts";
-import { PartitionState } from "./partition-state.ts";
+import { type ColdMemory, PartitionState } from "./partition-state.ts";
 import type { Checkpoint, CheckpointBlob, CheckpointHeader, Clock, Codec, Log } from "./ports.ts";
 import { exchangeHash, NO_SUM } from "./state-hash.ts";
 import { type Conversation, conversationBytes, StoredConversation } from "./stored-conversation.ts";
@@ -54,10 +55,6 @@ export function blobOf(key: string, conversation: Conversation, fold: StateFold)
   return { key, seq, hash, digest: blobDigest(key, seq, hash, bytes), bytes };
 }
 
-function blobDigest(key: string, seq: number, hash: string, bytes: Uint8Array): string {
-  return sha256Hex("callgate.checkpoint/1", key, String(seq), hash, bytes);
-}
-
 export type CheckpointUse =
   | { readonly ok: true; readonly state: PartitionState; readonly newestSeq: number }
   | { readonly ok: false; readonly why: string };
@@ -80,21 +77,26 @@ export async function isOfJournal(
   return (await findForeign(header, context)) === null;
 }
 
-/** The state that a checkpoint holds, or the reason why it cannot be used. */
+/**
+ * The state that a checkpoint holds, or the reason why it cannot be used.
+ * @param cold called once the checkpoint is known to be whole.
+ */
 export async function useCheckpoint(
   checkpoint: Checkpoint,
   context: CheckpointContext,
+  cold: () => ColdMemory | null,
 ): Promise<CheckpointUse> {
   const problem = await findForeign(checkpoint.header, context);
   if (problem !== null) return { ok: false, why: problem };
   try {
-    return await stateFrom(checkpoint, context);
+    return await stateFrom(checkpoint, context, cold);
   } catch (error) {
     return { ok: false, why: error instanceof Error ? error.message : "it cannot be read" };
   }
 }
 
-async function findForeign(
+/** Why a checkpoint cannot be of this journal; null: it is. */
+export async function findForeign(
   header: CheckpointHeader,
   context: Omit<CheckpointContext, "fold" | "clock">,
 ): Promise<string | null> {
@@ -131,6 +133,7 @@ export async function standsInChain(
 async function stateFrom(
   checkpoint: Checkpoint,
   context: CheckpointContext,
+  cold: () => ColdMemory | null,
 ): Promise<CheckpointUse> {
   const { header, blobs } = checkpoint;
   const { fold, clock } = context;
@@ -156,7 +159,7 @@ async function stateFrom(
   }
   if (sum !== checkpoint.digestSum) return { ok: false, why: "it is a mixture of several" };
   const { seq, chainHead, next, ahead, clocks, latestMs, anchor } = header;
-  const state = new PartitionState(fold);
+  const state = new PartitionState(fold, cold());
   state.apply({
     progress: { seq, chainHead, next, ahead, clocks, latestMs, stateSum, anchor },
     journalOffset: header.journalOffset,
@@ -165,6 +168,6 @@ async function stateFrom(
     dropped: new Set(),
     atHashRecord: false,
   });
-  state.takeUnsaved();
+  state.unsaved.inCheckpoint.take();
   return { ok: true, state, newestSeq };
 }

@@ -11,12 +11,10 @@
  *    this state.
  */
 import { blobOf, headerOf, isOfJournal } from "./checkpoint.ts";
-import type { StateFold } from "./engine.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type {
   CheckpointBlob,
   CheckpointHeader,
-  CheckpointPace,
   CheckpointStore,
   CheckpointUpdate,
   Clock,
@@ -26,6 +24,7 @@ import type {
   Metrics,
 } from "./ports.ts";
 import type { StoredMark } from "./restore-context.ts";
+import { SavePace } from "./save-pace.ts";
 import type { Conversation } from "./stored-conversation.ts";
 
 export type CheckpointerContext = {
@@ -46,7 +45,8 @@ export type CheckpointerContext = {
 type Taken = {
   readonly header: CheckpointHeader;
   readonly replace: boolean;
-  readonly changed: readonly (readonly [string, Conversation])[];
+  /** A conversation that is not in memory is read when its turn comes. */
+  readonly changed: readonly (readonly [string, Conversation | null])[];
   readonly removals: readonly string[];
   /** Keys to give back if the save fails. */
   readonly keys: ReadonlySet<string>;
@@ -67,39 +67,8 @@ const UNSAVED_BYTES_MAX = 8 * 1024 * 1024;
 /** Such saves write at most so many times what the journal does. */
 const PER_JOURNAL_BYTE = 4;
 
-/**
- * A save that nobody waits for takes at most a tenth of the time, so that decisions keep the rest,
- * and half of it where there is nothing to decide.
- */
-const REST_PER_WORK = 9;
-const REST_PER_WORK_IDLE = 1;
 /** Without a commit for this time, ms, there is nothing to decide. */
 const IDLE_MS = 100;
-
-/** Rests between the steps of a save until somebody waits for its end. */
-class SavePace implements CheckpointPace {
-  readonly #clock: Clock;
-  readonly #isIdle: () => boolean;
-  readonly #haste = new AbortController();
-
-  constructor(clock: Clock, isIdle: () => boolean) {
-    this.#clock = clock;
-    this.#isIdle = isIdle;
-  }
-
-  get inHaste(): boolean {
-    return this.#haste.signal.aborted;
-  }
-
-  rest(workedMs: number): Promise<void> {
-    const perWork = this.#isIdle() ? REST_PER_WORK_IDLE : REST_PER_WORK;
-    return this.#clock.sleep(workedMs * perWork, this.#haste.signal);
-  }
-
-  hurry(): void {
-    this.#haste.abort();
-  }
-}
 
 export class Checkpointer {
   readonly #context: CheckpointerContext;
@@ -153,7 +122,7 @@ export class Checkpointer {
     const records = state.progress.seq - this.#savedSeq;
     const savedRecords = this.#savedBytes / JOURNAL_RECORD_BYTES;
     if (records >= Math.max(this.#context.everyRecords, savedRecords)) return true;
-    const unsavedBytes = state.unsavedCount * this.#blobBytes;
+    const unsavedBytes = state.unsaved.inCheckpoint.size * this.#blobBytes;
     return unsavedBytes >= UNSAVED_BYTES_MAX && records >= savedRecords / PER_JOURNAL_BYTE;
   }
 
@@ -180,7 +149,7 @@ export class Checkpointer {
     try {
       const { header, replace, removals } = taken;
       const written = { bytes: 0 };
-      const upserts = blobsOf(taken.changed, state.fold, written);
+      const upserts = blobsOf(taken.changed, state, written);
       const update = { header, replace, upserts, removals, ...paced };
       const saved = await store.save(partition, update, this.#mark);
       if (saved.type === "saved") {
@@ -194,7 +163,7 @@ export class Checkpointer {
         metrics.observe("checkpoint", clock.nowMs() - startedMs);
         return;
       }
-      state.returnUnsaved(taken.keys);
+      state.unsaved.inCheckpoint.giveBack(taken.keys);
       if (await this.#lost(saved.mark, state, isAgain)) await this.#save(state, paced, true);
       return;
     } catch (error) {
@@ -203,7 +172,7 @@ export class Checkpointer {
         problem: error instanceof Error ? error.message : String(error),
       });
     }
-    state.returnUnsaved(taken.keys);
+    state.unsaved.inCheckpoint.giveBack(taken.keys);
   }
 
   /**
@@ -255,14 +224,13 @@ export class Checkpointer {
   }
 
   #take(state: PartitionState): Taken {
-    const keys = state.takeUnsaved();
+    const keys = state.unsaved.inCheckpoint.take();
     const replace = this.#replace;
-    const changed: [string, Conversation][] = [];
+    const changed: [string, Conversation | null][] = [];
     const removals: string[] = [];
-    for (const key of replace ? [...state.conversations()].map(([name]) => name) : keys) {
-      const conversation = state.conversation(key);
-      if (conversation === undefined) removals.push(key);
-      else changed.push([key, conversation]);
+    for (const key of replace ? state.keys() : keys) {
+      if (state.has(key)) changed.push([key, state.hot(key) ?? null]);
+      else removals.push(key);
     }
     return { header: headerOf(this.#context.log, state), replace, changed, removals, keys };
   }
@@ -270,12 +238,14 @@ export class Checkpointer {
 
 /** Makes blobs as they are asked for; `written` receives the size of each. */
 function* blobsOf(
-  changed: readonly (readonly [string, Conversation])[],
-  fold: StateFold,
+  changed: readonly (readonly [string, Conversation | null])[],
+  state: PartitionState,
   written: { bytes: number },
 ): Generator<CheckpointBlob> {
-  for (const [key, conversation] of changed) {
-    const blob = blobOf(key, conversation, fold);
+  for (const [key, hot] of changed) {
+    const conversation = hot ?? state.peek(key);
+    if (conversation === undefined) continue;
+    const blob = blobOf(key, conversation, state.fold);
     written.bytes += blob.bytes.length;
     yield blob;
   }

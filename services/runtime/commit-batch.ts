@@ -1,7 +1,11 @@
+import type { ConversationBounds } from "./conversation-bounds.ts";
 import type { CommittedRecord } from "./journal.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { CommitOutcome, PartitionWriter } from "./ports.ts";
 import type { StagedBatch } from "./process-batch.ts";
+
+/** What has the partition: the right to write, and the committed state. */
+type Run = { readonly writer: PartitionWriter; readonly state: PartitionState };
 
 export type BatchOutcome =
   | { readonly type: "committed"; readonly records: readonly CommittedRecord[] }
@@ -37,4 +41,24 @@ export async function commitBatch(
     state.apply(staged.change(last.offset + 1, last.appendTimeMs));
   }
   return { type: "committed", records };
+}
+
+/**
+ * The same, and until the outcome is known the other partitions count the conversations of the batch,
+ * too.
+ */
+export async function commitCounted(
+  {
+    partition,
+    bounds,
+  }: { readonly partition: number; readonly bounds?: ConversationBounds | null },
+  { writer, state }: Run,
+  batch: StagedBatch,
+): Promise<BatchOutcome> {
+  bounds?.track(partition, batch.staged);
+  try {
+    return await commitBatch(writer, state, batch);
+  } finally {
+    bounds?.track(partition, state);
+  }
 }

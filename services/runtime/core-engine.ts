@@ -11,7 +11,6 @@ import { FatalError } from "./errors.ts";
 export const coreFold: StateFold = {
   evolve,
   nextDeadlineMs,
-  hasLapsed,
   snapshot: packState,
   restore: unpackState,
 };

@@ -7,8 +7,6 @@ export type StateFold = {
   evolve(state: ConversationState | undefined, event: GateEvent): ConversationState | undefined;
   /** When the conversation needs a tick; undefined: in this state it needs none. */
   nextDeadlineMs(state: ConversationState): number | undefined;
-  /** Whether the conversation counts as absent at this gate time of proposals. */
-  hasLapsed(state: ConversationState, proposalsAtMs: number): boolean;
   /** The state as bytes, and back. Equal states give equal bytes. */
   snapshot(state: ConversationState): Uint8Array;
   /** @throws Error where the bytes are not a state's. */

@@ -7,6 +7,7 @@
  *    number of partitions has changed, or gates disagree on it.
  * FORWARD-2 Inputs of one conversation keep the order in which one partition had them.
  */
+import type { GateInput } from "../core/inputs.ts";
 import type { ForwardedInput, InputPosition } from "./journal.ts";
 import { partitionOf } from "./partitioner.ts";
 import type { LogRecord, OutgoingRecord } from "./ports.ts";
@@ -49,4 +50,15 @@ export function forwardInput(record: LogRecord, at: InputPosition, key: string, 
   const output: OutgoingRecord = { topic: at.topic, partition, key, value: record.value, headers };
   const input: ForwardedInput = { type: "forwarded", at, partition };
   return { input, events: [], key: record.key, outputs: [output] };
+}
+
+/**
+ * The input; rejected where it is a proposal on a wrong partition. One that nobody vouches for keeps
+ * that reason.
+ * @param message of the route; null: the partition is right.
+ */
+export function rejectMisrouted(input: GateInput, message: string | null): GateInput {
+  if (message === null || input.type !== "proposal") return input;
+  if (input.rejected?.reason === "unauthenticated") return input;
+  return { ...input, rejected: { reason: "misrouted", message } };
 }

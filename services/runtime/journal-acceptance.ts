@@ -7,14 +7,27 @@ import { BatchBuilder } from "./process-batch.ts";
 import { restorePartition } from "./restore.ts";
 import type { RestoreContext } from "./restore-context.ts";
 
-export type AcceptanceContext = Omit<RestoreContext, "reportedSeq" | "onReplayed" | "secrets"> & {
+type FilledIn =
+  | "reportedSeq"
+  | "onReplayed"
+  | "secrets"
+  | "states"
+  | "distrustsStore"
+  | "onStart"
+  | "makeRoom";
+
+export type AcceptanceContext = Omit<RestoreContext, FilledIn> & {
   readonly secrets: RegisteredSecrets;
 };
 
 /** @throws PipelineError, as a restore and a commit do. */
 export async function journalAcceptance(context: AcceptanceContext): Promise<void> {
   const { partition, log, codec, logger, metrics, heads, secrets } = context;
-  const restoring = { ...context, reportedSeq: null, onReplayed: () => undefined };
+  const restoring: RestoreContext = {
+    ...{ ...context, reportedSeq: null, states: null, distrustsStore: false },
+    ...{ onReplayed: () => undefined, onStart: () => undefined },
+    makeRoom: () => Promise.resolve(),
+  };
   const { state, writer, acceptance } = await restorePartition(restoring, async () => null);
   try {
     const builder = new BatchBuilder(

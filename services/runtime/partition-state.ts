@@ -5,17 +5,30 @@
  * STATE-2 `stateSum` is the sum of the hashes of all conversations in the state.
  * STATE-3 lapsed conversations are dropped at hash records only, so that every replay drops the
  *    same.
+ * STATE-4 a conversation leaves memory only when the store has its newest version, and what is read
+ *    back must be that version.
  */
 
 import type { Anchored } from "./anchor.ts";
+import type { ColdConversations } from "./cold-conversations.ts";
 import { DeadlineIndex } from "./deadline-index.ts";
 import { type DecidedAhead, NOTHING_AHEAD } from "./decided-ahead.ts";
 import type { StateFold } from "./engine.ts";
+import { StateCorruptError } from "./errors.ts";
 import { GENESIS_HASH } from "./journal.ts";
 import { LapseIndex } from "./lapse-index.ts";
 import { NO_SUM, type StateSum } from "./state-hash.ts";
-import { type Conversation, dropAtOf } from "./stored-conversation.ts";
+import type { StoreEntry, StoreSummary } from "./state-store.ts";
+import {
+  type Conversation,
+  dropAtOf,
+  INDEX_BYTES,
+  memoryOfPacked,
+  StoredConversation,
+} from "./stored-conversation.ts";
+import { TenantCounts } from "./tenant-counts.ts";
 import { NO_POSITION, type PerInput } from "./topics.ts";
+import { UnsavedKeys } from "./unsaved-keys.ts";
 
 /** How far a partition has come in its journal and its inputs. */
 export type Progress = {
@@ -47,6 +60,12 @@ export type StateChange = {
   readonly atHashRecord: boolean;
 };
 
+/** Share of the memory for conversations that `evict` makes free, so that it is not needed for each call. */
+const SPARE = 0.1;
+
+/** Share of the budget that conversations may take beyond it while a save runs. */
+const EXCESS = 0.25;
+
 const NO_PROGRESS: Progress = {
   seq: 0,
   chainHead: GENESIS_HASH,
@@ -58,18 +77,57 @@ const NO_PROGRESS: Progress = {
   anchor: null,
 };
 
+/** Where the conversations are that do not fit into memory. */
+export type ColdMemory = {
+  readonly conversations: ColdConversations;
+  /** Bytes of memory for conversations and their indexes; see stored-conversation.ts. */
+  readonly memoryBytes: () => number;
+};
+
 export class PartitionState {
   readonly fold: StateFold;
   readonly deadlines = new DeadlineIndex();
   readonly lapses = new LapseIndex();
-  readonly #conversations = new Map<string, Conversation>();
-  #unsaved = new Set<string>();
+  /** What the state store does not have yet, and what the checkpoint store does not. */
+  readonly unsaved = { inStore: new UnsavedKeys(), inCheckpoint: new UnsavedKeys() };
+  readonly #cold: ColdMemory | null;
+  /** The conversations in memory; the one that changed longest ago is the first. */
+  readonly #hot = new Map<string, Conversation>();
+  #hotBytes = 0;
+  /** `seq` of each conversation's newest version, also of those that are not in memory. */
+  readonly #seqs = new Map<string, number>();
+  readonly #tenants = new TenantCounts();
+  /** Conversations that were read from the store since the last change. */
+  readonly #readCold = new Map<string, Conversation>();
   #progress: Progress = NO_PROGRESS;
   #journalOffset = 0;
   #journalTimeMs = 0;
 
-  constructor(fold: StateFold) {
+  /** @param cold null: all conversations stay in memory. */
+  constructor(fold: StateFold, cold: ColdMemory | null = null) {
     this.fold = fold;
+    this.#cold = cold;
+  }
+
+  /** The state that a store has: its conversations are read when they are needed. */
+  static resume(
+    fold: StateFold,
+    cold: ColdMemory,
+    { header, stateSum }: StoreSummary,
+    entries: Iterable<StoreEntry>,
+  ): PartitionState {
+    const state = new PartitionState(fold, cold);
+    for (const { key, seq, deadlineMs, dropAtMs } of entries) {
+      state.#seqs.set(key, seq);
+      state.#tenants.add(key);
+      if (deadlineMs !== undefined) state.deadlines.set(key, deadlineMs);
+      state.lapses.add(key, dropAtMs);
+    }
+    const { seq, chainHead, next, ahead, clocks, latestMs, anchor } = header;
+    state.#progress = { seq, chainHead, next, ahead, clocks, latestMs, stateSum, anchor };
+    state.#journalOffset = header.journalOffset;
+    state.#journalTimeMs = header.journalTimeMs;
+    return state;
   }
 
   get progress(): Progress {
@@ -86,16 +144,53 @@ export class PartitionState {
     return this.#journalTimeMs;
   }
 
+  /** Number of conversations, in memory or not. */
   get size(): number {
-    return this.#conversations.size;
+    return this.#seqs.size;
   }
 
+  /** Number of conversations in memory. */
+  get hotCount(): number {
+    return this.#hot.size;
+  }
+
+  /** Number of conversations of a tenant. */
+  countOf(tenantId: string): number {
+    return this.#tenants.of(tenantId);
+  }
+
+  has(key: string): boolean {
+    return this.#seqs.has(key);
+  }
+
+  /** @throws StateCorruptError where the store has lost it. */
   conversation(key: string): Conversation | undefined {
-    return this.#conversations.get(key);
+    return this.#hot.get(key) ?? this.#readCold.get(key) ?? this.#findCold(key);
   }
 
-  conversations(): IterableIterator<[string, Conversation]> {
-    return this.#conversations.entries();
+  #findCold(key: string): Conversation | undefined {
+    const seq = this.#seqs.get(key);
+    if (seq === undefined) return undefined;
+    if (this.#cold === null) throw new StateCorruptError("a conversation is not in memory");
+    const conversation = this.#cold.conversations.read(key, seq);
+    this.#readCold.set(key, conversation);
+    return conversation;
+  }
+
+  /** The same, without holding on to what was read. */
+  peek(key: string): Conversation | undefined {
+    const conversation = this.conversation(key);
+    this.#readCold.delete(key);
+    return conversation;
+  }
+
+  /** The conversation where it is in memory. */
+  hot(key: string): Conversation | undefined {
+    return this.#hot.get(key);
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#seqs.keys();
   }
 
   apply(change: StateChange): void {
@@ -104,33 +199,59 @@ export class PartitionState {
     if (change.atHashRecord) {
       this.lapses.forget(change.progress.clocks.proposals, (key) => this.#dropAt(key));
     }
+    this.#readCold.clear();
     this.#progress = change.progress;
     this.#journalOffset = change.journalOffset;
     this.#journalTimeMs = change.journalTimeMs;
   }
 
-  /** How many keys `takeUnsaved` would return. */
-  get unsavedCount(): number {
-    return this.#unsaved.size;
+  /** Whether conversations take so much memory that decisions must wait for a save. */
+  get isOverfull(): boolean {
+    if (this.#cold === null || this.#hot.size === 0) return false;
+    return this.excessBytes > this.#cold.memoryBytes() * EXCESS;
   }
 
-  /** Keys that changed since the last call, including removed ones. */
-  takeUnsaved(): ReadonlySet<string> {
-    const unsaved = this.#unsaved;
-    this.#unsaved = new Set();
-    return unsaved;
+  /** How many bytes of memory conversations take beyond the budget; 0 or less: none. */
+  get excessBytes(): number {
+    if (this.#cold === null) return Number.NEGATIVE_INFINITY;
+    return this.#hotBytes + this.#seqs.size * INDEX_BYTES - this.#cold.memoryBytes();
   }
 
-  /** Gives back keys that `takeUnsaved` returned and that were not saved. */
-  returnUnsaved(keys: ReadonlySet<string>): void {
-    for (const key of keys) this.#unsaved.add(key);
+  /**
+   * Lets conversations leave memory that the store has, the ones that changed longest ago first, until
+   * a tenth of the budget for them is free.
+   */
+  evict(): void {
+    const excess = this.excessBytes;
+    if (excess <= 0) return;
+    const goal = excess + (this.#hotBytes - excess) * SPARE;
+    let freed = 0;
+    for (const [key, { memoryBytes }] of this.#hot) {
+      if (freed >= goal) break;
+      if (this.unsaved.inStore.has(key)) continue;
+      this.#hot.delete(key);
+      freed += memoryBytes;
+    }
+    this.#hotBytes -= freed;
+  }
+
+  /** Corrects what a conversation takes, once its packed size is known. */
+  notePacked(key: string, conversation: Conversation, bytes: number): void {
+    if (this.#hot.get(key) !== conversation || conversation instanceof StoredConversation) return;
+    const memoryBytes = memoryOfPacked(bytes);
+    this.#hotBytes += memoryBytes - conversation.memoryBytes;
+    this.#hot.set(key, { ...conversation, memoryBytes });
   }
 
   #put(key: string, conversation: Conversation): void {
-    const before = this.#conversations.get(key);
-    this.#conversations.set(key, conversation);
+    const before = this.#hot.get(key) ?? this.#readCold.get(key) ?? this.#findCold(key);
+    this.#takeOut(key);
+    this.#hot.set(key, conversation);
+    this.#hotBytes += conversation.memoryBytes;
     if (before?.seq === conversation.seq) return;
-    this.#unsaved.add(key);
+    if (before === undefined) this.#tenants.add(key);
+    this.#seqs.set(key, conversation.seq);
+    this.#noteUnsaved(key);
     const { deadlineMs } = conversation;
     // Most calls come after an open earlier one, whose deadline the index already has.
     if (before?.deadlineMs !== deadlineMs) this.deadlines.set(key, deadlineMs);
@@ -140,14 +261,28 @@ export class PartitionState {
     if (before === undefined || dropAtMs < dropAtOf(before)) this.lapses.add(key, dropAtMs);
   }
 
+  /** Takes it out of memory, so that it can become the last one there. */
+  #takeOut(key: string): void {
+    const before = this.#hot.get(key);
+    if (before === undefined) return;
+    this.#hotBytes -= before.memoryBytes;
+    this.#hot.delete(key);
+  }
+
+  #noteUnsaved(key: string): void {
+    if (this.#cold !== null) this.unsaved.inStore.add(key);
+    this.unsaved.inCheckpoint.add(key);
+  }
+
   #dropAt(key: string): number | undefined {
-    const conversation = this.#conversations.get(key);
+    const conversation = this.conversation(key);
     return conversation === undefined ? undefined : dropAtOf(conversation);
   }
 
   #drop(key: string): void {
-    this.#conversations.delete(key);
-    this.#unsaved.add(key);
+    this.#takeOut(key);
+    if (this.#seqs.delete(key)) this.#tenants.remove(key);
+    this.#noteUnsaved(key);
     this.deadlines.set(key, undefined);
   }
 }

@@ -354,10 +354,13 @@ export type MetricName =
   | "idle_records"
   | "checkpoints"
   | "checkpoints_ignored"
+  | "state_saves"
+  | "state_stores_ignored"
   | "internal_errors"
+  | "overloaded_proposals"
   | "late_drops";
 
-export type TimingName = "commit" | "restore" | "checkpoint";
+export type TimingName = "commit" | "restore" | "checkpoint" | "state_save";
 
 /** What a gate must know of a topic before it runs. */
 export type TopicFacts = {

@@ -44,6 +44,7 @@ export class Preparation {
     const { endOffset } = await log.read(JOURNAL_TOPIC, partition, first, ONE_RECORD);
     const start =
       // The owner may have saved a checkpoint after that end was read, so no end bounds it here.
+      (await startFrom(context, "store", Number.POSITIVE_INFINITY, null)) ??
       (await startFrom(context, "checkpoint", Number.POSITIVE_INFINITY, null)) ??
       (await startFrom(context, "journal", endOffset, null));
     if (start === null) throw new Error("a restore can always start at the journal");

@@ -10,12 +10,14 @@ import type { CallRefused, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
+import { Admission } from "./admission.ts";
 import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
+import type { ConversationBounds } from "./conversation-bounds.ts";
 import { noteDecided } from "./decided-ahead.ts";
 import { decisionHeaders } from "./decision-headers.ts";
 import type { Engine } from "./engine.ts";
 import { FatalError, RetryableError, StateCorruptError } from "./errors.ts";
-import { forwardInput, routeOf } from "./forward-input.ts";
+import { forwardInput, rejectMisrouted, routeOf } from "./forward-input.ts";
 import type {
   DecidedInput,
   InputPosition,
@@ -50,7 +52,7 @@ export type BatchLimits = {
 export type BatchContext = {
   readonly partition: number;
   readonly partitions: number;
-  /** Every n-th record carries the hash of the state; see `STATE_HASH_EVERY`. */
+  /** Every n-th record at least carries the hash of the state; see `STATE_HASH_EVERY`. */
   readonly hashEvery: number;
   /**
    * False: there are no listeners, and encoded records need not stay in memory until the commit is
@@ -61,6 +63,8 @@ export type BatchContext = {
   readonly codec: Codec;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
+  /** Absent or null: there may be any number of conversations. */
+  readonly bounds?: ConversationBounds | null;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** The source that decisions name as CloudEvents; null: they are none. */
@@ -101,6 +105,7 @@ const NO_RECORDS: readonly OutgoingRecord[] = [];
 export class BatchBuilder {
   readonly #context: BatchContext;
   readonly #staged: StagedState;
+  readonly #admission: Admission;
   readonly #records: OutgoingRecord[] = [];
   readonly #journal: { readonly record: JournalRecord; readonly index: number }[] = [];
   readonly #bytes = new Map<Topic, number>();
@@ -118,6 +123,7 @@ export class BatchBuilder {
     this.#context = context;
     this.#anchorTerms = context.anchor;
     this.#staged = new StagedState(state);
+    this.#admission = new Admission(context, this.#staged);
   }
 
   /** A batch closes at its number of inputs, at the bytes of one topic, and at a hash record. */
@@ -210,15 +216,11 @@ export class BatchBuilder {
     if (misrouted !== null && decoded.input.type !== "proposal") {
       return this.#makeQuarantined(fetched, at, "misrouted", misrouted);
     }
-    const input = this.#vouchFor(decoded.input, record, nowMs);
-    const isForeign = input.type === "proposal" && input.rejected?.reason === "unauthenticated";
-    const checkedInput: GateInput =
-      misrouted === null || input.type !== "proposal" || isForeign
-        ? input
-        : { ...input, rejected: { reason: "misrouted", message: misrouted } };
+    const vouched = this.#vouchFor(decoded.input, record, nowMs);
     const { engine } = this.#context;
     const state = this.#staged.state(key);
-    const sealed = engine.seal(state, checkedInput, nowMs);
+    const input = this.#admission.admit(rejectMisrouted(vouched, misrouted), state, nowMs);
+    const sealed = engine.seal(state, input, nowMs);
     const events = engine.decide(state, sealed, nowMs);
     const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // Reuses the bytes of the input's key: each log would otherwise encode the text again.
@@ -314,7 +316,7 @@ export class BatchBuilder {
     const before = this.#staged.progress;
     const applied = this.#staged.applyEvents(judged.events, seq);
     try {
-      const isHashRecord = seq % this.#context.hashEvery === 0;
+      const isHashRecord = this.#admission.needsRoom || seq % this.#context.hashEvery === 0;
       const lapse = isHashRecord ? this.#staged.lapse(clocks.proposals, applied.stateSum) : null;
       const record: JournalRecord = {
         seq,

@@ -14,12 +14,24 @@ import type {
   Metrics,
   Ownership,
 } from "./ports.ts";
+import type { StateStore } from "./state-store.ts";
+
+/** The store of this process, and how much of it may be in memory. */
+export type LocalStates = {
+  readonly store: StateStore;
+  /** For each partition: bytes of conversations and their indexes. */
+  readonly memoryBytes: () => number;
+  /** See `StateSaverContext`. */
+  readonly stepBytes?: number | undefined;
+};
 
 /** For reading a partition's state without writing anything. */
 export type ReadContext = {
   readonly partition: number;
   readonly log: Log;
   readonly checkpoints: CheckpointStore | null;
+  /** Null: all conversations stay in memory. */
+  readonly states: LocalStates | null;
   readonly codec: Codec;
   readonly fold: StateFold;
   readonly clock: Clock;
@@ -32,6 +44,8 @@ export type ReadContext = {
 };
 
 export type RestoreContext = ReadContext & {
+  /** What the state store has could not be read. */
+  readonly distrustsStore: boolean;
   readonly ownership: Ownership;
   /** See `TaskContext`. */
   readonly heads: HeadStore | null;
@@ -41,6 +55,9 @@ export type RestoreContext = ReadContext & {
    * records from them. Null: they know nothing yet, and need not.
    */
   readonly reportedSeq: number | null;
+  /** Called before a replay begins on a state, and after each stretch of it. */
+  readonly onStart: (start: Start) => void;
+  readonly makeRoom: (state: PartitionState) => Promise<void>;
   /** Called with all replayed records, before the partition runs. */
   readonly onReplayed: (records: readonly CommittedRecord[]) => void;
   /**
@@ -51,7 +68,7 @@ export type RestoreContext = ReadContext & {
 };
 
 /** What the state was built on; the journal is always replayed after it. */
-export type RestoreSource = "inMemory" | "checkpoint" | "journal";
+export type RestoreSource = "inMemory" | "store" | "checkpoint" | "journal";
 
 /** What the task knows of the checkpoint store, for the next save. */
 export type StoredMark = {
@@ -70,4 +87,6 @@ export type Start = {
   readonly hashesFromSeq: number;
   /** Null: unchanged since the state was built. */
   readonly stored: StoredMark | null;
+  /** `seq` of the position in the state store; 0: it has nothing of this state. Null as for `stored`. */
+  readonly inStoreSeq: number | null;
 };

@@ -75,7 +75,8 @@ async function readState(
   writer: PartitionWriter,
   inMemory: Start | null,
 ): Promise<Omit<Restored, "fencedMs" | "acceptance">> {
-  const again: readonly RestoreSource[] = ["checkpoint", "journal"];
+  const stored: readonly RestoreSource[] = context.distrustsStore ? [] : ["store"];
+  const again: readonly RestoreSource[] = [...stored, "checkpoint", "journal"];
   const sources: readonly RestoreSource[] = inMemory === null ? again : ["inMemory", ...again];
   for (const source of sources) {
     const end = await endOf(context);
@@ -85,6 +86,7 @@ async function readState(
           ? await assertStillThere(context, inMemory, end)
           : await startFrom(context, source, end, context.reportedSeq);
       if (start === null) continue;
+      context.onStart(start);
       const replayed =
         (await replay(context, start, end)) + (await catchUp(context, writer, start));
       await assertSameLog(context, start.state.progress);
@@ -197,6 +199,7 @@ async function replay(context: RestoreContext, start: Start, end: number): Promi
       })),
     );
     replayed += entries.length;
+    await context.makeRoom(state);
     if (clock.nowMs() - sliceMs < SLICE_MS) continue;
     await clock.sleep(0);
     sliceMs = clock.nowMs();

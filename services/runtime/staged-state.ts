@@ -7,7 +7,8 @@ import type { ConversationState } from "../core/state/state.ts";
 import type { PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
 import { conversationHash, exchangeHash, type StateSum } from "./state-hash.ts";
-import { type Conversation, dropAtOf } from "./stored-conversation.ts";
+import { type Conversation, dropAtOf, memoryAfterChange } from "./stored-conversation.ts";
+import { TenantCounts } from "./tenant-counts.ts";
 
 /** How many conversations one tick handles at most; another tick handles the rest. */
 export const TICK_CONVERSATIONS_MAX = 100;
@@ -26,6 +27,8 @@ export class StagedState {
   readonly #base: PartitionState;
   readonly #conversations = new Map<string, Conversation>();
   readonly #dropped = new Set<string>();
+  /** Conversations that the committed state does not have. */
+  readonly #added = new TenantCounts();
   #progress: Progress;
   #atHashRecord = false;
   /** The key that was looked up last; null: none, or its state has changed since. */
@@ -44,6 +47,25 @@ export class StagedState {
   /** Whether the batch ends with a hash record. */
   get atHashRecord(): boolean {
     return this.#atHashRecord;
+  }
+
+  /** Number of conversations, committed or not; those that lapse with the batch are counted. */
+  get size(): number {
+    return this.#base.size + (this.#isApplied ? 0 : this.#added.size);
+  }
+
+  /** The ones of the batch that are in memory beside those of the committed state. */
+  get hotCount(): number {
+    return this.#base.hotCount + (this.#isApplied ? 0 : this.#added.size);
+  }
+
+  countOf(tenantId: string): number {
+    return this.#base.countOf(tenantId) + (this.#isApplied ? 0 : this.#added.of(tenantId));
+  }
+
+  /** Whether the committed state has the changes already. */
+  get #isApplied(): boolean {
+    return this.#base.progress === this.#progress;
   }
 
   conversation(key: string): Conversation | undefined {
@@ -116,7 +138,9 @@ export class StagedState {
     const old = before?.hash ?? "";
     const hash = conversationHash(old, key, seq, state);
     const deadlineMs = this.#base.fold.nextDeadlineMs(state);
-    this.#conversations.set(key, { state, seq, hash, deadlineMs });
+    const memoryBytes = memoryAfterChange(before);
+    if (before === undefined) this.#added.add(key);
+    this.#conversations.set(key, { state, seq, hash, deadlineMs, memoryBytes });
     this.#lastKey = null;
     return exchangeHash(stateSum, old, hash);
   }
@@ -143,7 +167,7 @@ export class StagedState {
    * without them.
    */
   lapse(proposalsAtMs: number, stateSum: StateSum): Lapse {
-    const dropped = this.#findLapsed(proposalsAtMs);
+    const dropped = this.findLapsed(proposalsAtMs);
     let without = stateSum;
     for (const key of dropped) {
       without = exchangeHash(without, this.conversation(key)?.hash ?? "", "");
@@ -178,18 +202,21 @@ export class StagedState {
 
   #restore(key: string, before: Conversation | undefined): void {
     this.#lastKey = null;
-    if (before === undefined) this.#conversations.delete(key);
-    else this.#conversations.set(key, before);
+    if (before !== undefined) {
+      this.#conversations.set(key, before);
+      return;
+    }
+    this.#conversations.delete(key);
+    if (!this.#base.has(key)) this.#added.remove(key);
   }
 
-  #findLapsed(proposalsAtMs: number): readonly string[] {
+  /** Conversations that the next hash record drops, if it comes now. */
+  findLapsed(proposalsAtMs: number): readonly string[] {
     const candidates = new Set(this.#base.lapses.candidates(proposalsAtMs));
     for (const key of this.#conversations.keys()) candidates.add(key);
-    const { fold } = this.#base;
     return [...candidates].filter((key) => {
       const conversation = this.conversation(key);
       if (conversation === undefined || dropAtOf(conversation) > proposalsAtMs) return false;
-      if (!fold.hasLapsed(conversation.state, proposalsAtMs)) return false;
       // A held call must still end by its tick, or its proposal would never be decided.
       return conversation.deadlineMs === undefined;
     });

@@ -13,7 +13,39 @@ export type Conversation = {
   readonly hash: string;
   /** When the conversation needs a tick; undefined: in this state it needs none. */
   readonly deadlineMs: number | undefined;
+  /** About how many bytes of memory it takes. */
+  readonly memoryBytes: number;
 };
+
+/**
+ * A state takes about four times the memory of its packed bytes: after five calls with arguments of 240
+ * bytes 9.6 to 10.9 KiB for 2.7 KiB. Half as much again is what the garbage collector has not freed yet.
+ */
+const MEMORY_PER_BYTE = 6;
+/** What a conversation takes in the indexes of its partition, beside its state. */
+export const INDEX_BYTES = 200;
+/** Until a state is packed for the first time: what a call adds to it. */
+const MEMORY_OF_CHANGE = 1_700;
+
+/** About what a state takes after one more change. */
+export function memoryAfterChange(before: Conversation | undefined): number {
+  return (before?.memoryBytes ?? 0) + MEMORY_OF_CHANGE;
+}
+
+export function memoryOfPacked(bytes: number): number {
+  return bytes * MEMORY_PER_BYTE;
+}
+
+/** Both times of stored bytes, in ms, without parsing the state. */
+export function readTimes(bytes: Uint8Array): {
+  readonly deadlineMs: number | undefined;
+  readonly dropAtMs: number;
+} {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const deadlineMs = view.getFloat64(DEADLINE_AT);
+  const dropAtMs = view.getFloat64(DROP_AT);
+  return { deadlineMs: Number.isNaN(deadlineMs) ? undefined : deadlineMs, dropAtMs };
+}
 
 /** Deadline and end come first, so that both can be read without parsing the state. */
 const DEADLINE_AT = 0;
@@ -47,18 +79,19 @@ export class StoredConversation implements Conversation {
   readonly hash: string;
   readonly deadlineMs: number | undefined;
   readonly dropAtMs: number;
+  readonly memoryBytes: number;
   readonly #fold: StateFold;
   #bytes: Uint8Array | null;
   #state: ConversationState | null = null;
 
   /** @param bytes made by `conversationBytes`; their digest was checked. */
   constructor(bytes: Uint8Array, version: { seq: number; hash: string }, fold: StateFold) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const deadlineMs = view.getFloat64(DEADLINE_AT);
-    this.deadlineMs = Number.isNaN(deadlineMs) ? undefined : deadlineMs;
-    this.dropAtMs = view.getFloat64(DROP_AT);
+    const { deadlineMs, dropAtMs } = readTimes(bytes);
+    this.deadlineMs = deadlineMs;
+    this.dropAtMs = dropAtMs;
     this.seq = version.seq;
     this.hash = version.hash;
+    this.memoryBytes = memoryOfPacked(bytes.length);
     this.#bytes = bytes;
     this.#fold = fold;
   }

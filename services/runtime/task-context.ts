@@ -1,4 +1,5 @@
 import type { Acceptance, RegisteredSecrets } from "./anchor.ts";
+import type { ConversationBounds } from "./conversation-bounds.ts";
 import type { Engine, StateFold } from "./engine.ts";
 import { FatalError, type PipelineError, RetryableError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
@@ -14,7 +15,7 @@ import type {
   ProposalAuthority,
 } from "./ports.ts";
 import type { BatchContext, BatchLimits } from "./process-batch.ts";
-import type { Start } from "./restore-context.ts";
+import type { LocalStates, Start } from "./restore-context.ts";
 import { idleRecordAfterMs } from "./retention.ts";
 
 export type TaskState = "restoring" | "running" | "suspended" | "closed";
@@ -63,6 +64,8 @@ export type TaskContext = {
   readonly ownership: Ownership;
   /** Null: there are no checkpoints, and a restore reads the whole journal. */
   readonly checkpoints: CheckpointStore | null;
+  /** Absent or null: all conversations stay in memory, and only checkpoints shorten a restore. */
+  readonly states?: LocalStates | null;
   /** Stores how far the journal had come; absent or null: nobody does. */
   readonly heads?: HeadStore | null;
   /** Absent or null: the gate has none, as in a simulation. */
@@ -73,6 +76,8 @@ export type TaskContext = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly options: TaskOptions;
+  /** Shared by all tasks of the process; absent or null: there may be any number of conversations. */
+  readonly bounds?: ConversationBounds | null;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   /**
@@ -132,6 +137,7 @@ export function batchContextOf(context: TaskContext, engine: Engine, now: Now): 
     engine,
     codec,
     authority,
+    bounds: context.bounds ?? null,
     logger,
     metrics,
     eventSource: options.eventSource,

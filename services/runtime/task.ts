@@ -16,12 +16,10 @@
  *    one process: a listener of the next process begins with the records that it commits.
  */
 import type { Acceptance } from "./anchor.ts";
-import { Checkpointer } from "./checkpointer.ts";
-import { commitBatch } from "./commit-batch.ts";
+import { commitCounted } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
 import { asPipelineError, type PipelineError, StateCorruptError } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
-import { HeadKeeper } from "./head-keeper.ts";
 import { InputQueue, pendingOf, verifyAhead } from "./input-queue.ts";
 import type { CommittedRecord } from "./journal.ts";
 import { Listeners } from "./listeners.ts";
@@ -42,6 +40,7 @@ import {
   type TaskState,
   type TaskStatus,
 } from "./task-context.ts";
+import { TaskSavers } from "./task-savers.ts";
 import { TickSender } from "./tick-sender.ts";
 
 const BACKOFF_MS_MIN = 250;
@@ -58,8 +57,7 @@ export class StreamTask {
   readonly #abort = new AbortController();
   readonly #queue: InputQueue;
   readonly #ticks: TickSender;
-  readonly #checkpointer: Checkpointer | null;
-  readonly #heads: HeadKeeper | null;
+  readonly #savers: TaskSavers;
   readonly #failures = new FailureCount();
   readonly #committed: Listeners<readonly CommittedRecord[]>;
   readonly #statuses: Listeners<TaskStatus>;
@@ -70,10 +68,8 @@ export class StreamTask {
   /** A loss that a person accepted, until a journal record reports it. */
   #acceptance: Acceptance | null = null;
   #reportedSeq: number | null = null;
-  /**
-   * A state from the checkpoint could not be parsed: the next restore does not use the checkpoint.
-   */
-  #distrustsCheckpoint = false;
+  /** A stored state could not be read: the next restore uses the journal alone. */
+  #distrustsStored = false;
   #backoffMs = BACKOFF_MS_MIN;
   #rebuilds = 0;
   /** Whether the turn before this one had nothing to do. */
@@ -87,29 +83,13 @@ export class StreamTask {
   constructor(context: TaskContext, engine: Engine | null) {
     this.#context = context;
     this.#engine = engine;
-    const { partition, log, codec, clock, logger, metrics, options, heads: store } = context;
-    this.#heads =
-      store === null || store === undefined
-        ? null
-        : new HeadKeeper({ partition, log, store, clock, logger });
+    const { partition, log, codec, clock, logger, metrics, options } = context;
+    this.#savers = new TaskSavers(context);
     this.#queue = new InputQueue(log, partition, {
       recordsMax: options.batch.inputsMax,
       bytesMax: options.readBytesMax,
     });
     this.#ticks = new TickSender({ partition, log, codec, clock, logger, metrics });
-    this.#checkpointer =
-      context.checkpoints === null
-        ? null
-        : new Checkpointer({
-            partition,
-            log,
-            codec,
-            store: context.checkpoints,
-            clock,
-            logger,
-            metrics,
-            everyRecords: options.checkpointEvery,
-          });
     this.#committed = new Listeners(logger);
     this.#statuses = new Listeners(logger);
   }
@@ -166,6 +146,7 @@ export class StreamTask {
         await this.#recover(asPipelineError(error));
       }
     }
+    this.#context.bounds?.release(this.#context.partition);
   }
 
   async #waitForPolicy(): Promise<void> {
@@ -185,10 +166,9 @@ export class StreamTask {
       while (!this.#abort.signal.aborted && this.#engine !== null) {
         await this.#turn(run, this.#engine);
       }
-      await this.#checkpointer?.finish(run.state);
+      await this.#savers.finish(run.state);
     } finally {
-      await this.#checkpointer?.waitForSave();
-      await this.#heads?.finish(run.state);
+      await this.#savers.end(run.state);
       await run.writer.close();
     }
   }
@@ -200,7 +180,8 @@ export class StreamTask {
     const first = this.#reportedSeq === null;
     metrics.count("take_overs");
     const inMemory = this.#inMemory;
-    const store = this.#distrustsCheckpoint ? null : checkpoints;
+    const distrusts = this.#distrustsStored;
+    const store = distrusts ? null : checkpoints;
     // If the replay fails half way, what was in memory is not what it was: it is taken up again only
     // when all of it has fitted.
     this.#inMemory = null;
@@ -208,17 +189,23 @@ export class StreamTask {
       {
         ...{ partition, log, ownership, codec, clock, logger, metrics, fold },
         checkpoints: store,
+        states: this.#context.states ?? null,
+        distrustsStore: distrusts,
         heads: this.#context.heads ?? null,
         secrets: this.#context.secrets ?? null,
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
         reportedSeq: this.#reportedSeq,
+        onStart: (start) => this.#savers.beginReplay(start),
+        makeRoom: (state) => this.#savers.makeRoom(state),
         onReplayed: (records) => {
           if (!first) this.#report(records);
         },
       },
       async () => {
-        if (inMemory !== null) return { state: inMemory, hashesFromSeq: 0, stored: null };
+        if (inMemory !== null) {
+          return { state: inMemory, hashesFromSeq: 0, stored: null, inStoreSeq: null };
+        }
         return (first ? await this.#context.prepared?.() : null) ?? null;
       },
     );
@@ -226,9 +213,10 @@ export class StreamTask {
     this.#inMemory = state;
     this.#acceptance = restored.acceptance;
     this.#reportedSeq ??= state.progress.seq;
-    this.#distrustsCheckpoint = false;
-    if (stored !== null) this.#checkpointer?.begin(stored, source === "inMemory");
+    this.#distrustsStored = false;
+    this.#savers.begin(stored, source === "inMemory");
     const { next } = state.progress;
+    this.#context.bounds?.track(partition, state);
     this.#queue.reset(state.progress);
     this.#ticks.reset();
     const elapsedMs = clock.nowMs() - startedMs;
@@ -304,7 +292,7 @@ export class StreamTask {
   async #commit(run: Run, batch: StagedBatch, first: FetchedInput | undefined): Promise<void> {
     const { clock, metrics } = this.#context;
     const startedMs = clock.nowMs();
-    const outcome = await commitBatch(run.writer, run.state, batch);
+    const outcome = await commitCounted(this.#context, run, batch);
     this.#commitMs = clock.nowMs() - startedMs;
     if (outcome.type === "committed") {
       this.#failures.noteSuccess(batch.inputs);
@@ -321,8 +309,7 @@ export class StreamTask {
       if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
       this.#acceptance = null;
-      this.#checkpointer?.noteCommit(run.state);
-      this.#heads?.keep(run.state);
+      await this.#savers.noteCommit(run.state);
       return;
     }
     this.#failures.noteFailure(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
@@ -343,9 +330,7 @@ export class StreamTask {
     const { clock, log, options } = this.#context;
     const nowMs = clock.nowMs();
     const untilMs = Math.min(this.#idleAtMs(state), this.#ticks.nextMs(state));
-    this.#checkpointer?.saveIfDue(state);
-    this.#heads?.keep(state);
-    const waitMs = Math.min(untilMs - nowMs, this.#heads?.dueMs(state) ?? options.waitMsMax);
+    const waitMs = Math.min(untilMs - nowMs, this.#savers.saveIfDue(state) ?? options.waitMsMax);
     const timeoutMs = Math.min(Math.max(waitMs, 1), options.waitMsMax);
     await log.waitForNew(this.#queue.ends(), timeoutMs, this.#abort.signal);
   }
@@ -371,7 +356,8 @@ export class StreamTask {
     if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
       this.#rebuilds += 1;
       this.#inMemory = null;
-      this.#distrustsCheckpoint = true;
+      this.#context.bounds?.release(partition);
+      this.#distrustsStored = true;
       this.#become("suspended", "restoring", error);
     } else if (error.kind === "retry") {
       this.#become("suspended", "restoring", error);

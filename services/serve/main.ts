@@ -106,7 +106,12 @@ function sourceOf({ policy, dataDir }: ServeOptions, config: Config): GateSource
     );
   }
   const files = policy.length > 0 ? policy : config.policy.files;
-  if (files.length > 0) return { kind: "embedded", policy: files, dataDir: dataDir ?? DATA_DIR };
+  const { memoryBytes } = config.state;
+  const { limits } = config;
+  if (files.length > 0) {
+    const dir = dataDir ?? DATA_DIR;
+    return { kind: "embedded", policy: files, dataDir: dir, memoryBytes, limits };
+  }
   throw usageError(
     "name a policy with --policy, or brokers of a gate on Kafka with --config; `callgate policy import` makes a policy from tool definitions",
   );

@@ -8,15 +8,24 @@ import { composeCallgate } from "../client/compose-callgate.ts";
 import { GateClient } from "../client/gate-client.ts";
 import { linkToRemote } from "../client/remote-link.ts";
 import { type GatePolicy, openPolicy, withSecret } from "../gate/gate-policy.ts";
+import { watchConversations } from "../gate/watch-conversations.ts";
 import { linkToEmbedded } from "../library/embedded-link.ts";
 import { openEmbedded } from "../library/open-embedded.ts";
 import { TIMEOUT_MS } from "../library/time-limit.ts";
 import { hasSecrets, openSecrets } from "../process/open-secrets.ts";
+import type { ConversationLimits } from "../runtime/conversation-bounds.ts";
 import type { Logger } from "../runtime/ports.ts";
 import type { ServedGate } from "./served-gate.ts";
 
 export type GateSource =
-  | { readonly kind: "embedded"; readonly policy: readonly string[]; readonly dataDir: string }
+  | {
+      readonly kind: "embedded";
+      readonly policy: readonly string[];
+      readonly dataDir: string;
+      /** See `EmbeddedOptions`. */
+      readonly memoryBytes?: number | undefined;
+      readonly limits?: ConversationLimits;
+    }
   | { readonly kind: "kafka"; readonly config: Config };
 
 export type OpenGateParts = {
@@ -43,12 +52,14 @@ export async function openServedGate(
 type OpenedGate = Pick<ServedGate, "link" | "policy">;
 
 async function openHere(
-  { policy, dataDir }: Extract<GateSource, { kind: "embedded" }>,
+  { policy, dataDir, memoryBytes, limits }: Extract<GateSource, { kind: "embedded" }>,
   logger: Logger,
   metrics: ProcessMetrics,
 ): Promise<OpenedGate> {
-  const options = { policy: { files: policy }, dataDir, logger, metrics, watchPolicy: true };
+  const open = { dataDir, memoryBytes, limits, logger, metrics };
+  const options = { policy: { files: policy }, watchPolicy: true, ...open };
   const embedded = await openEmbedded(options);
+  watchConversations(metrics, embedded.gate);
   return { link: linkToEmbedded(embedded), policy: async () => embedded.policy };
 }
 

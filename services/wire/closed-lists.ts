@@ -143,6 +143,7 @@ export const REJECTIONS = listOf<EnvelopeRejection["reason"]>("rejection", {
   too_large: true,
   misrouted: true,
   unauthenticated: true,
+  overloaded: true,
 });
 
 export const IGNORED_INPUTS: ClosedList<"result" | VerdictKind> = listFrom("ignored input", [

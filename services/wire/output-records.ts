@@ -72,6 +72,7 @@ export const ALERT_KINDS = [
   "calls_spike",
   "spend_spike",
   "duration_spike",
+  "overloaded",
 ] as const;
 
 export type AlertKind = (typeof ALERT_KINDS)[number];

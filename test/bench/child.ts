@@ -3,7 +3,10 @@
 import { register } from "node:module";
 import type { BenchRow } from "./bench-row.ts";
 import type { Checks } from "./engine.ts";
+import type { ManyConversations } from "./many-conversations.ts";
 import type { PipelineGate, PipelineLoad } from "./pipeline.ts";
+import type { SoakLoad } from "./soak.ts";
+import type { ZipfLoad } from "./zipf.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 type Child = (options: Options) => Promise<readonly BenchRow[]>;
@@ -31,6 +34,10 @@ const CHILDREN: Readonly<Record<string, Child>> = {
   start: async ({ dataDir, name }) =>
     (await import("./start.ts")).benchStart(String(dataDir), String(name)),
   restore: async ({ dataDir }) => (await import("./restore.ts")).benchRestore(String(dataDir)),
+  "many-conversations": async (load) =>
+    (await import("./many-conversations.ts")).benchManyConversations(load as ManyConversations),
+  soak: async (load) => (await import("./soak.ts")).benchSoak(load as SoakLoad),
+  zipf: async (load) => (await import("./zipf.ts")).benchZipf(load as ZipfLoad),
   state: async () => (await import("./state.ts")).benchState(),
   "state-of-every-check": async () => (await import("./state.ts")).benchStateOfEveryCheck(),
 };

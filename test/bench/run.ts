@@ -4,7 +4,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { BenchRow } from "./bench-row.ts";
-import { SECTIONS, type Section, type SectionResult } from "./sections.ts";
+import type { Section, SectionResult } from "./section.ts";
+import { SECTIONS } from "./sections.ts";
 import { rowTable, targetTable } from "./table.ts";
 import { judge, verdict } from "./targets.ts";
 

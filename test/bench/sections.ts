@@ -9,28 +9,12 @@ import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
 import { onEndFigure, type PipelineLoad, pipelineRowName } from "./pipeline.ts";
 import { recordedArguments } from "./recorded-calls.ts";
+import type { Section, Table } from "./section.ts";
 import { EVERYDAY_LINE_ROW, LONGEST_LINE_ROW } from "./shell-lines.ts";
 import { startRowName } from "./start.ts";
 import { stateRowName } from "./state.ts";
+import { stateSection } from "./state-section.ts";
 import type { Target } from "./targets.ts";
-
-/** Rows of one group; `base` names the row that the others are divided by. */
-export type Table = { readonly base: string | null; readonly rows: readonly BenchRow[] };
-
-export type SectionResult = {
-  readonly tables: readonly Table[];
-  readonly failures: readonly string[];
-  readonly missing: readonly string[];
-};
-
-export type Section = {
-  readonly name: string;
-  readonly title: string;
-  readonly rounds: number;
-  readonly targets: readonly Target[];
-  /** `scratch`: an empty directory on disk. */
-  readonly run: (scratch: string) => Promise<SectionResult>;
-};
 
 /**
  * Calls in flight: as many as one batch takes. More would only wait, and the garbage collector
@@ -281,4 +265,12 @@ function freshStart(directory: string): Measurement {
   };
 }
 
-export const SECTIONS: readonly Section[] = [canonical, commands, engine, checks, pipeline, start];
+export const SECTIONS: readonly Section[] = [
+  canonical,
+  commands,
+  engine,
+  checks,
+  pipeline,
+  start,
+  stateSection,
+];

@@ -7,7 +7,7 @@ import { diskFull } from "./rows/embedded.ts";
 import { gateKilled, gatePaused, gatesComeAndGo } from "./rows/gates.ts";
 import { idle } from "./rows/idle.ts";
 import { deadProducer, poison, readAgain } from "./rows/inputs.ts";
-import { serverKilled, serversOnKafkaKilled } from "./rows/servers.ts";
+import { conversationsInvented, serverKilled, serversOnKafkaKilled } from "./rows/servers.ts";
 import { redisStruck, registryDown } from "./rows/stores.ts";
 import { answersDelayed, commitUnanswered } from "./rows/wire.ts";
 
@@ -32,5 +32,6 @@ export const ROWS: readonly Row[] = [
   retriedAtOnce,
   diskFull,
   serverKilled,
+  conversationsInvented,
   serversOnKafkaKilled,
 ];

@@ -31,6 +31,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const PORT_MAX = 65_535;
 const SECRET_CHARACTERS_MIN = 16;
 const PARALLEL_MAX = 10_000;
+const STATE_BYTES_MIN = 64 * 1024;
 
 const path = () => text().meta({ path: true } satisfies LeafMeta);
 const paths = () => z.array(text()).meta({ path: true } satisfies LeafMeta);
@@ -210,6 +211,26 @@ const gate = z.strictObject({
     ),
 });
 
+const limits = z.strictObject({
+  conversations: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      "most open conversations of a gate process; at the bound new ones are refused as `overloaded`. Default: as many as memory allows",
+    ),
+  conversationsPerTenant: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("the same for each tenant; absent: no bound"),
+  stateBytes: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("the same for the bytes of the state store on disk; absent: no bound"),
+});
+
 const executor = z.strictObject({
   group: name()
     .default("callgate-executor")
@@ -221,6 +242,21 @@ const executor = z.strictObject({
     .max(PARALLEL_MAX)
     .default(256)
     .describe("most concurrent calls on a partition"),
+});
+
+const state = z.strictObject({
+  directory: path()
+    .optional()
+    .describe(
+      "directory of the conversations that a gate on Kafka has no room for in memory; one process at a time may use it, and it may be deleted at any time. Without it all stay in memory",
+    ),
+  memoryBytes: z
+    .int()
+    .min(STATE_BYTES_MIN)
+    .optional()
+    .describe(
+      "memory for conversations, in bytes; the others are in the data directory, or in `state.directory`. Default: a quarter of what Node.js may use",
+    ),
 });
 
 const analytics = z.strictObject({
@@ -300,6 +336,8 @@ export const configSchema = z.strictObject({
   http: http.prefault({}),
   log: log.prefault({}),
   gate: gate.prefault({}),
+  limits: limits.prefault({}),
+  state: state.prefault({}),
   executor: executor.prefault({}),
   analytics: analytics.prefault({}),
   serve: serve.prefault({}),

@@ -1,12 +1,11 @@
 import { join } from "node:path";
-import type * as Lmdb from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { FatalError, type PipelineError } from "../../runtime/errors.ts";
 import { makeDirectory } from "../system/make-directory.ts";
-import { loadOptional } from "../system/optional-package.ts";
 import { decodeChunk } from "./chunk.ts";
 import { inspectFile } from "./inspect-file.ts";
 import { baseOffsetOf, makeNameKey } from "./keys.ts";
+import { type LmdbOpen, loadOpen } from "./load-open.ts";
 import { mapStoreError } from "./map-error.ts";
 
 const FORMAT = 1;
@@ -28,7 +27,6 @@ export type Tables = {
   readonly chunks: Database<Buffer, Buffer>;
   readonly partitions: Database<Buffer, Buffer>;
   readonly byName: Database<Buffer, Buffer>;
-  readonly checkpoints: Database<Buffer, Buffer>;
 };
 
 type LogIdentity = {
@@ -160,7 +158,7 @@ export class Environment {
     for (const { key, value } of this.tables.chunks.getRange()) {
       decodeChunk(value, baseOffsetOf(key));
     }
-    for (const table of [this.tables.partitions, this.tables.byName, this.tables.checkpoints]) {
+    for (const table of [this.tables.partitions, this.tables.byName]) {
       for (const { value } of table.getRange()) JSON.stringify(value.length);
     }
   }
@@ -172,18 +170,7 @@ export class Environment {
  */
 const FILE_MODE = 0o660;
 
-/**
- * Loads the store with the first directory: a gate without one needs no native part. @throws
- * FatalError before anything is created.
- */
-function loadOpen(dataDir: string): typeof Lmdb.open {
-  const lmdb = loadOptional<typeof Lmdb>("lmdb");
-  if (lmdb.ok) return lmdb.loaded.open;
-  const text = `the data directory \`${dataDir}\` cannot be opened: ${lmdb.problem}; a program may set \`dataDir: false\` instead`;
-  throw new FatalError("log_unreadable", text, { cause: lmdb.cause });
-}
-
-function openRoot(open: typeof Lmdb.open, path: string): RootDatabase<Buffer, Buffer> {
+function openRoot(open: LmdbOpen, path: string): RootDatabase<Buffer, Buffer> {
   return open<Buffer, Buffer>({
     path,
     // The store has this option, but its types do not.
@@ -204,7 +191,6 @@ function openTables(root: RootDatabase<Buffer, Buffer>): Tables {
     chunks: table("chunks"),
     partitions: table("partitions"),
     byName: table("named"),
-    checkpoints: table("checkpoints"),
   };
 }
 

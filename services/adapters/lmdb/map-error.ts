@@ -23,6 +23,11 @@ const EDQUOT = 122;
 const MDB_MAP_FULL = -30792;
 const MDB_DAMAGED = [-30793, -30794, -30795, -30796, -30797];
 
+/** Whether an error says that the store's file is damaged. */
+export function isDamage(error: unknown): boolean {
+  return MDB_DAMAGED.includes(codeOf(error));
+}
+
 /** Maps errors of the store to the errors of the runtime, with a remedy. */
 export function mapStoreError(error: unknown, dataDir: string): PipelineError {
   if (error instanceof PipelineError) return error;

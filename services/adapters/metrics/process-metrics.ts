@@ -18,7 +18,10 @@ const COUNTS: { readonly [name in MetricName]: string } = {
   idle_records: "journal records without an input",
   checkpoints: "checkpoints written",
   checkpoints_ignored: "checkpoints that could not be used",
+  state_saves: "saves to the state store",
+  state_stores_ignored: "partitions of the state store that could not be used",
   internal_errors: "inputs whose processing threw",
+  overloaded_proposals: "proposals of new conversations that were refused at a bound",
   late_drops: "batches dropped because their partition had gone",
 };
 
@@ -30,6 +33,7 @@ const TIMINGS: { readonly [name in TimingName]: readonly [help: string, bounds: 
   ],
   restore: ["time to restore a partition", [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300]],
   checkpoint: ["time to write a checkpoint", [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]],
+  state_save: ["time of a save to the state store", [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]],
 };
 
 export type Labels = Readonly<Record<string, string>>;

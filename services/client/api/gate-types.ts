@@ -6,6 +6,7 @@ import type { IgnoredWhy, Refusal } from "../../core/events.ts";
 import type { CallError, FailureEffect, Money, ResultStatus } from "../../core/inputs.ts";
 import type { ReasonCode } from "../../core/reasons/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
+import type { OpenLimits } from "./open-limits.ts";
 
 /**
  * One call that an agent wants to make. Ids are at most 256 bytes of UTF-8 in the form NFC, without
@@ -16,9 +17,7 @@ export type ProposedCall = {
   /** Default `default`; contains no `/`. */
   readonly tenantId?: string | undefined;
   readonly agentId?: string | undefined;
-  /**
-   * One user message and what follows it. Without it, budgets and escalation cannot count by turn.
-   */
+  /** One user message and what follows it; budgets and escalation count by it. */
   readonly turn?: string | number | undefined;
   /** One model message: the calls of one step were issued together. */
   readonly step?: string | number | undefined;
@@ -343,9 +342,7 @@ export type ProposalToken = string | ((call: ProposedCall) => string | Promise<s
 export type OpenOptions = {
   /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */
   readonly policy: string | readonly string[] | object;
-  /**
-   * Loads the policy files again when they change, default false. `reloadPolicy` does so at once.
-   */
+  /** Loads the policy files again when they change; default false. `reloadPolicy` does so at once. */
   readonly watchPolicy?: boolean | undefined;
   /**
    * Receives every policy that replaces another, or that is refused because of its problems.
@@ -361,10 +358,17 @@ export type OpenOptions = {
   /** Where to store the log, default `.callgate/`; `false` stores nothing on disk. */
   readonly dataDir?: string | false | undefined;
   /**
+   * Memory for conversations in bytes, at least 64 KiB; the others are in the data directory.
+   * Default: a quarter of what Node.js may use.
+   */
+  readonly memoryBytes?: number | undefined;
+  /**
    * True: several processes may open the directory, each with the same options. One of them
    * decides, the others ask it; when it ends, another one goes on. Default false.
    */
   readonly shared?: boolean | undefined;
+  /** Bounds on conversations; with `shared`, those of the process that decides. */
+  readonly limits?: OpenLimits | undefined;
   /**
    * The secret from which idempotency keys are derived. Default: generated once and stored in the
    * data directory. Of a list the first makes new keys, and the others are those before it.
@@ -379,10 +383,7 @@ export type OpenOptions = {
   readonly token?: ProposalToken | undefined;
   /** Time limit for `propose`, `report`, verdicts and `previousResult`, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /**
-   * Called once when the gate loses its log or its ownership of it. From then on every call is
-   * refused.
-   */
+  /** Called once when the gate loses its log or its ownership of it: every later call is refused. */
   readonly onLost?: ((error: CallgateError) => void) | undefined;
 };
 

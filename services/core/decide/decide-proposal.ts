@@ -9,6 +9,7 @@ import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { sealProposal } from "../seal/seal-arguments.ts";
 import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
@@ -53,7 +54,7 @@ export function decideProposal(
   const unread = unreadable(proposal, identifiedCall);
   // The sender may have used another agent's names, so the refusal reveals nothing of that agent's
   // calls.
-  if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
+  if (unread !== null && REASONS[unread.reason].keepsNoState) return refusePlainly(draft, unread);
   const name = callNameOf(
     proposal.turn,
     proposal.step,
@@ -125,13 +126,25 @@ function askedAgain(
 function unreadable({ rejected }: ProposalInput, { read }: IdentifiedCall): PlainRefusal | null {
   const plain = { rule: "gate", disposition: "change_approach" } as const;
   if (rejected !== null) {
-    return { ...plain, reason: rejected.reason, detail: sentence(rejected.message) };
+    const { reason, message } = rejected;
+    const terms = reason === "overloaded" ? OVERLOAD_TERMS : plain;
+    return { ...terms, reason, detail: sentence(message) };
   }
   if (!read.ok) return { ...plain, reason: read.reason, detail: sentence(read.message) };
   if (read.text.startsWith("{")) return null;
   const detail = 'The arguments are not a JSON object: send `{"name": value}`.';
   return { ...plain, reason: "malformed", detail };
 }
+
+/** Conversations end all the time, but whoever began too many of them must not ask without a rest. */
+const OVERLOAD_WAIT_MS = 60_000;
+
+const OVERLOAD_TERMS = {
+  rule: "gate",
+  disposition: "wait",
+  retryAfterMs: OVERLOAD_WAIT_MS,
+  userMessage: "The system is busy and could not begin this task; please try again in a minute.",
+} as const;
 
 function sentence(message: string): string {
   return `Detail: ${message}.`;

@@ -5,6 +5,7 @@
  * refused before the checks for its tool or arguments goes through `refuse-early.ts`, which counts it.
  */
 import { cutText } from "../cut-text.ts";
+import { describeDuration } from "../describe-duration.ts";
 import type { CallRefused, Disposition, Refusal } from "../events.ts";
 import { escapeHidden, joinSentences, quoteTicks } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
@@ -22,16 +23,25 @@ export interface PlainRefusal {
   readonly detail: string | null;
   readonly problems?: Refusal["problems"];
   readonly suggestedNext?: readonly string[];
+  /** When the same call may be proposed again, in ms; absent: no time is known. */
+  readonly retryAfterMs?: number;
+  readonly userMessage?: string;
 }
 
 /** A refusal that names no earlier call. */
 export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRefused {
   const row = REASONS[plain.reason];
+  const { retryAfterMs = null } = plain;
   return Object.assign(draft, {
     type: "refused",
     refusal: {
       reason: plain.reason,
-      message: joinSentences([row.modelText, plain.detail, ...problemLines(plain.problems)]),
+      message: joinSentences([
+        row.modelText,
+        plain.detail,
+        waitSentence(retryAfterMs),
+        ...problemLines(plain.problems),
+      ]),
       duplicate: false,
       note: null,
       rule: plain.rule,
@@ -42,11 +52,15 @@ export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRe
       previousCall: null,
       previousResult: null,
       conflict: null,
-      resolution: { type: "none", retryAfterMs: null, approvalId: null },
+      resolution: {
+        type: retryAfterMs === null ? "none" : "retry_after",
+        retryAfterMs,
+        approvalId: null,
+      },
       suggestedNext: plain.suggestedNext ?? [],
       problems: shownProblems(plain.problems),
       earlierResults: null,
-      userMessage: null,
+      userMessage: plain.userMessage ?? null,
     },
     strike: null,
     raised: null,
@@ -55,6 +69,10 @@ export function refusePlainly(draft: DecisionDraft, plain: PlainRefusal): CallRe
     denial: null,
     answered: null,
   } as const);
+}
+
+export function waitSentence(retryAfterMs: number | null): string | null {
+  return retryAfterMs === null ? null : `Wait at least ${describeDuration(retryAfterMs)}.`;
 }
 
 /** Problems as a model may see them: hidden characters are escaped. */

@@ -2,7 +2,6 @@
 import type { CallContext, Finding } from "../checks/check.ts";
 import { cutText } from "../cut-text.ts";
 import type { Decision } from "../decision.ts";
-import { describeDuration } from "../describe-duration.ts";
 import { writeDuplicateNote } from "../duplicate-note.ts";
 import type { Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
 import { joinSentences, quoteText } from "../hidden-text.ts";
@@ -11,7 +10,7 @@ import { DOUBT_SENTENCE, REASONS } from "../reasons/reasons.ts";
 import { isInDoubt } from "../state/doubts.ts";
 import type { PriorCall } from "../state/state.ts";
 import type { EscalationLevel, Level } from "./ladder.ts";
-import { problemLines, shownProblems } from "./refuse-plainly.ts";
+import { problemLines, shownProblems, waitSentence } from "./refuse-plainly.ts";
 import { suggestNext } from "./suggest.ts";
 
 const LEVEL_SENTENCES: Readonly<Record<Level, string | null>> = {
@@ -81,10 +80,6 @@ export function writeRefusal(
     earlierResults: finding.earlierResults,
     userMessage: userMessage(finding, escalation, draft.call.tool),
   };
-}
-
-function waitSentence(retryAfterMs: number | null): string | null {
-  return retryAfterMs === null ? null : `Wait at least ${describeDuration(retryAfterMs)}.`;
 }
 
 function dispositionAt(level: Level, own: Disposition): Disposition {

@@ -5,9 +5,20 @@ const SHORT_TEXT = 64;
 const ASCII_MAX = 0x7f;
 const VARINT_BASE = 0x80;
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, "0"),
-);
+const CODE_OF_0 = 0x30;
+const CODE_OF_A = 0x61;
+
+function digitCode(digit: number): number {
+  return digit < 10 ? CODE_OF_0 + digit : CODE_OF_A + digit - 10;
+}
+
+function hexOf(byte: number): string {
+  return byte.toString(16).padStart(2, "0");
+}
+
+function isAscii(byte: number): boolean {
+  return byte <= ASCII_MAX;
+}
 
 export class ByteReader {
   readonly #bytes: Uint8Array;
@@ -51,18 +62,16 @@ export class ByteReader {
   text(): string {
     const bytes = this.#take(this.varint());
     if (bytes.length > SHORT_TEXT) return decoded(bytes);
-    let text = "";
-    for (const byte of bytes) {
-      if (byte > ASCII_MAX) return decoded(bytes);
-      text += String.fromCharCode(byte);
-    }
-    return text;
+    // Made at once: a text that is put together stays in its parts, which take many times its memory.
+    return bytes.every(isAscii) ? String.fromCharCode(...bytes) : decoded(bytes);
   }
 
   hex(): string {
-    let digits = "";
-    for (const byte of this.#take(this.varint())) digits += HEX[byte];
-    return digits;
+    const bytes = this.#take(this.varint());
+    if (bytes.length > SHORT_TEXT) return Array.from(bytes, hexOf).join("");
+    const codes: number[] = [];
+    for (const byte of bytes) codes.push(digitCode(byte >> 4), digitCode(byte & 0xf));
+    return String.fromCharCode(...codes);
   }
 
   #take(count: number): Uint8Array {

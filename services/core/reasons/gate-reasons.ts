@@ -34,6 +34,7 @@ export const ENTRY_REASONS = {
     mode: "always",
     group: "gate",
     keepsNoName: true,
+    keepsNoState: true,
     modelText:
       "This call was not run because it reached the wrong part of the system. This is not your mistake and calling again will not help; tell the user that the tool cannot be reached right now.",
     cause:
@@ -46,11 +47,26 @@ export const ENTRY_REASONS = {
     mode: "always",
     group: "gate",
     keepsNoName: true,
+    keepsNoState: true,
     modelText:
       "This call was not run because the platform did not vouch for it. This is not your mistake and calling again will not help; tell the user that the tool cannot be reached right now.",
     cause:
       "The gate takes signed proposals alone (`gate.proposals: signed`), and the record's `callgate-token` is missing, expired, not verifiable, or contradicts the payload; the message says which.",
     remedy: "Hand the agent a token for its turn, and check the keys in `gate.proposalKeys`.",
+  },
+  overloaded: {
+    row: "envelope",
+    mode: "always",
+    group: "gate",
+    isRetryable: true,
+    keepsNoName: true,
+    keepsNoState: true,
+    modelText:
+      "This call was not run because the system has as many open conversations as it can serve and cannot begin another one now. This is not your mistake. Make the very same call again after the wait; if it is refused again, tell the user that the system is busy.",
+    cause:
+      "The gate is at a bound (`limits.conversations`, `limits.conversationsPerTenant` or `limits.stateBytes`; the message names it), and the proposal would begin a conversation. Conversations that have begun go on.",
+    remedy:
+      "Find out with `callgate tail` who begins so many conversations, and stop them. If they are wanted, raise the bound, or let conversations lapse sooner with `conversation.idle_ms`.",
   },
   call_id_conflict: {
     row: "redelivery",

@@ -33,6 +33,8 @@ export interface ReasonRow<Row extends string = string> {
   readonly usesBudget?: true;
   /** May come again under one decision id: the name was another call's, or no call's. */
   readonly keepsNoName?: true;
+  /** Leaves the state as it was: it begins no conversation, and one that exists learns nothing of it. */
+  readonly keepsNoState?: true;
   /** Off where `tool_deduplication.enabled` is false. */
   readonly isOffWithDuplicates?: true;
   /**

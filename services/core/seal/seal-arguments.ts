@@ -8,6 +8,7 @@ import type { ClearArguments, EnvelopeRejection, ProposalInput } from "../inputs
 import { jsonMember } from "../json-path.ts";
 import { isObject } from "../policy/argument-path.ts";
 import type { CompiledPolicy, SealArguments } from "../policy/compiled.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import type { ConversationState } from "../state/state.ts";
 import { looksSealed, type SealPath } from "./sealing.ts";
 import {
@@ -66,7 +67,7 @@ function sealedWhole(
   const text = typeof raw === "string" ? raw : sha256Hex("callgate.raw/1", raw);
   const whole = isSealed ? text : policy.sealing.digest(keyId, proposal.tenantId, text);
   // The parser's message quotes the text that it failed on; these messages do not.
-  const isOfRecord = reason === "misrouted" || reason === "unauthenticated";
+  const isOfRecord = REASONS[reason].keepsNoState === true;
   const quotes = proposal.rejected !== null && !isOfRecord && !isSealed;
   const said = quotes ? `the proposal cannot be read; ${LEFT_OUT}` : message;
   return {

@@ -21,6 +21,7 @@ import type {
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { addEffects } from "./active-effects.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
@@ -55,8 +56,8 @@ import { enterTurn } from "./turn.ts";
 export function evolveDecision(
   before: ConversationState | undefined,
   event: DecisionEvent,
-): ConversationState {
-  if (isForeign(event)) return untouchedBy(before, event);
+): ConversationState | undefined {
+  if (event.type === "refused" && REASONS[event.refusal.reason].keepsNoState) return before;
   const state = admitted(before, event);
   nameIt(state, event);
   switch (event.type) {
@@ -70,26 +71,6 @@ export function evolveDecision(
       afterRefused(state, event);
       break;
   }
-  return state;
-}
-
-/**
- * Whether nobody vouches that the proposal belongs to this conversation: then it must take no name,
- * room or time from it.
- */
-function isForeign(event: DecisionEvent): boolean {
-  return event.type === "refused" && event.refusal.reason === "unauthenticated";
-}
-
-function untouchedBy(
-  before: ConversationState | undefined,
-  event: DecisionEvent,
-): ConversationState {
-  if (before !== undefined && !event.conversation.fresh) return before;
-  const at = event.times.proposalsAtMs;
-  const state = draftOf(initialState(event.tenantId, event.conversationId, at));
-  state.lastAtMs = at;
-  state.dropAtMs = event.conversation.dropAtMs;
   return state;
 }
 

@@ -14,12 +14,13 @@ import {
   type GateNotice,
   type GateRole,
 } from "../../adapters/lmdb/gate-role.ts";
-import { LmdbCheckpoints } from "../../adapters/lmdb/lmdb-checkpoints.ts";
 import { LmdbLog } from "../../adapters/lmdb/lmdb-log.ts";
+import { LmdbStateStore } from "../../adapters/lmdb/lmdb-state-store.ts";
 import { MemoryLog } from "../../adapters/memory/memory-log.ts";
 import type { HeadStore } from "../../runtime/journal-head.ts";
-import type { CheckpointStore, Clock, Log, Ownership } from "../../runtime/ports.ts";
+import type { Clock, Log, Ownership } from "../../runtime/ports.ts";
 import type { RetentionPolicy } from "../../runtime/retention.ts";
+import type { StateStore } from "../../runtime/state-store.ts";
 import {
   assertNoLosses,
   type DirectoryLook,
@@ -46,8 +47,8 @@ export type EmbeddedLog = Log & { applyRetention(policy: RetentionPolicy): Promi
 export type Storage = {
   readonly log: EmbeddedLog;
   readonly ownership: Ownership;
-  /** Null: nothing outlives the process. */
-  readonly checkpoints: CheckpointStore | null;
+  /** Null: nothing outlives the process, and all conversations stay in memory. */
+  readonly states: StateStore | null;
   /** Whether nothing was decided there yet. */
   readonly isNew: boolean;
   /**
@@ -101,14 +102,20 @@ export async function openDiskStorage(dataDir: string, clock: Clock): Promise<St
 }
 
 async function storageOf(look: DirectoryLook, owned: OwnedLog): Promise<Storage> {
-  const { environment, log, ownership, close } = owned;
+  const { log, ownership, close } = owned;
   const { dataDir } = look;
   try {
     // The names of new files must survive a loss of power before anything is written that needs
     // them.
     if (isNewDirectory(look)) syncNewDirectory(dataDir);
     const publish = (notice: GateNotice): void => ownership.publish(notice);
-    return { ...(await partsOf(dataDir, environment, log)), ownership, publish, close };
+    const parts = await partsOf(dataDir, log);
+    const closeAll = async (): Promise<void> => {
+      // Before the right to decide is given up: the next gate writes to the same file.
+      await parts.states.close();
+      await close();
+    };
+    return { ...parts, ownership, publish, close: closeAll };
   } catch (error) {
     await close();
     throw error;
@@ -162,9 +169,10 @@ function ownedLog(environment: Environment, clock: Clock): OwnedLog {
 
 async function partsOf(
   dataDir: string,
-  environment: Environment,
   log: LmdbLog,
-): Promise<Omit<Storage, "ownership" | "publish" | "close">> {
+): Promise<
+  Omit<Storage, "ownership" | "publish" | "close" | "states"> & { readonly states: StateStore }
+> {
   // Looks again, now that nobody else writes to the directory.
   const look = lookAtDirectory(dataDir);
   assertNoLosses(dataDir, [...findMissingParts(look), ...(await findForeignParts(look, log))]);
@@ -179,7 +187,7 @@ async function partsOf(
     }
     return heads;
   };
-  return { log, checkpoints: new LmdbCheckpoints(environment), isNew, begin };
+  return { log, states: new LmdbStateStore(dataDir), isNew, begin };
 }
 
 const MIB = 1024 * 1024;
@@ -197,7 +205,7 @@ export function openMemoryStorage(clock: Clock): Storage {
     nowMs: () => clock.nowMs(),
     budget: MEMORY_BUDGET,
   });
-  const rest = { checkpoints: null, isNew: true, begin: () => Promise.resolve(null) };
+  const rest = { states: null, isNew: true, begin: () => Promise.resolve(null) };
   const publish = (): void => undefined;
   return { log, ownership: log, ...rest, publish, close: () => log.close() };
 }

@@ -48,6 +48,11 @@ const CASES: Readonly<Partial<Record<ReasonCode, ReasonCase>>> = {
     const gate = await openGate({ policy: TOOLS, proposalKeys: { keys: [verifying] } });
     return outcomeOf(await gate.propose({ conversationId: "c", tool: "look", arguments: {} }));
   },
+  overloaded: async () => {
+    const gate = await openGate({ policy: TOOLS, limits: { conversations: 1 } });
+    await gate.propose({ conversationId: "first", tool: "look", arguments: {} });
+    return outcomeOf(await gate.propose({ conversationId: "c", tool: "look", arguments: {} }));
+  },
   call_id_conflict: async (openStory) => {
     const story = await openStory(TOOLS);
     await story.propose("look", { n: 1 }, { callId: "c", step: "s" });

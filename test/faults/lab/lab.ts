@@ -56,6 +56,9 @@ const QUIET_MS = 6_000;
 /** Longer than a session and a restore: after that no gate decides any more. */
 const STUCK_MS = 60_000;
 
+/** So little that nearly every conversation is in the state store alone. */
+const STATE_BYTES = 64 * 1024;
+
 export class Lab {
   readonly names: TopicNames;
   readonly load: Load;
@@ -77,6 +80,7 @@ export class Lab {
   worstGapMs: number | null = null;
   readonly #options: LabOptions;
   readonly #config: Record<string, unknown>;
+  readonly #stateDirectories = new Map<string, GateProcess>();
   readonly #closed = new AbortController();
   #between: Promise<Between> | undefined;
 
@@ -136,9 +140,19 @@ export class Lab {
 
   beginGate(config: Readonly<Record<string, unknown>> = {}): GateProcess {
     this.#closed.signal.throwIfAborted();
-    const gate = new GateProcess(this.directory, { ...this.#config, ...config });
+    const state = { directory: this.#takeStateDirectory(), memoryBytes: STATE_BYTES };
+    const gate = new GateProcess(this.directory, { ...this.#config, state, ...config });
+    this.#stateDirectories.set(state.directory, gate);
     this.gates.push(gate);
     return gate;
+  }
+
+  /** One that a gate has left behind, if there is one: a gate comes back to its machine. */
+  #takeStateDirectory(): string {
+    for (const [directory, gate] of this.#stateDirectories) {
+      if (!gate.isRunning) return directory;
+    }
+    return `state-${this.#stateDirectories.size}`;
   }
 
   /** Starts an executor of the module in the lab's directory. */

@@ -1,12 +1,14 @@
 // HTTP servers that are killed while clients use them.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { floodEmbedded } from "../../support/serve/flood-embedded.ts";
 import { KILLED_POLICY, killEmbedded, UNLIMITED } from "../../support/serve/kill-embedded.ts";
 import { countDecisions, type KilledRun, killServers } from "../../support/serve/kill-servers.ts";
 import { makeToken, ServeProcess } from "../../support/serve/serve-process.ts";
 import type { Row, Run } from "../lab/row.ts";
 
 const KILLS = 50;
+const FLOODED_LIVES = 4;
 const TOKENS = "access";
 
 export const serverKilled: Row = {
@@ -17,6 +19,16 @@ export const serverKilled: Row = {
   faultsMin: () => KILLS,
   withinSeconds: 900,
   run: async () => judged(await killEmbedded(KILLS)),
+};
+
+export const conversationsInvented: Row = {
+  name: "conversations invented",
+  about:
+    "more than the heap of `callgate serve` holds, killed between: it comes back with all of them",
+  inShort: false,
+  faultsMin: () => FLOODED_LIVES,
+  withinSeconds: 900,
+  run: async () => judged(await floodEmbedded(FLOODED_LIVES)),
 };
 
 export const serversOnKafkaKilled: Row = {

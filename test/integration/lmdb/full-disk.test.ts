@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Environment } from "../../../services/adapters/lmdb/environment.ts";
 import { acquireGateRole, type GateRole } from "../../../services/adapters/lmdb/gate-role.ts";
-import { LmdbCheckpoints } from "../../../services/adapters/lmdb/lmdb-checkpoints.ts";
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
+import { LmdbStateStore } from "../../../services/adapters/lmdb/lmdb-state-store.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import { StreamTask } from "../../../services/runtime/task.ts";
 import { defaultTaskOptions } from "../../../services/runtime/task-context.ts";
@@ -45,14 +45,15 @@ afterEach(() => {
   rmdirSync(mount);
 });
 
-function createTask(log: LmdbLog, role: GateRole, store: LmdbCheckpoints, lines: LoggedLine[]) {
+function createTask(log: LmdbLog, role: GateRole, store: LmdbStateStore, lines: LoggedLine[]) {
   const options = defaultTaskOptions({ keepMs: 9 * DAY_MS, journalSpanMs: 8 * DAY_MS });
   return new StreamTask(
     {
       partition: 0,
       log,
       ownership: role,
-      checkpoints: store,
+      checkpoints: null,
+      states: { store, memoryBytes: () => 0 },
       codec: jsonCodec,
       fold: coreFold,
       clock: {
@@ -75,7 +76,8 @@ describe("a gate on a disk that fills up", () => {
     const log = new LmdbLog(environment, Date.now);
     const role = acquireGateRole(environment, log, "gate");
     const lines: LoggedLine[] = [];
-    const task = createTask(log, role, new LmdbCheckpoints(environment), lines);
+    const store = new LmdbStateStore(join(mount, "data"));
+    const task = createTask(log, role, store, lines);
     const records = Array.from({ length: PROPOSALS }, () => ({
       topic: "proposals" as const,
       partition: 0,
@@ -105,6 +107,7 @@ describe("a gate on a disk that fills up", () => {
       ),
     ).toEqual([]);
     await task.close();
+    await store.close();
     role.release();
     await log.close();
   });

@@ -102,6 +102,7 @@ describe("the engine and the reference engine give the same answers", () => {
       "too_large",
       "misrouted",
       "unauthenticated",
+      "overloaded",
       "history_full",
       "internal_error",
     ];

@@ -65,6 +65,7 @@ const proposal = fc.record({
         "too_large" as const,
         "misrouted" as const,
         "unauthenticated" as const,
+        "overloaded" as const,
       ),
       message: text,
     }),

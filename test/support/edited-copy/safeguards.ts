@@ -111,6 +111,35 @@ export const RUNTIME_SAFEGUARDS = {
       replace: "const problem: string | null = null;",
     },
   ],
+  /** What comes back from the state store is the version that left memory. */
+  storedVersions: [
+    {
+      file: "services/runtime/cold-conversations.ts",
+      find: "if (blob.seq !== seq) throw",
+      replace: "if (blob.seq < 0) throw",
+    },
+  ],
+  /** A conversation leaves memory only when the state store has its newest version. */
+  savedBeforeCold: [
+    {
+      file: "services/runtime/partition-state.ts",
+      find: "      if (this.unsaved.inStore.has(key)) continue;\n",
+      replace: "",
+    },
+    {
+      file: "services/runtime/cold-conversations.ts",
+      find: "if (blob.seq !== seq) throw",
+      replace: "if (blob.seq < 0) throw",
+    },
+  ],
+  /** A state that is built anew does not read what the store had of another one. */
+  emptiedStore: [
+    {
+      file: "services/runtime/restore-start.ts",
+      find: "    states.store.clear(partition);\n",
+      replace: "",
+    },
+  ],
   /** Journal and decisions are written together. Without it: the journal first. */
   oneCommit: [
     {

@@ -6,6 +6,7 @@ export const MODELLED_REASONS: readonly ReasonCode[] = [
   "too_large",
   "misrouted",
   "unauthenticated",
+  "overloaded",
   "call_id_conflict",
   "unknown_tool",
   "invalid_arguments",

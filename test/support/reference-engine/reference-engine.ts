@@ -36,6 +36,9 @@ import {
 import { giveBack, nameEffects } from "./result-effects.ts";
 import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
 
+/** Proposals that no conversation learns of. */
+const LEAVES_NOTHING = ["misrouted", "unauthenticated", "overloaded"];
+
 export class ReferenceEngine {
   #history: History | null = null;
   readonly #decided: Answer[] = [];
@@ -86,15 +89,14 @@ export class ReferenceEngine {
   }
 
   #propose(input: ProposalInput, nowMs: number): Answer {
-    const { maxAgeMs, idleMs } = this.#policy.conversation;
     const old = this.#history;
-    const lapsed =
-      old === null ||
-      (!old.calls.some((call) => call.kind === "held") &&
-        (nowMs >= old.startedAtMs + maxAgeMs || nowMs >= old.lastAtMs + idleMs));
+    const lapsed = old === null || this.#hasLapsed(old, nowMs);
     const history = lapsed ? newHistory(nowMs) : old;
     const reading = readProposal(input, this.#policy);
     const { asked } = reading;
+    if (!reading.ok && LEAVES_NOTHING.includes(reading.reason)) {
+      return refusedEarly(asked, reading.reason, lapsed);
+    }
     const early = (reason: string): Answer => {
       this.#history = history;
       history.lastAtMs = nowMs;
@@ -116,6 +118,12 @@ export class ReferenceEngine {
     history.lastAtMs = nowMs;
     const circumstances = { history, asked, policy: this.#policy, nowMs, fresh: lapsed };
     return judgeRead({ ...circumstances, approved: false }, reading, input);
+  }
+
+  #hasLapsed({ calls, startedAtMs, lastAtMs }: History, nowMs: number): boolean {
+    const { maxAgeMs, idleMs } = this.#policy.conversation;
+    if (calls.some((call) => call.kind === "held")) return false;
+    return nowMs >= startedAtMs + maxAgeMs || nowMs >= lastAtMs + idleMs;
   }
 
   /**

@@ -37,7 +37,8 @@ export async function killEmbedded(kills: number): Promise<KilledRun> {
   }
 }
 
-async function readDecisions(dataDir: string): Promise<Decided> {
+/** The decisions of a directory that nobody has open, and the problems of its journal. */
+export async function readDecisions(dataDir: string): Promise<Decided> {
   const { log, codec, close } = openLog(dataDir);
   const decisions = new Map<string, number>();
   const limits = { recordsMax: 10_000, bytesMax: 100_000_000 };

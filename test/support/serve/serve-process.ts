@@ -21,6 +21,8 @@ export type ServeOptions = {
   readonly listen?: string;
   /** The gate is in the process, also where `args` name a configuration. */
   readonly embedded?: boolean;
+  /** Variables of the process beside those of this one. */
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** A directory with the policy and the data of a server. */
@@ -57,13 +59,17 @@ export class ServeProcess {
     args = [],
     listen,
     embedded = !args.includes("--config"),
+    env,
   }: ServeOptions): Promise<ServeProcess> {
     const where = directory ?? makeServeDirectory(policy);
     const at = ["--listen", listen ?? "127.0.0.1:0"];
     const source = embedded
       ? ["--policy", join(where, "policy.yaml"), "--data-dir", join(where, "data")]
       : [];
-    const child = startCallgate(["serve", ...source, ...at, ...args], { cwd: where });
+    const child = startCallgate(["serve", ...source, ...at, ...args], {
+      cwd: where,
+      ...(env === undefined ? {} : { env }),
+    });
     child.stdin?.end();
     let stdout = "";
     let stderr = "";

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import { chainHash } from "../../../services/core/hash.ts";
+import { hasLapsed } from "../../../services/core/state/deadline.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 import { GENESIS_HASH, type JournalRecord } from "../../../services/runtime/journal.ts";
@@ -194,7 +195,7 @@ function follow(event: GateEvent, { terminal, held }: Decided): string | null {
  * Refusals that store nothing under their call name, because the name belongs to another call or is
  * invalid.
  */
-const UNNAMED = ["call_id_conflict", "malformed", "misrouted"];
+const UNNAMED = ["call_id_conflict", "malformed", "misrouted", "overloaded"];
 
 function isSecond(event: DecisionEvent, before: DecisionEvent | undefined): boolean {
   if (before === undefined) return false;
@@ -325,7 +326,7 @@ function applyEvents(
 
 function dropLapsed(engine: Engine, states: Map<string, HashedState>, proposalsAtMs: number): void {
   for (const [key, { state }] of states) {
-    const isOver = engine.hasLapsed(state, proposalsAtMs);
+    const isOver = hasLapsed(state, proposalsAtMs);
     if (isOver && engine.nextDeadlineMs(state) === undefined) states.delete(key);
   }
 }

@@ -21,7 +21,9 @@ import type {
   ReadResult,
   WaitPosition,
 } from "../../../services/runtime/ports.ts";
+import type { LocalStates } from "../../../services/runtime/restore-context.ts";
 import type { PerInput, Topic } from "../../../services/runtime/topics.ts";
+import { FakeStores } from "./fake-stores.ts";
 import type { FaultRates } from "./faults.ts";
 import { decodeJson } from "./json-codec.ts";
 import type { Scheduler, SimulatedProcess } from "./scheduler.ts";
@@ -34,6 +36,7 @@ export type Outside = {
   readonly log: Log;
   readonly ownership: Ownership;
   readonly checkpoints: CheckpointStore;
+  readonly states: LocalStates | null;
   readonly clock: Clock;
 };
 
@@ -50,6 +53,7 @@ export class FakeWorld {
   /** Called when a process dies at an operation. */
   onCrash: (process: SimulatedProcess) => void = () => undefined;
   readonly #checkpoints = new MemoryCheckpoints();
+  readonly #stores: FakeStores;
   readonly #oldCheckpoints: Checkpoint[] = [];
   readonly #network: SimulatedProcess = { name: "network", alive: true, pausedSteps: 0 };
   readonly #foreign: () => Checkpoint | null;
@@ -58,6 +62,8 @@ export class FakeWorld {
   constructor(options: {
     readonly scheduler: Scheduler;
     readonly partitions: number;
+    /** The partition that processes run. */
+    readonly partition: number;
     readonly faults: FaultRates;
     /** A checkpoint of another log or of another history; null: none. */
     readonly foreign: () => Checkpoint | null;
@@ -67,6 +73,11 @@ export class FakeWorld {
     this.scheduler = options.scheduler;
     this.topics = new MemoryTopics(options.partitions);
     this.faults = options.faults;
+    this.#stores = new FakeStores(
+      options.scheduler.random,
+      (kind) => this.roll(kind),
+      options.partition,
+    );
     this.#foreign = options.foreign;
     this.#skew = options.skewMs;
   }
@@ -80,6 +91,7 @@ export class FakeWorld {
       log: this.#log(process),
       ownership: { takeOver: (partition) => this.#takeOver(process, partition) },
       checkpoints: this.#checkpointStore(process),
+      states: this.#stores.attach(process),
       clock: this.#clock(process),
     };
   }

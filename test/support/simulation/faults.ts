@@ -17,6 +17,13 @@ export type FaultRates = {
   /** A save ends half way: blobs are newer than the header. */
   readonly checkpointPartial: number;
   readonly checkpointError: number;
+  /** A process starts with an empty state store, or with an older copy of one. */
+  readonly storeLost: number;
+  readonly storeOld: number;
+  /** A conversation in the state store is gone, damaged, or older. */
+  readonly storeTorn: number;
+  /** A write to the state store fails. */
+  readonly storeError: number;
   /** At each step of the simulation. */
   readonly secondOwner: number;
   readonly pause: number;
@@ -37,6 +44,10 @@ export const NO_FAULTS: FaultRates = {
   checkpointForeign: 0,
   checkpointPartial: 0,
   checkpointError: 0,
+  storeLost: 0,
+  storeOld: 0,
+  storeTorn: 0,
+  storeError: 0,
   secondOwner: 0,
   pause: 0,
   foreignOffsets: 0,
@@ -56,6 +67,10 @@ export const SOME_FAULTS: FaultRates = {
   checkpointForeign: 0.1,
   checkpointPartial: 0.1,
   checkpointError: 0.03,
+  storeLost: 0.1,
+  storeOld: 0.1,
+  storeTorn: 0.01,
+  storeError: 0.03,
   secondOwner: 0.004,
   pause: 0.01,
   foreignOffsets: 0.003,

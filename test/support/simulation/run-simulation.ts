@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { emptyLedger } from "../../../services/collections/ledger.ts";
+import { ConversationBounds } from "../../../services/runtime/conversation-bounds.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import { NOTHING_AHEAD } from "../../../services/runtime/decided-ahead.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
@@ -76,6 +77,7 @@ export class Simulation {
     this.#world = new FakeWorld({
       scheduler: this.#scheduler,
       partitions: PARTITIONS,
+      partition: PARTITION,
       faults,
       foreign: () => this.#foreignCheckpoint(),
       skewMs: this.#random.pick([0, 0, 40, 5_000]),
@@ -205,6 +207,7 @@ export class Simulation {
       logger: this.#logger(),
       metrics: noMetrics,
       options: this.#taskOptions,
+      bounds: this.#newBounds(),
     };
     const reads = this.#random.pick([null, null, 0, 1, 4]);
     const { journalSpanMs: spanMs } = this.#taskOptions;
@@ -216,6 +219,13 @@ export class Simulation {
     this.#watch(process.name, task);
     this.#running.push({ process, task });
     task.start();
+  }
+
+  /** In every third run some conversations find no room. */
+  #newBounds(): ConversationBounds {
+    const limits = this.#options.seed % 3 === 0 ? { conversations: 2 } : {};
+    const clock = { nowMs: () => this.#scheduler.nowMs, sleep: async () => undefined };
+    return new ConversationBounds({ limits, clock, stateBytes: null });
   }
 
   /** Prepares a state in a process before it takes over, while others decide. */

@@ -386,6 +386,7 @@ const decidedProposal: Arbitrary<ProposalInput> = fc
           "too_large" as const,
           "misrouted" as const,
           "unauthenticated" as const,
+          "overloaded" as const,
         ),
         message: text,
       }),

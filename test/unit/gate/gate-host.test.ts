@@ -8,6 +8,7 @@ import { journalKeepMs } from "../../../services/gate/gate-engine.ts";
 import { GateHost } from "../../../services/gate/gate-host.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import { FixedMembership, type Membership } from "../../../services/runtime/membership.ts";
+import { partitionOf } from "../../../services/runtime/partitioner.ts";
 import type { Clock } from "../../../services/runtime/ports.ts";
 import { noMetrics, quietLogger } from "../../../services/runtime/quiet-logger.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
@@ -203,4 +204,46 @@ test("a gate with a fixed membership runs every partition, and a fenced one stay
   await other.close();
   await host.stop();
   expect(host.worstStatus().state).toBe("closed");
+});
+
+test("the bound on conversations holds over all partitions of a gate", async () => {
+  const log = new MemoryLog({ partitions: 2, clusterId: "two", nowMs: Date.now });
+  const host = new GateHost({
+    ...{ log, ownership: log, checkpoints: null, clock: systemClock, keepMs: 0, tuning: {} },
+    ...{ logger: quietLogger, metrics: noMetrics, policy: lasting(86_400_000) },
+    codec: createAvroCodec({ secrets: SECRETS }),
+    membership: new FixedMembership(2),
+    limits: { conversations: 3 },
+  });
+  onTestFinished(() => host.stop());
+  const outcomes: (string | undefined)[] = [];
+  host.onCommitted((records) => {
+    for (const { record } of records) {
+      const [event] = record.events;
+      outcomes.push(event?.type === "refused" ? event.refusal.reason : event?.type);
+    }
+  });
+  await host.start();
+  const propose = async (conversationId: string): Promise<string | undefined> => {
+    const key = `t/${conversationId}`;
+    const call = { callId: "1", turn: null, tool: "look", arguments: {} };
+    const value = Buffer.from(JSON.stringify({ tenantId: "t", conversationId, ...call }));
+    const before = outcomes.length;
+    await log.append([{ topic: "proposals", partition: partitionOf(key, 2), key, value }]);
+    await until(() => outcomes.length > before);
+    return outcomes.at(-1);
+  };
+  const [zero, one] = [0, 1].map((partition) =>
+    Array.from({ length: 40 }, (_, n) => `c${n}`).filter(
+      (id) => partitionOf(`t/${id}`, 2) === partition,
+    ),
+  ) as [string[], string[]];
+  for (const id of [...zero.slice(0, 2), ...one.slice(0, 1)]) {
+    expect(await propose(id)).not.toBe("overloaded");
+  }
+  expect(host.conversations()).toEqual({ memory: 3, store: 0 });
+  expect(await propose(zero[2] as string)).toBe("overloaded");
+  expect(await propose(one[1] as string)).toBe("overloaded");
+  expect(await propose(one[0] as string)).not.toBe("overloaded");
+  expect(host.conversations()).toEqual({ memory: 3, store: 0 });
 });

@@ -20,7 +20,14 @@ beforeEach(() => {
   kit = new RuntimeKit();
   const logger = createTestLogger(kit.lines);
   const contextOf = (partition: number): ReadContext => ({
-    ...{ partition, log: kit.log, checkpoints: null, codec: jsonCodec, fold: coreFold },
+    ...{
+      partition,
+      log: kit.log,
+      checkpoints: null,
+      states: null,
+      codec: jsonCodec,
+      fold: coreFold,
+    },
     ...{
       clock: systemClock,
       logger,

@@ -25,7 +25,7 @@ afterEach(() => kit.close());
 
 function contextOf(checkpoints: CheckpointStore | null): ReadContext {
   return {
-    ...{ partition: 0, log: kit.log, checkpoints, codec: jsonCodec, fold: coreFold },
+    ...{ partition: 0, log: kit.log, checkpoints, states: null, codec: jsonCodec, fold: coreFold },
     ...{ clock: kit.clock, logger: createTestLogger(kit.lines), metrics: noMetrics },
     spanMs: 8 * DAY_MS,
   };

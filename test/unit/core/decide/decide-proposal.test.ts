@@ -33,6 +33,24 @@ describe("the envelope", () => {
     expect(event).toMatchObject({ type: "refused", refusal: { reason: "unauthenticated" } });
   });
 
+  test("says when a call that finds no room can be made again, and decides it anew then", () => {
+    const story = startStory({ tool_schemas: { look: {} } });
+    const name = { callId: "c", step: "s" };
+    const rejected = { reason: "overloaded", message: "the bound `b` is reached" } as const;
+    const { refusal, counted } = story.refused("look", {}, { ...name, rejected });
+    expect(refusal).toMatchObject({
+      reason: "overloaded",
+      retryable: true,
+      disposition: "wait",
+      resolution: { type: "retry_after", retryAfterMs: 60_000, approvalId: null },
+      userMessage: expect.stringContaining("busy"),
+    });
+    expect(refusal.message).toContain("the bound `b` is reached. Wait at least 60 seconds.");
+    expect(counted).toBe(false);
+    expect(story.state).toBeUndefined();
+    expect(story.allowed("look", {}, name).conversation.fresh).toBe(true);
+  });
+
   test("forgets nothing while there is room", () => {
     const story = startStory({ tool_schemas: { look: { read_only: true }, write: {} } });
     expect(story.done("write").conversation.evicted).toBeNull();

@@ -1,5 +1,6 @@
 // Each reason that a decision may have occurs in a conversation.
 import { describe, expect, test } from "vitest";
+import type { EnvelopeRejection } from "../../../../services/core/inputs.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import type { ReasonCode } from "../../../../services/core/reasons/reasons.ts";
@@ -31,7 +32,7 @@ const POLICY: PolicyDocument = {
   },
 };
 
-const rejected = (reason: "too_large" | "misrouted" | "unauthenticated") => ({
+const rejected = (reason: EnvelopeRejection["reason"]) => ({
   rejected: { reason, message: "no" },
 });
 const stopped = (story: Story, document: PolicyDocument): Story => {
@@ -46,6 +47,7 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
   too_large: (story) => story.reason("look", {}, rejected("too_large")),
   misrouted: (story) => story.reason("look", {}, rejected("misrouted")),
   unauthenticated: (story) => story.reason("look", {}, rejected("unauthenticated")),
+  overloaded: (story) => story.reason("look", {}, rejected("overloaded")),
   call_id_conflict: (story) => {
     story.allowed("look", { n: 1 }, { callId: "c", step: "s" });
     return story.reason("look", { n: 2 }, { callId: "c", step: "s" });

@@ -18,6 +18,18 @@ describe("evolve", () => {
     expect(evolve(undefined, story.when(proposal)[0] as GateEvent)).toBeUndefined();
   });
 
+  test.each(["overloaded", "misrouted", "unauthenticated"] as const)(
+    "begins no conversation with a proposal that is %s, and changes none",
+    (reason) => {
+      const rejected = { reason, message: "no" };
+      const event = startStory(POLICY).refused("look", {}, { rejected });
+      expect(evolve(undefined, event)).toBeUndefined();
+      const lapsed = startStory(POLICY);
+      lapsed.done("look");
+      expect(evolve(lapsed.state, event)).toBe(lapsed.state);
+    },
+  );
+
   test("refuses an outcome of a conversation that does not exist", () => {
     const story = startStory(POLICY);
     const recorded = story.reported(story.allowed("write"), { output: "fine" });

@@ -1,0 +1,256 @@
+/**
+ * The state store in one memory-mapped file of its own. It is a cache: a file that is damaged or of
+ * another format is replaced by an empty one.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Database, RootDatabase } from "lmdb";
+import { PipelineError, RetryableError, StateCorruptError } from "../../runtime/errors.ts";
+import type { CheckpointBlob } from "../../runtime/ports.ts";
+import { exchangeHash, NO_SUM } from "../../runtime/state-hash.ts";
+import type {
+  StateStore,
+  StoreBatch,
+  StoreEntry,
+  StoreLook,
+  StoreSummary,
+} from "../../runtime/state-store.ts";
+import { makeDirectory } from "../system/make-directory.ts";
+import { inspectFile } from "./inspect-file.ts";
+import { type LmdbOpen, loadOpen } from "./load-open.ts";
+import { isDamage } from "./map-error.ts";
+import { decodeEntry, decodeState, encodeEntry, encodeState } from "./state-rows.ts";
+
+/** Name of the file in its directory. */
+export const STATE_FILE = "conversations.mdb";
+
+type Root = RootDatabase<Buffer, Buffer>;
+type Table = Database<Buffer, Buffer>;
+/** `states`: the conversations; `entries`: what is known of them without reading them. */
+type PartitionTables = { readonly states: Table; readonly entries: Table };
+
+/** Two tables for each partition, and the positions. */
+const TABLES_MAX = 4_096;
+/** Smaller values are not worth compressing. */
+const COMPRESS_FROM_BYTES = 512;
+const FILE_MODE = 0o600;
+
+export class LmdbStateStore implements StateStore {
+  readonly #directory: string;
+  readonly #beforeWrite: () => void;
+  readonly #root: Root;
+  readonly #positions: Table;
+  readonly #partitions = new Map<number, PartitionTables>();
+  #closed = false;
+
+  /**
+   * @param beforeWrite throws where this process may not write any more.
+   * @throws PipelineError where the directory cannot be used, or the package is not installed.
+   */
+  constructor(directory: string, beforeWrite: () => void = () => undefined) {
+    this.#directory = directory;
+    this.#beforeWrite = beforeWrite;
+    const open = loadOpen(directory);
+    makeDirectory(directory, 0o700);
+    this.#root = openOrReplace(open, join(directory, STATE_FILE));
+    this.#positions = this.#table("positions");
+  }
+
+  /** Of the pages in use: the file never becomes smaller, and what is free in it is used again. */
+  get bytes(): number {
+    return this.#run(() => {
+      this.#root.resetReadTxn();
+      let bytes = 0;
+      for (const { states, entries } of this.#partitions.values()) {
+        bytes += pageBytes(states) + pageBytes(entries);
+      }
+      return bytes;
+    });
+  }
+
+  look(partition: number): StoreLook {
+    return this.#run(() => {
+      this.#root.resetReadTxn();
+      const bytes = this.#positions.get(positionKey(partition));
+      if (bytes === undefined) return { summary: null, problem: null };
+      const summary = parseSummary(bytes);
+      return { summary, problem: summary === null ? "its position cannot be read" : null };
+    });
+  }
+
+  get(partition: number, key: string): CheckpointBlob | undefined {
+    return this.#run(() => {
+      const bytes = this.#tables(partition).states.get(Buffer.from(key));
+      return bytes === undefined ? undefined : decodeState(key, bytes);
+    });
+  }
+
+  *entries(partition: number): Iterable<StoreEntry> {
+    const { entries } = this.#run(() => this.#tables(partition));
+    for (const { key, value } of entries.getRange()) {
+      const entry = decodeEntry(value);
+      if (entry === undefined) throw this.#damaged();
+      const { seq, deadlineMs, dropAtMs } = entry;
+      yield { key: key.toString(), seq, deadlineMs, dropAtMs };
+    }
+  }
+
+  write(partition: number, batch: StoreBatch): void {
+    this.#run(() => {
+      this.#beforeWrite();
+      this.#root.transactionSync(() => this.#write(partition, batch));
+      this.#root.resetReadTxn();
+    });
+  }
+
+  clear(partition: number): void {
+    this.#run(() => {
+      this.#beforeWrite();
+      const { states, entries } = this.#tables(partition);
+      this.#root.transactionSync(() => {
+        this.#positions.removeSync(positionKey(partition));
+        states.clearSync();
+        entries.clearSync();
+      });
+      this.#root.resetReadTxn();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#root.close();
+  }
+
+  #write(partition: number, { puts, removals, header }: StoreBatch): void {
+    const { states, entries } = this.#tables(partition);
+    const key = positionKey(partition);
+    const stored = this.#positions.get(key);
+    const before = stored === undefined ? null : parseTotals(stored);
+    let count = before?.count ?? 0;
+    let stateSum = before?.stateSum ?? NO_SUM;
+    const takeOut = (row: Buffer): void => {
+      const old = entries.get(row);
+      const entry = old === undefined ? undefined : decodeEntry(old);
+      if (entry === undefined) return;
+      count -= 1;
+      stateSum = exchangeHash(stateSum, entry.hashStart, "");
+    };
+    for (const conversation of removals) {
+      const row = Buffer.from(conversation);
+      takeOut(row);
+      states.removeSync(row);
+      entries.removeSync(row);
+    }
+    for (const blob of puts) {
+      const row = Buffer.from(blob.key);
+      takeOut(row);
+      states.putSync(row, encodeState(blob));
+      entries.putSync(row, encodeEntry(blob));
+      count += 1;
+      stateSum = exchangeHash(stateSum, "", blob.hash);
+    }
+    const position = { header: header ?? before?.header ?? null, count, stateSum };
+    this.#positions.putSync(key, Buffer.from(JSON.stringify(position)));
+  }
+
+  #tables(partition: number): PartitionTables {
+    const opened = this.#partitions.get(partition);
+    if (opened !== undefined) return opened;
+    const states = this.#table(`states-${partition}`, { threshold: COMPRESS_FROM_BYTES });
+    const tables = { states, entries: this.#table(`entries-${partition}`) };
+    this.#partitions.set(partition, tables);
+    return tables;
+  }
+
+  #table(name: string, compression?: { readonly threshold: number }): Table {
+    const compressed = compression === undefined ? {} : { compression };
+    const bytes = { encoding: "binary", keyEncoding: "binary" } as const;
+    return this.#root.openDB<Buffer, Buffer>({ name, ...bytes, ...compressed });
+  }
+
+  #run<T>(action: () => T): T {
+    try {
+      if (this.#closed) throw new Error("it is closed");
+      return action();
+    } catch (error) {
+      if (error instanceof PipelineError) throw error;
+      if (isDamage(error)) throw this.#damaged(error);
+      const problem = error instanceof Error ? error.message : String(error);
+      const text = `the state store in \`${this.#directory}\` failed: ${problem}`;
+      throw new RetryableError("checkpoint_unavailable", text, { cause: error });
+    }
+  }
+
+  #damaged(cause?: unknown): StateCorruptError {
+    const text = `the state store in \`${this.#directory}\` is damaged`;
+    return new StateCorruptError(text, { cause });
+  }
+}
+
+function openOrReplace(open: LmdbOpen, path: string): Root {
+  try {
+    // A file that was cut off would end the process when its lost pages are read.
+    if (inspectFile(path) !== "short") return openRoot(open, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  }
+  rmSync(path, { force: true });
+  rmSync(`${path}-lock`, { force: true });
+  return openRoot(open, path);
+}
+
+function openRoot(open: LmdbOpen, path: string): Root {
+  return open<Buffer, Buffer>({
+    path,
+    // The store has this option, but its types do not.
+    ...{ permissionsMode: FILE_MODE },
+    encoding: "binary",
+    keyEncoding: "binary",
+    maxDbs: TABLES_MAX,
+    // Pages that are not in use are unmapped: otherwise all that was ever read counts as memory.
+    remapChunks: true,
+    // A write does not wait for the disk. After a loss of power the file is what it was at an earlier
+    // write, and the journal has the rest.
+    overlappingSync: true,
+  });
+}
+
+function positionKey(partition: number): Buffer {
+  const key = Buffer.alloc(4);
+  key.writeUInt32BE(partition);
+  return key;
+}
+
+type TableStats = {
+  readonly pageSize: number;
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+};
+
+function pageBytes(table: Table): number {
+  const stats = table.getStats() as TableStats;
+  const pages = stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
+  return pages * stats.pageSize;
+}
+
+type Totals = Omit<StoreSummary, "header"> & { readonly header: StoreSummary["header"] | null };
+
+function parseTotals(bytes: Buffer): Totals | null {
+  try {
+    const totals = JSON.parse(bytes.toString()) as Totals;
+    const { count, stateSum } = totals;
+    return typeof count === "number" && typeof stateSum?.high === "number" ? totals : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Null where no save has ended yet, too: what it wrote is of no position. */
+function parseSummary(bytes: Buffer): StoreSummary | null {
+  const totals = parseTotals(bytes);
+  const header = totals?.header;
+  if (totals === null || typeof header?.seq !== "number") return null;
+  return { header, count: totals.count, stateSum: totals.stateSum };
+}

@@ -1,0 +1,28 @@
+/** Keys of conversations that changed since somebody saved them, removed ones among them. */
+export class UnsavedKeys {
+  #keys = new Set<string>();
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  add(key: string): void {
+    this.#keys.add(key);
+  }
+
+  /** The keys since the last call. */
+  take(): ReadonlySet<string> {
+    const keys = this.#keys;
+    this.#keys = new Set();
+    return keys;
+  }
+
+  /** Gives back keys that `take` returned and that were not saved. */
+  giveBack(keys: ReadonlySet<string>): void {
+    for (const key of keys) this.#keys.add(key);
+  }
+}
