@@ -119,6 +119,8 @@ export class PartitionState {
     const state = new PartitionState(fold, cold);
     for (const { key, seq, deadlineMs, dropAtMs } of entries) {
       state.#seqs.set(key, seq);
+      // A replay changes it no more, so this is the only time that a checkpoint learns of it.
+      if (seq > header.seq) state.unsaved.inCheckpoint.add(key);
       state.#tenants.add(key);
       if (deadlineMs !== undefined) state.deadlines.set(key, deadlineMs);
       state.lapses.add(key, dropAtMs);

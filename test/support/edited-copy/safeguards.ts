@@ -118,6 +118,11 @@ export const RUNTIME_SAFEGUARDS = {
       find: "if (blob.seq !== seq) throw",
       replace: "if (blob.seq < 0) throw",
     },
+    {
+      file: "services/runtime/cold-conversations.ts",
+      find: "if (blobDigest(key, seq, blob.hash, blob.bytes) !== blob.digest) {",
+      replace: "if (blobDigest(key, seq, blob.hash, blob.bytes) === null) {",
+    },
   ],
   /** A conversation leaves memory only when the state store has its newest version. */
   savedBeforeCold: [
@@ -131,13 +136,10 @@ export const RUNTIME_SAFEGUARDS = {
       find: "if (blob.seq !== seq) throw",
       replace: "if (blob.seq < 0) throw",
     },
-  ],
-  /** A state that is built anew does not read what the store had of another one. */
-  emptiedStore: [
     {
-      file: "services/runtime/restore-start.ts",
-      find: "    states.store.clear(partition);\n",
-      replace: "",
+      file: "services/runtime/cold-conversations.ts",
+      find: "if (blobDigest(key, seq, blob.hash, blob.bytes) !== blob.digest) {",
+      replace: "if (blobDigest(key, seq, blob.hash, blob.bytes) === null) {",
     },
   ],
   /** Journal and decisions are written together. Without it: the journal first. */

@@ -169,8 +169,8 @@ export class FakeWorld {
     if (topic === "decisions") {
       if (result.records.length < 2 || !this.roll("tornRead")) return result;
       const gone = this.scheduler.random.integer(0, result.records.length - 1);
-      // Only the chain shows that an idle record is missing, and no record follows the last one.
-      if (isIdle(result.records[gone])) return result;
+      // Only the chain shows that such a record is missing, and no record follows the last one.
+      if (movesNothing(result.records[gone])) return result;
       return { ...result, records: result.records.filter((_, index) => index !== gone) };
     }
     const isInput = topic === "proposals" || topic === "results" || topic === "verdicts";
@@ -323,6 +323,8 @@ export class FakeWorld {
   }
 }
 
-function isIdle(record: LogRecord | undefined): boolean {
-  return decodeJson<JournalRecord>(record?.value ?? null).input.type === "idle";
+/** Whether the offsets to read next are the same without the record: it is idle, or decided ahead. */
+function movesNothing(record: LogRecord | undefined): boolean {
+  const { input, next } = decodeJson<JournalRecord>(record?.value ?? null);
+  return input.type === "idle" || input.at.offset >= next[input.at.topic];
 }

@@ -14,8 +14,8 @@ type Roll = (kind: keyof FaultRates) => boolean;
 
 const DISKS = 2;
 const COPIES_MAX = 20;
-/** No conversation fits into memory once it is saved. */
-const ALL_COLD = 0;
+/** With the first, no conversation fits into memory once it is saved; then one to five fit. */
+const MEMORY_BYTES = [0, 0, 4_000, 10_000, 20_000] as const;
 /** Each conversation is a step of its own, with a rest after it. */
 const ONE_EACH = 1;
 
@@ -40,13 +40,14 @@ export class FakeStores {
   attach(owner: SimulatedProcess): LocalStates | null {
     const free = this.#disks.filter((disk) => disk.owner === null || !disk.owner.alive);
     const disk = free[0];
-    if (disk === undefined || this.#random.chance(0.2)) return null;
+    if (disk === undefined || this.#random.chance(0.4)) return null;
     disk.owner = owner;
     if (this.#roll("storeLost")) disk.store = new MemoryStateStore();
     else if (this.#older.length > 0 && this.#roll("storeOld")) {
       disk.store = copyOf(this.#random.pick(this.#older), this.#partition);
     }
-    return { store: this.#failing(disk.store), memoryBytes: () => ALL_COLD, stepBytes: ONE_EACH };
+    const memory = this.#random.pick(MEMORY_BYTES);
+    return { store: this.#failing(disk.store), memoryBytes: () => memory, stepBytes: ONE_EACH };
   }
 
   #failing(store: MemoryStateStore): StateStore {
