@@ -62,8 +62,14 @@ const deduplication = z.strictObject({
 });
 
 const toolDeduplication = z.strictObject({
-  enabled: key(flag, "false: the checks for duplicates and for no progress are off. Default true."),
-  exact_duplicate_threshold: key(count(1), "The n-th repeat is answered from memory. Default 1."),
+  enabled: key(
+    flag,
+    "true: calls are remembered for the turn; false: the checks for duplicates and for no progress are off.",
+  ),
+  exact_duplicate_threshold: key(
+    count(1),
+    "The n-th repeat is answered from memory; where it is written, calls are remembered for the turn. Default 1.",
+  ),
   no_progress_threshold: key(
     count(2),
     "Different calls of one tool with one output at which no progress is seen.",
