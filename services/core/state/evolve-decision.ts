@@ -342,9 +342,16 @@ function afterRefused(state: StateDraft, event: CallRefused): void {
   if (raised === null) return;
   state.flags = {
     userInputRequired: state.flags.userInputRequired || raised.userInput,
+    stoppedTool: raised.userInput ? stoppedBy(state, event) : state.flags.stoppedTool,
     ended: raised.ended ?? state.flags.ended,
     acknowledge: askedAbout(state, event, raised),
   };
+}
+
+/** A loop of reads stops its own tool, one of writes or of two tools every call. */
+function stoppedBy({ flags }: StateDraft, { call, policy }: CallRefused): string | null {
+  if (!policy.isRead) return null;
+  return !flags.userInputRequired || flags.stoppedTool === call.tool ? call.tool : null;
 }
 
 /** The call that the model must respond to: a text that acknowledges nothing does not change it. */

@@ -141,7 +141,8 @@ function addConsequences(
 function hearPerson(state: StateDraft): void {
   state.turn = { ...state.turn, answeredN: state.n };
   progress(state);
-  if (state.flags.userInputRequired) state.flags = { ...state.flags, userInputRequired: false };
+  if (!state.flags.userInputRequired) return;
+  state.flags = { ...state.flags, userInputRequired: false, stoppedTool: null };
 }
 
 function addWrite(state: StateDraft, open: OpenCall, report: OutcomeReport): void {

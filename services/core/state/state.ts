@@ -280,6 +280,8 @@ export interface RecentCall {
 
 export interface Flags {
   readonly userInputRequired: boolean;
+  /** The one tool that user input is required for: its reads were a loop; null: every call is refused. */
+  readonly stoppedTool: string | null;
   readonly ended: "turn" | "conversation" | null;
   /** The action key that the model must not simply propose again. */
   readonly acknowledge: string | null;
@@ -292,7 +294,12 @@ export interface Grant {
 
 export const NO_WRITES: LastWrites = { doneN: 0, latest: null, other: null, windowUntilMs: 0 };
 
-export const NO_FLAGS: Flags = { userInputRequired: false, ended: null, acknowledge: null };
+export const NO_FLAGS: Flags = {
+  userInputRequired: false,
+  stoppedTool: null,
+  ended: null,
+  acknowledge: null,
+};
 
 export function initialState(
   tenantId: string,

@@ -209,6 +209,7 @@ function refuse(
     reason,
     strike,
     userInput,
+    readBy: asked.tool.isRead ? asked.tool.name : null,
     ended,
     asksAbout: asks ? asked.actionKey : null,
     cycle,
