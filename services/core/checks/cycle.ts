@@ -90,7 +90,8 @@ function isEvidence(
   return repeatable || namesNoObject || commandsOf !== null;
 }
 
-function isNewOutput(recentCalls: readonly RecentCall[], at: number): boolean {
+/** Whether the call gave an output that no earlier recent call of its action gave, and there was one. */
+export function isNewOutput(recentCalls: readonly RecentCall[], at: number): boolean {
   const { loopKey, maskedDigest } = recentCalls[at] as RecentCall;
   if (maskedDigest === null) return false;
   let isRepeat = false;

@@ -3,6 +3,7 @@
  * changed since: then a repeat is meant (docs/engine.md, duplicates).
  */
 
+import { showsPending } from "../decide/shows-pending.ts";
 import type { CallHeld } from "../events.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
 import { findHeldPriorCall, findPriorCall } from "../state/prior-calls.ts";
@@ -179,6 +180,7 @@ function whyItRuns(
   { volatile, changesMatter }: ExplainedCall["tool"],
 ): string {
   if (volatile) return "the tool is volatile, or asks for a fresh answer";
+  if (showsPending(priorCall.output)) return "its output says that work goes on";
   if (!priorCall.whole) return "its output was not kept whole";
   if (priorCall.n < turn.answeredN) return "a person answered after it";
   return changesMatter && writes.any.doneN > priorCall.n

@@ -5,7 +5,7 @@ import { findPattern, isMovingRound } from "./cycle.ts";
 import { runBefore } from "./drift.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 import { pauseAfter } from "./failure-streak.ts";
-import { paceOf } from "./repeat.ts";
+import { isSeenToMove, paceOf } from "./repeat.ts";
 
 const MS_PER_S = 1_000;
 
@@ -28,7 +28,7 @@ export function explainLoops(call: ExplainedCall): string {
 }
 
 function explainRepeat(
-  { policy, tool, nowMs }: ExplainedCall,
+  { policy, tool, nowMs, state }: ExplainedCall,
   same: readonly RecentCall[],
 ): string {
   const { sameOutput } = policy.loops;
@@ -36,6 +36,9 @@ function explainRepeat(
   const paceS = paceOf(tool) / MS_PER_S;
   const limit = `refused at ${sameOutput} with one output (times, ids of requests and the like masked), where less than ${paceS} s lie between them`;
   const latest = same.at(-1);
+  if (latest !== undefined && state !== undefined && isSeenToMove({ tool, state }, same)) {
+    return `${limit}: a read after the latest showed a change, so this is no repeat`;
+  }
   if (latest === undefined || nowMs - latest.atMs < paceOf(tool)) return limit;
   const pauseS = Math.floor((nowMs - latest.atMs) / MS_PER_S);
   return `${limit}: the latest was ${pauseS} s ago, so this is no repeat`;

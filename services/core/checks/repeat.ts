@@ -6,7 +6,8 @@ import type { CompiledTool } from "../policy/compiled.ts";
 import type { RecentCall } from "../state/state.ts";
 import { hasChanged } from "./changed.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
-import { isBatch } from "./duplicate.ts";
+import { isNewOutput } from "./cycle.ts";
+import { isBatch, isRepeatMeant } from "./duplicate.ts";
 
 /** What a volatile tool shows may be something else after this pause, ms; any read may be. */
 const READ_PACE_MS = 10_000;
@@ -25,6 +26,7 @@ export function findRepeat(call: CallContext, same: readonly RecentCall[]): Find
   if (tool.polling !== null) return findPollInVain(call, tool.polling.max_calls ?? Infinity);
   // The calls of a step are one batch, however many they are and even if the first have returned.
   if (tool.batchable && priorCall !== undefined && isBatch(call, priorCall)) return null;
+  if (isSeenToMove(call, same)) return null;
   const { sameOutput, anyOutput } = policy.loops;
   const near = withoutPauses(call, same);
   if (sameOutput !== null && !tool.emptyOutput && haveOneOutput(call, near, sameOutput - 1)) {
@@ -36,6 +38,25 @@ export function findRepeat(call: CallContext, same: readonly RecentCall[]): Find
   const slow =
     findRepeatAtAnyPace(call, same) ?? findReadOverTurns(call, same) ?? findReturn(call, near);
   return slow === null ? null : { ...slow, warnsOnly: true };
+}
+
+/**
+ * Whether a read after the latest of these writes shows something else than it did before: each write that is
+ * meant had its effect then, whatever it answered.
+ */
+export function isSeenToMove(
+  { tool, state }: Pick<CallContext, "tool" | "state">,
+  same: readonly RecentCall[],
+): boolean {
+  const latest = same[same.length - 1];
+  if (latest === undefined || tool.isRead || !isRepeatMeant(tool)) return false;
+  const { recentCalls } = state;
+  for (let at = recentCalls.length - 1; at >= 0; at--) {
+    const { n, isRead, status } = recentCalls[at] as RecentCall;
+    if (n <= latest.n) return false;
+    if (isRead && status === "succeeded" && isNewOutput(recentCalls, at)) return true;
+  }
+  return false;
 }
 
 /** As many reads with one output, whatever turns they were made in, shortly after one another. */

@@ -95,6 +95,7 @@ function repeats(
   if (asked.tool.polling !== null) return pollsInVain(history, asked) ? { warns: false } : null;
   const priorCall = allowedPriorCalls(history, asked).at(-1);
   if (priorCall !== undefined && parallel(asked, priorCall)) return null;
+  if (isSeenToMove(history, asked, policy)) return null;
   const earlier = unchanged(history, asked, policy);
   const all = identical(history, asked, policy);
   const near = earlier.slice(0, shortPauses(all, asked, atMs, priorCall));
@@ -104,6 +105,22 @@ function repeats(
     repeatsAtAnyPace(history, asked, policy) || readsOverTurns(history, asked, policy, atMs);
   const latest = all.slice(0, shortPauses(all, asked, atMs, priorCall))[0];
   return isSlow || (!meant && returns(history, asked, policy, latest)) ? { warns: true } : null;
+}
+
+/** A write of which every call is meant, after which a read shows something that it did not show before. */
+function isSeenToMove(history: History, asked: Asked, policy: CompiledPolicy): boolean {
+  const { isRead, repeatable, namesNoObject } = asked.tool;
+  const latest = identical(history, asked, policy)[0];
+  if (isRead || !(repeatable || namesNoObject) || latest === undefined) return false;
+  const recent = listRecentCalls(history, policy.recentCallsMax);
+  return recent.some((call, at) => {
+    if (call.order <= latest.order || !call.tool.isRead || call.status !== "succeeded")
+      return false;
+    const earlier = recent.slice(0, at).filter((other) => loopKeyOf(other) === loopKeyOf(call));
+    const digest = call.maskedDigest;
+    const isSeen = earlier.some((other) => other.maskedDigest === digest);
+    return digest !== null && earlier.length > 0 && !isSeen;
+  });
 }
 
 /** As many reads with one output in any turns, no pause of ten minutes between them. */

@@ -370,3 +370,38 @@ describe("failure_streak", () => {
     expect(story.reason("look", { n: 2 })).toBe("failure_streak");
   });
 });
+
+describe("a write of which each call is meant", () => {
+  const POLICY: PolicyDocument = {
+    tool_schemas: { plus: { repeatable: true }, look: { read_only: true, volatile: true } },
+  };
+
+  test("runs again and again while a read after it shows a change, whatever it answers", () => {
+    const story = startStory(POLICY);
+    story.done("look", {}, "quantity 1");
+    for (let quantity = 2; quantity < 9; quantity += 1) {
+      story.done("plus", {}, "ok");
+      story.done("look", {}, `quantity ${quantity}`);
+    }
+  });
+
+  test("is a repeat where the read shows what it showed before, or was made for the first time", () => {
+    const story = startStory(POLICY);
+    for (let n = 0; n < 2; n += 1) {
+      story.done("plus", {}, "ok");
+      story.done("look", {}, "quantity 1");
+    }
+    expect(story.reason("plus")).toBe("loop_repeat");
+    story.done("look", { of: "another cart" }, "quantity 7");
+    expect(story.reason("plus")).toBe("loop_repeat");
+  });
+
+  test("is a repeat where the change was read before the latest call", () => {
+    const story = startStory(POLICY);
+    story.done("look", {}, "quantity 1");
+    story.done("plus", {}, "ok");
+    story.done("look", {}, "quantity 2");
+    story.done("plus", {}, "ok");
+    expect(story.reason("plus")).toBe("loop_repeat");
+  });
+});
