@@ -3,9 +3,11 @@
  * the agent would never see the end.
  */
 
-/** Each name and word is in the table of docs/engine.md. */
+/** Longer outputs describe a thing, such as an order that is pending for days. */
+const CHARACTERS_MAX = 500;
+
 const PENDING = /"(?:status|state|phase)" ?: ?"(?:running|queued|pending|in[ _-]?progress)"/i;
 
 export function showsPending(output: string | null): boolean {
-  return output !== null && PENDING.test(output);
+  return output !== null && output.length <= CHARACTERS_MAX && PENDING.test(output);
 }

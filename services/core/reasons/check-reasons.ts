@@ -227,7 +227,7 @@ export const CHECK_REASONS = {
     modelText:
       "You keep changing the arguments, but nothing comes back that you have not seen already. More calls like this will not help: say what you know, try something of another kind, or ask the user.",
     cause:
-      "As many different calls of one, two or three tools as `loops.drift` says gave only outputs that the conversation had seen before, times and repeated arguments masked.",
+      "As many different calls of one, two or three tools as `loops.drift` says failed, found nothing, or gave only outputs that the conversation had seen before, times and repeated arguments masked.",
     remedy:
       "Raise `loops.drift.refuse`, or write `off`. Set `empty_output` for a tool that never answers anything, or `polling` where waiting is meant.",
   },

@@ -17,7 +17,6 @@ import type {
   CallHeld,
   CallRefused,
   DecisionEvent,
-  Raised,
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
@@ -26,6 +25,7 @@ import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
+import { flagsAfter } from "./flags.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import {
   decisionBytes,
@@ -293,8 +293,8 @@ function openCall(
   };
 }
 
-function saidOf({ policy, arguments: { text } }: CallAllowed | CallHeld): string | null {
-  return policy.isRead && text !== "" && text.length <= LIMITS.saidLength ? text : null;
+function saidOf({ arguments: { text } }: CallAllowed | CallHeld): string | null {
+  return text !== "" && text.length <= LIMITS.saidLength ? text : null;
 }
 
 function askedOf(event: CallAllowed | CallHeld): AskedCall | null {
@@ -339,28 +339,7 @@ function afterRefused(state: StateDraft, event: CallRefused): void {
   if (event.strike !== null) state.strikes = struck(state.strikes, event.strike);
   if (event.cycle !== null) state.cycle = event.cycle;
   const { raised } = event;
-  if (raised === null) return;
-  state.flags = {
-    userInputRequired: state.flags.userInputRequired || raised.userInput,
-    stoppedTool: raised.userInput ? stoppedBy(state, event) : state.flags.stoppedTool,
-    ended: raised.ended ?? state.flags.ended,
-    acknowledge: askedAbout(state, event, raised),
-  };
-}
-
-/** A loop of reads stops its own tool, one of writes or of two tools every call. */
-function stoppedBy({ flags }: StateDraft, { call, policy }: CallRefused): string | null {
-  if (!policy.isRead) return null;
-  return !flags.userInputRequired || flags.stoppedTool === call.tool ? call.tool : null;
-}
-
-/** The call that the model must respond to: a text that acknowledges nothing does not change it. */
-function askedAbout(state: StateDraft, event: CallRefused, raised: Raised): string | null {
-  const { acknowledge } = state.flags;
-  if (!raised.acknowledgement) return acknowledge;
-  return event.refusal.reason === "acknowledgement_required"
-    ? acknowledge
-    : event.arguments.actionKey;
+  if (raised !== null) state.flags = flagsAfter(state.flags, event, raised);
 }
 
 /** Adds a read that was answered from memory to the recent calls, as its prior call would be. */

@@ -160,6 +160,7 @@ const packRecentCall = (entry: RecentCall) =>
     entry.agentId,
     entry.step,
     entry.isNew,
+    entry.sweep,
   ] as const;
 
 export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall>> = {
@@ -179,6 +180,7 @@ export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall
     agentId: row[11],
     step: row[12],
     isNew: row[13],
+    sweep: row[14],
   }),
 };
 

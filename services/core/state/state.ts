@@ -206,7 +206,7 @@ export interface OpenCall {
    * nobody was asked.
    */
   readonly asked: AskedCall | null;
-  /** Short arguments of a read, as text: what its output repeats of them is no news; null: not stored. */
+  /** Short arguments, as text: what an output or error repeats of them is no news; null: not stored. */
   readonly said: string | null;
   /** Held calls: who has approved so far, where several must. */
   readonly approvedBy: readonly string[];
@@ -276,6 +276,8 @@ export interface RecentCall {
   readonly step: string | null;
   /** Whether it gave an output or error that no other recent call gave, volatile parts masked. */
   readonly isNew: boolean;
+  /** Of a read: the form of its arguments without dates and ids (`sweep.ts`). */
+  readonly sweep: number;
 }
 
 export interface Flags {

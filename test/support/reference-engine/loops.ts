@@ -47,7 +47,9 @@ export function loopFindings(
   meant: boolean,
 ): LoopFinding[] {
   const findings: LoopFinding[] = [];
-  if (tooFrequent(history, asked, atMs)) findings.push({ reason: "tool_frequency", cycle: null });
+  if (tooFrequent(history, asked, atMs) || pollsTooOften(history, asked, policy, atMs)) {
+    findings.push({ reason: "tool_frequency", cycle: null });
+  }
   const repeat = repeats(history, asked, policy, atMs, meant);
   if (repeat !== null) {
     findings.push({ reason: "loop_repeat", cycle: null, warns: repeat.warns });
@@ -101,10 +103,22 @@ function repeats(
   const near = earlier.slice(0, shortPauses(all, asked, atMs, priorCall));
   if (anyOutput !== null && near.length >= anyOutput - 1) return { warns: false };
   if (sameOutput !== null && haveOneOutput(near, sameOutput - 1)) return { warns: false };
-  const isSlow =
-    repeatsAtAnyPace(history, asked, policy) || readsOverTurns(history, asked, policy, atMs);
+  const slow = repeatsSlowly(history, asked, policy, atMs);
+  if (slow !== null) return slow;
   const latest = all.slice(0, shortPauses(all, asked, atMs, priorCall))[0];
-  return isSlow || (!meant && returns(history, asked, policy, latest)) ? { warns: true } : null;
+  return !meant && returns(history, asked, policy, latest) ? { warns: true } : null;
+}
+
+/** Many equal calls, however far apart; of reads the next one waits. */
+function repeatsSlowly(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): { readonly warns: boolean } | null {
+  const isOften = repeatsAtAnyPace(history, asked, policy);
+  if (isOften && asked.tool.isRead && waits(history, asked, policy, atMs)) return { warns: false };
+  return isOften || readsOverTurns(history, asked, policy, atMs) ? { warns: true } : null;
 }
 
 /** A write of which every call is meant, after which a read shows something that it did not show before. */
@@ -208,6 +222,22 @@ function pollsInVain(history: History, asked: Asked): boolean {
     (poll) => poll.turn === history.turns && poll.status !== "not_executed",
   );
   return equalAtEnd(counted) >= max && !changedSince(history, asked, latest.order);
+}
+
+/** Whether the pause after many calls of the turn with one output is not over. */
+function waits(history: History, asked: Asked, policy: CompiledPolicy, atMs: number): boolean {
+  const { anyPace, sameOutput } = policy.loops;
+  const all = allowedPriorCalls(history, asked);
+  const latest = all.at(-1);
+  if (latest === undefined || anyPace === null) return false;
+  const inTime = all.filter(
+    (call, at) => call.settled !== null && call.settled < (all[at + 1]?.order ?? Infinity),
+  );
+  const ofTurn = inTime.filter(
+    (call) => call.turn === latest.turn && call.status !== "not_executed",
+  );
+  const beyond = equalAtEnd(ofTurn) + 1 - Math.max(anyPace, sameOutput ?? 0);
+  return beyond >= 0 && atMs < latest.atMs + pauseMs(policy, beyond);
 }
 
 /** The number of latest calls that succeeded with one output. */
@@ -328,6 +358,21 @@ export function pauseMs({ loops }: CompiledPolicy, beyond: number): number {
   return Math.min(pause, loops.failurePauseMs.max);
 }
 
+/** Polls without a written pause wait after many equal outputs, unless they are refused for good. */
+function pollsTooOften(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): boolean {
+  const { polling } = asked.tool;
+  if (polling === null || polling.min_interval_ms !== undefined) return false;
+  const latest = allowedPriorCalls(history, asked).at(-1);
+  if (latest?.turn !== history.turns || pollsInVain(history, asked)) return false;
+  if (changedSince(history, asked, latest.order)) return false;
+  return waits(history, asked, policy, atMs);
+}
+
 function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
   const { frequency, polling, name } = asked.tool;
   const mine = history.calls.filter((call) => call.kind === "allowed" && call.tool.name === name);
@@ -384,7 +429,7 @@ function driftOf(
   const run = driftRun(history, asked, policy, atMs, true);
   const ofTurn = run.calls.filter((call) => call.turn === history.turns);
   const isOfRun = run.tools.has(tool.name);
-  if (isOfRun && refuse !== null && tool.isRead && ofTurn.length >= refuse) {
+  if (isOfRun && refuse !== null && isDriftLong(ofTurn, tool.isRead, warn, refuse)) {
     return { warns: false };
   }
   if (isOfRun && run.calls.length >= warn) return { warns: true };
@@ -392,6 +437,18 @@ function driftOf(
   const wide = driftRun(history, asked, policy, atMs, false);
   const isHandedOn = wide.tools.size > 1 && wide.tools.has(tool.name);
   return isHandedOn && wide.calls.length >= refuse ? { warns: true } : null;
+}
+
+/** Calls of the turn, the latest first; those that failed for good are refused sooner. */
+function isDriftLong(
+  ofTurn: readonly Call[],
+  isRead: boolean,
+  warn: number,
+  refuse: number,
+): boolean {
+  const other = ofTurn.findIndex(({ status, transient }) => status !== "failed" || transient);
+  const failures = other < 0 ? ofTurn.length : other;
+  return (isRead && ofTurn.length >= refuse) || failures >= Math.min(warn, refuse);
 }
 
 function driftRun(

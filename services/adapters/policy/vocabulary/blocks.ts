@@ -239,7 +239,7 @@ const loops = z.strictObject({
         ),
         refuse: key(
           threshold(2),
-          "Calls at which the next one of the turn is refused, or off. Default 12; where tool_deduplication.no_progress_threshold is written, off.",
+          "Calls at which the next one of the turn is refused, or off. Default 7; where tool_deduplication.no_progress_threshold is written, off.",
         ),
       }),
       "Different calls of one to three tools with nothing new.",

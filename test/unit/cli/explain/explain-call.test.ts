@@ -138,6 +138,7 @@ const FREE = `tool_schemas:
   ask_person: { asks_user: true }
   click: { repeatable: true }
   read: { read_only: true }
+  watch: { read_only: true, volatile: true }
 `;
 const loopsOf = (calls: readonly object[]) => check(explainLast(calls, FREE), "loops")?.value;
 
@@ -146,8 +147,12 @@ test("says what drifting calls, rounds that move and an answer of a person count
     return { tool: "read", args: { page }, output: JSON.stringify({ page, items: [] }) };
   });
   expect(loopsOf(pages)).toContain(
-    "3 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 12 in a turn",
+    "4 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 7 in a turn, 4 of them failed or found nothing: refused at 5",
   );
+  const looks = Array.from({ length: 8 }, (_, n) => {
+    return { tool: "watch", args: {}, output: "idle", at: new Date(20_000 * n).toISOString() };
+  });
+  expect(loopsOf(looks)).toContain("7 looks in a row showed one output, so the next waits");
   const rounds = Array.from({ length: 7 }, (_, n) =>
     n % 2 === 0
       ? { tool: "click", args: { on: "next" }, output: `on page ${n}` }
