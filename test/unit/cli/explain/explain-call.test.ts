@@ -23,7 +23,7 @@ tool_schemas:
 `;
 
 /** Explains the last of the calls, after those before it. */
-function explainLast(calls: readonly object[], text = TEXT) {
+function explainLast(calls: readonly object[], text = TEXT, pauseMs = 1_000) {
   const loaded = loadPolicy([{ name: "p.yaml", text }]);
   const compiled = compileGatePolicy(loaded, capabilities);
   if (!loaded.ok || !compiled.ok) throw new Error("the policy has problems");
@@ -35,11 +35,11 @@ function explainLast(calls: readonly object[], text = TEXT) {
   const run = new ConversationRun(policy, options);
   const last = recorded.length - 1;
   for (const [index, call] of recorded.slice(0, last).entries()) {
-    run.propose(call, recorded[index - 1], index, 1_000 * (index + 1));
+    run.propose(call, recorded[index - 1], index, pauseMs * (index + 1));
   }
   const call = recorded[last];
   if (call === undefined) throw new Error("no call");
-  const nowMs = 1_000 * (last + 1);
+  const nowMs = pauseMs * (last + 1);
   const state = run.stateBefore(call, recorded[last - 1], nowMs);
   return explainCall(state, proposalOf(call, last), policy, loaded.source, nowMs);
 }
@@ -149,10 +149,11 @@ test("says what drifting calls, rounds that move and an answer of a person count
   expect(loopsOf(pages)).toContain(
     "4 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 7 in a turn, 4 of them failed or found nothing: refused at 5",
   );
-  const looks = Array.from({ length: 8 }, (_, n) => {
-    return { tool: "watch", args: {}, output: "idle", at: new Date(20_000 * n).toISOString() };
-  });
-  expect(loopsOf(looks)).toContain("7 looks in a row showed one output, so the next waits");
+  const look = { tool: "watch", args: {}, output: "idle" };
+  const looks = explainLast(Array(8).fill(look), FREE, 15_000);
+  expect(check(looks, "loops")?.value).toContain(
+    "7 looks in a row showed one output, so the next waits",
+  );
   const rounds = Array.from({ length: 7 }, (_, n) =>
     n % 2 === 0
       ? { tool: "click", args: { on: "next" }, output: `on page ${n}` }
