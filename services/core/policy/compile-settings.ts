@@ -35,6 +35,7 @@ export function compileSettings(
     ladder: ladderOf(document),
     ...compileAcknowledgement(document, capabilities, problems),
     idempotencyTtlMs: idempotency?.ttl_ms ?? IDEMPOTENCY_TTL_MS,
+    retriesAbsent: idempotency?.unknown_outcome === "retry_if_absent",
     idempotencyHeader: idempotency?.header ?? "X-Agent-Idempotency-Key",
     budgets: {
       turn: limitOf(turn),

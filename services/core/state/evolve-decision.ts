@@ -290,6 +290,8 @@ function openCall(
     asked: askedOf(event),
     approvedBy: NOBODY,
     said: saidOf(event),
+    unknownN: null,
+    shown: null,
   };
 }
 

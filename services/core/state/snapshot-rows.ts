@@ -115,6 +115,8 @@ const packOpen = (open: OpenCall) =>
     open.approvedBy,
     open.asked === null ? null : askedData(open.asked),
     open.said,
+    open.unknownN,
+    open.shown,
   ] as const;
 
 const askedData = ({ approvalId, turn, step, argumentsDigest }: AskedCall): AskedCall => {
@@ -141,6 +143,8 @@ export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
     approvedBy: row[14],
     asked: row[15],
     said: row[16],
+    unknownN: row[17],
+    shown: row[18],
   }),
 };
 

@@ -210,6 +210,10 @@ export interface OpenCall {
   readonly said: string | null;
   /** Held calls: who has approved so far, where several must. */
   readonly approvedBy: readonly string[];
+  /** Unknown calls: `n` of the state when their outcome was found to be unknown; else null. */
+  readonly unknownN: number | null;
+  /** Unknown writes: what later reads showed of them (`looks-for.ts`); null: nothing that tells. */
+  readonly shown: "effect" | "nothing" | null;
 }
 
 /** The proposal that was held, whatever its outcome. */

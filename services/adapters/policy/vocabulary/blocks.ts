@@ -84,6 +84,10 @@ const idempotency = z.strictObject({
   generation: key(z.literal("content_based"), "How keys are made; content_based is the one way."),
   header: key(z.literal("X-Agent-Idempotency-Key"), "Header that executors send the key in."),
   ttl_ms: key(duration.positiveMs, "How long downstream remembers a key. Default 86400000."),
+  unknown_outcome: key(
+    z.enum(["refuse", "retry_if_absent"]),
+    "What the same write gets while its outcome is unknown: refused until it is settled, or, once a read shows that it did nothing, allowed under the same key. Default refuse.",
+  ),
 });
 
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,6})?$/;
