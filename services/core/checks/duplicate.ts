@@ -32,7 +32,7 @@ function findDuplicate(call: CallContext, retries: Retries | null): readonly Fin
     case "in_flight":
       return mayRunBeside(call, priorCall) ? NOTHING : [inFlight(call, priorCall)];
     case "unknown":
-      return tool.isRead || tool.repeatable || call.isConfirmed || isKnownAbsent(call, priorCall)
+      return tool.isRead || tool.repeatable || call.isConfirmed || isShownAbsent(call, priorCall)
         ? NOTHING
         : [unknownOutcome(priorCall)];
     case "succeeded":
@@ -46,7 +46,7 @@ function findDuplicate(call: CallContext, retries: Retries | null): readonly Fin
 }
 
 /** Whether a read after a write of unknown outcome showed that it did nothing, and the policy relies on that. */
-export function isKnownAbsent(
+export function isShownAbsent(
   { policy, state }: Pick<CallContext, "policy" | "state">,
   { decisionId }: Pick<PriorCall, "decisionId">,
 ): boolean {

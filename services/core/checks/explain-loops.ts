@@ -3,7 +3,7 @@
 import { findPriorCall } from "../state/prior-calls.ts";
 import { callsOfAction, loopKeyOf } from "../state/recent-calls.ts";
 import type { ConversationState, RecentCall } from "../state/state.ts";
-import { findPattern, isMovingRound } from "./cycle.ts";
+import { findPattern, findPatternBetween, isMovingRound } from "./cycle.ts";
 import { runBefore } from "./drift.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 import { pauseAfter } from "./failure-streak.ts";
@@ -85,11 +85,19 @@ function explainStreak(
 function explainRounds(call: ExplainedCall, own: string, state: ConversationState): string {
   const { policy, tool, proposal } = call;
   const pattern = findPattern({ policy, state, proposal }, own);
-  if (pattern === null) return "";
+  if (pattern === null) return explainBetween(call, own, state);
   const round = `the same ${pattern.keys.length} calls came round ${policy.loops.cycleRounds} times`;
   return isMovingRound({ policy, tool }, pattern)
     ? `${round}, but the last round gave a new output, so they are no cycle`
     : `${round} without a new output`;
+}
+
+function explainBetween(call: ExplainedCall, own: string, state: ConversationState): string {
+  const { policy, tool, proposal, nowMs } = call;
+  const pattern = findPatternBetween({ policy, tool, state, proposal, nowMs }, own);
+  if (pattern === null) return "";
+  const agents = new Set(pattern.recentCalls.slice(-pattern.period).map(({ agentId }) => agentId));
+  return `${agents.size} agents made the same ${pattern.keys.length} calls in turn ${policy.loops.cycleRounds} times: the cycle is one of the conversation`;
 }
 
 function explainDrift(call: ExplainedCall, state: ConversationState): string {

@@ -17,7 +17,7 @@ import { hasMakerName } from "../state/made-by.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
-import { isKnownAbsent } from "./duplicate.ts";
+import { isShownAbsent } from "./duplicate.ts";
 import { makerOf, plainResource, sayWhichElements, showMaker } from "./effect-elements.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 
@@ -175,7 +175,7 @@ function removes(kind: string): boolean {
 
 function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): boolean {
   const isOwn = holder.actionKey === call.actionKey;
-  if (isOwn && (call.tool.repeatable || isKnownAbsent(call, holder))) return false;
+  if (isOwn && (call.tool.repeatable || isShownAbsent(call, holder))) return false;
   return !undoes(effect.kind, holder.kind);
 }
 

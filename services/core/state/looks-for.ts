@@ -77,9 +77,9 @@ interface Value {
 
 /** The arguments of the write that may name its object: those that the read was not asked with. */
 function listValues(said: string, asked: string): readonly Value[] {
-  const known = asked.toLowerCase();
+  const askedText = asked.toLowerCase();
   return listLeaves("", JSON.parse(said)).filter(
-    ({ text }) => text.length >= VALUE_MIN && !known.includes(text),
+    ({ text }) => text.length >= VALUE_MIN && !askedText.includes(text),
   );
 }
 

@@ -32,7 +32,7 @@ export function loopsOfAnswer(
   const findings: LoopFinding[] = [];
   if (repeatsAtAnyPace(history, asked, policy))
     findings.push({ reason: "loop_repeat", cycle: null });
-  const cycle = cycleOf(history, asked, policy);
+  const cycle = cycleOf(history, asked, policy, atMs);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
   const others = stalls(history, asked, policy);
   const drift = driftOf(history, asked, policy, atMs);
@@ -58,7 +58,7 @@ export function loopFindings(
   if (failures !== null) {
     findings.push({ reason: "failure_streak", cycle: null, warns: failures.warns });
   }
-  const cycle = cycleOf(history, asked, policy);
+  const cycle = cycleOf(history, asked, policy, atMs);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
   const drift = driftOf(history, asked, policy, atMs);
   return [...findings, ...withDrift(stalls(history, asked, policy), drift, true)];
@@ -267,7 +267,12 @@ function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {
   );
 }
 
-function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readonly string[] | null {
+function cycleOf(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): readonly string[] | null {
   const refused = refusedCycle(history);
   if (refused?.includes(loopKeyOf(asked)) === true) return refused;
   const all = listRecentCalls(history, policy.recentCallsMax);
@@ -278,7 +283,31 @@ function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readon
     const keys = completedPeriod(recent, asked, period, policy.loops.cycleRounds);
     if (keys !== null && !isMoving(all, period)) return keys;
   }
+  return asked.tool.isRead ? null : cycleBetween(history, asked, policy, atMs);
+}
+
+/** Rounds of several agents, whose calls answer one another within an hour. */
+function cycleBetween(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  nowMs: number,
+): readonly string[] | null {
+  const all = listRecentCalls(history, policy.recentCallsMax);
+  const inTurn = all.filter((call) => isSinceInput(history, call));
+  for (let period = 2; period <= 5; period += 1) {
+    const keys = completedPeriod(inTurn, asked, period, policy.loops.cycleRounds);
+    const rounds = all.slice(1 - period * policy.loops.cycleRounds);
+    const others = rounds.filter(({ input }) => input.agentId !== asked.input.agentId);
+    const isAnswered = others.some(({ tool }) => !tool.isRead);
+    if (keys !== null && isAnswered && isQuick(rounds, nowMs) && !isMoving(all, period))
+      return keys;
+  }
   return null;
+}
+
+function isQuick(rounds: readonly Call[], nowMs: number): boolean {
+  return rounds.every(({ atMs }, at) => (rounds[at + 1]?.atMs ?? nowMs) - atMs < 3_600_000);
 }
 
 export function loopKeyOf({ actionKey, input }: Asked): string {
