@@ -6,6 +6,7 @@
 import { EMPTY_DIGEST } from "../decide/is-empty-result.ts";
 import { callsOfAction } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
+import { goesOnSweep } from "../state/sweep.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
 /** With more tools than this the agent looks around. */
@@ -18,7 +19,7 @@ type Speaker = Pick<CallContext["proposal"], "agentId" | "step">;
 
 interface Run {
   readonly tools: readonly string[];
-  /** Calls of the turn, and of all turns, each made for the first time; those of one step count once. */
+  /** Calls of the turn but those of a sweep, and of all turns, each made for the first time; those of one step count once. */
   readonly ofTurn: number;
   readonly all: number;
   /** The latest of those of the turn, as long as all failed or found nothing. */
@@ -62,6 +63,7 @@ export function runBefore(call: Looked, endsAtWrite: boolean): Run {
   const tools: string[] = [];
   let [ofTurn, all, inVain] = [0, 0, 0];
   let { step } = call.proposal;
+  let isAllInVain = true;
   for (const entry of listNothingNew(call, endsAtWrite)) {
     if (!tools.includes(entry.tool)) {
       if (tools.length === TOOLS_MAX) break;
@@ -70,9 +72,10 @@ export function runBefore(call: Looked, endsAtWrite: boolean): Run {
     if (entry.step !== null && entry.step === step) continue;
     step = entry.step;
     all += 1;
-    if (entry.turnIndex !== call.state.turn.index) continue;
+    if (entry.turnIndex !== call.state.turn.index || isOfSweep(call, entry)) continue;
     ofTurn += 1;
-    if (isInVain(entry) && inVain === all - 1) inVain = all;
+    isAllInVain &&= isInVain(entry);
+    if (isAllInVain) inVain += 1;
   }
   return { tools, ofTurn, all, inVain };
 }
@@ -92,6 +95,11 @@ function listNothingNew(call: Looked, endsAtWrite: boolean): readonly RecentCall
     listed.push(entry);
   }
   return listed;
+}
+
+/** Each call of a sweep is a question of its own: the model is warned of many with one answer. */
+function isOfSweep({ state }: Pick<CallContext, "state">, entry: RecentCall): boolean {
+  return entry.status === "succeeded" && goesOnSweep(state.recentCalls, entry);
 }
 
 function isWrite({ isRead, status }: RecentCall): boolean {

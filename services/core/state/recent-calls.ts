@@ -98,7 +98,7 @@ function addToAction(state: StateDraft, entry: RecentCall, size: number): void {
 export function tellRecentCall(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
   const loopKey = loopKeyOf(open.actionKey, open.agentId);
   const at = state.recentCalls.findLastIndex(({ decisionId }) => decisionId === open.decisionId);
-  const isNew = isNews(state, open, report, at);
+  const isNew = isNews(state, open, report);
   if (at >= 0) state.recentCalls = replaced(state.recentCalls, at, report, isNew);
   const own = callsOfAction(state, loopKey);
   const atOwn = own.findLastIndex(({ decisionId }) => decisionId === open.decisionId);
@@ -118,34 +118,17 @@ function replaced(
   return next;
 }
 
-/**
- * Whether it holds anything, and no other recent call had that outcome, volatile parts masked; or it is one of a
- * sweep.
- */
+/** Whether it holds anything, and no other recent call had that outcome, volatile parts masked. */
 function isNews(
   { recentCalls }: StateDraft,
   { decisionId }: OpenCall,
   report: OutcomeReport,
-  at: number,
 ): boolean {
   const { maskedDigest } = report;
-  if (report.status === "succeeded" && goesOnSweep(recentCalls, at)) return true;
   if (maskedDigest === EMPTY_DIGEST) return false;
   const hasIt = (call: RecentCall): boolean =>
     call.maskedDigest === maskedDigest && call.decisionId !== decisionId;
   return maskedDigest !== null && !recentCalls.some(hasIt);
-}
-
-/** Whether the call before it of the same tool and agent differs from it only in dates and ids. */
-function goesOnSweep(recentCalls: readonly RecentCall[], at: number): boolean {
-  const entry = recentCalls[at];
-  if (entry === undefined || entry.sweep === NO_SWEEP) return false;
-  for (let before = at - 1; before >= 0; before--) {
-    const other = recentCalls[before] as RecentCall;
-    if (other.tool !== entry.tool || other.agentId !== entry.agentId) continue;
-    return other.sweep === entry.sweep && other.loopKey !== entry.loopKey;
-  }
-  return false;
 }
 
 function pushed(

@@ -1,7 +1,8 @@
 /**
  * A sweep: calls of one read that differ only in dates and ids, such as one look for each day or each customer.
- * Each asks a question of its own, so that an answer that was seen before is news.
+ * Each asks a question of its own, so that it is not refused for an answer that was seen before.
  */
+import type { RecentCall } from "./state.ts";
 
 /**
  * A text value without blanks that has a digit and a letter, a hyphen or four digits: a date, a time, an id; and a
@@ -29,4 +30,15 @@ function hashOf(text: string): number {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   }
   return hash >>> 0;
+}
+
+/** Whether the call before it of the same tool and agent differs from it only in dates and ids. */
+export function goesOnSweep(recentCalls: readonly RecentCall[], entry: RecentCall): boolean {
+  if (entry.sweep === NO_SWEEP) return false;
+  for (let at = recentCalls.lastIndexOf(entry) - 1; at >= 0; at--) {
+    const before = recentCalls[at] as RecentCall;
+    if (before.tool !== entry.tool || before.agentId !== entry.agentId) continue;
+    return before.sweep === entry.sweep && before.loopKey !== entry.loopKey;
+  }
+  return false;
 }

@@ -1,6 +1,7 @@
 // The loop checks of the reference engine, each a scan of the recent calls.
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
+import { sweepOf } from "../../../services/core/state/sweep.ts";
 import {
   type Asked,
   allowedPriorCalls,
@@ -456,7 +457,10 @@ function driftOf(
   if (tool.polling !== null || tool.emptyOutput || tool.asksUser) return null;
   if (tool.modes.loop_drift === "off") return null;
   const run = driftRun(history, asked, policy, atMs, true);
-  const ofTurn = run.calls.filter((call) => call.turn === history.turns);
+  const recent = listRecentCalls(history, policy.recentCallsMax);
+  const ofTurn = run.calls.filter(
+    (call) => call.turn === history.turns && !isOfSweep(call, recent),
+  );
   const isOfRun = run.tools.has(tool.name);
   if (isOfRun && refuse !== null && isDriftLong(ofTurn, tool.isRead, warn, refuse)) {
     return { warns: false };
@@ -466,6 +470,18 @@ function driftOf(
   const wide = driftRun(history, asked, policy, atMs, false);
   const isHandedOn = wide.tools.size > 1 && wide.tools.has(tool.name);
   return isHandedOn && wide.calls.length >= refuse ? { warns: true } : null;
+}
+
+/** Whether the tool's call before it differs from this read in dates and ids alone. */
+function isOfSweep(call: Call, recent: readonly Call[]): boolean {
+  const before = recent
+    .slice(0, recent.indexOf(call))
+    .findLast(
+      ({ tool, input }) => tool.name === call.tool.name && input.agentId === call.input.agentId,
+    );
+  const [own, other] = [call, before].map((one) => sweepOf(String(one?.input.arguments ?? "")));
+  const isRead = call.tool.isRead && before?.tool.isRead === true && call.status === "succeeded";
+  return isRead && own !== 0 && own === other && before?.actionKey !== call.actionKey;
 }
 
 /** Calls of the turn, the latest first; those that failed for good are refused sooner. */

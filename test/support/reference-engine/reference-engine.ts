@@ -9,7 +9,6 @@ import type {
   VerdictInput,
 } from "../../../services/core/inputs.ts";
 import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy/compiled.ts";
-import { sweepOf } from "../../../services/core/state/sweep.ts";
 import type { Answer } from "./answer.ts";
 import { type Circumstances, decideCall, refuseEarly } from "./decide-call.ts";
 import { rememberDenial } from "./denials.ts";
@@ -441,24 +440,11 @@ function effectOf({ status, effect }: ResultInput, tool: CompiledTool): FailureE
   return said ?? (tool.isRead ? "none" : "possible");
 }
 
-/** Whether no other recent call had its outcome, or it is one of a sweep. */
+/** Whether no other recent call had its outcome. */
 function isNews(call: Call, recent: readonly Call[]): boolean {
   const { maskedDigest } = call;
   if (maskedDigest === null) return false;
-  const isUnseen = recent.every((other) => other === call || other.maskedDigest !== maskedDigest);
-  return isUnseen || (call.status === "succeeded" && isOfSweep(call, recent));
-}
-
-/** Whether the tool's call before it differs from this read in dates and ids alone. */
-function isOfSweep(call: Call, recent: readonly Call[]): boolean {
-  const before = recent
-    .slice(0, recent.indexOf(call))
-    .findLast(
-      ({ tool, input }) => tool.name === call.tool.name && input.agentId === call.input.agentId,
-    );
-  const [own, other] = [call, before].map((one) => sweepOf(String(one?.input.arguments ?? "")));
-  const isRead = call.tool.isRead && before?.tool.isRead === true && recent.includes(call);
-  return isRead && own !== 0 && own === other && before?.actionKey !== call.actionKey;
+  return recent.every((other) => other === call || other.maskedDigest !== maskedDigest);
 }
 
 function isNewOutput(digest: string | null, others: readonly Call[]): boolean {
