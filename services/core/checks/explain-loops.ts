@@ -7,6 +7,7 @@ import { findPattern, findPatternBetween, isMovingRound } from "./cycle.ts";
 import { runBefore } from "./drift.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 import { pauseAfter } from "./failure-streak.ts";
+import { explainHandover } from "./handover.ts";
 import { isSeenToMove, paceOf, waitAfterEqual } from "./repeat.ts";
 
 const MS_PER_S = 1_000;
@@ -25,6 +26,7 @@ export function explainLoops(call: ExplainedCall): string {
       explainStreak(call, same, state),
       explainRounds(call, own, state),
       explainDrift(call, state),
+      explainHandover({ policy: call.policy, state, tool, proposal }),
       explainAgents(call, own, state),
       explainPerson(state),
     );

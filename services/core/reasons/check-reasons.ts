@@ -239,9 +239,9 @@ export const CHECK_REASONS = {
     modelText:
       "You have been repeating the same small set of calls and nothing new has come back for a while. Sum up what you know, then try something new or ask the user.",
     cause:
-      "The calls of `loops.rotation` come from few different actions, with no new output in the latter half.",
+      "The calls of `loops.rotation` come from few different actions, with no new output in the latter half; or two or three tools passed a task to one another for four rounds.",
     remedy:
-      "Change `loops.rotation.calls` or `loops.rotation.keys`, or declare a tool `polling` if it is asked again and again on purpose.",
+      "Change `loops.rotation.calls` or `loops.rotation.keys`, or declare a tool `polling` if it is asked again and again on purpose. Declare the `effects` of tools that do what they are asked in turn.",
   },
   failure_streak: {
     row: "loops",

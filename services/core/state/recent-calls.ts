@@ -13,7 +13,7 @@ import type { Decision } from "../decision.ts";
 import { LIMITS } from "../limits.ts";
 import type { OutcomeReport } from "./outcome-report.ts";
 import type { ConversationState, OpenCall, RecentCall, StateDraft } from "./state.ts";
-import { NO_SWEEP, sweepOf } from "./sweep.ts";
+import { formOf } from "./sweep.ts";
 
 type Marked = Pick<ConversationState, "recentMarks" | "recentOtherMarks">;
 
@@ -61,7 +61,7 @@ export function makeRecentCall(event: Decision, n: number, state: ConversationSt
     agentId: event.call.agentId,
     step: event.call.step,
     isNew: false,
-    sweep: event.policy.isRead ? sweepOf(event.arguments.text) : NO_SWEEP,
+    form: formOf(event.arguments.text),
   };
 }
 

@@ -164,7 +164,7 @@ const packRecentCall = (entry: RecentCall) =>
     entry.agentId,
     entry.step,
     entry.isNew,
-    entry.sweep,
+    entry.form,
   ] as const;
 
 export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall>> = {
@@ -184,7 +184,7 @@ export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall
     agentId: row[11],
     step: row[12],
     isNew: row[13],
-    sweep: row[14],
+    form: row[14],
   }),
 };
 

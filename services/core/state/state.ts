@@ -280,8 +280,8 @@ export interface RecentCall {
   readonly step: string | null;
   /** Whether it gave an output or error that no other recent call gave, volatile parts masked. */
   readonly isNew: boolean;
-  /** Of a read: the form of its arguments without dates and ids (`sweep.ts`). */
-  readonly sweep: number;
+  /** What its arguments are made of (`sweep.ts`). */
+  readonly form: number;
 }
 
 export interface Flags {

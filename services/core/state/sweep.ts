@@ -11,16 +11,23 @@ import type { RecentCall } from "./state.ts";
 const DATE_OR_ID =
   /: ?"(?=[^"\s]*\d)(?=[^"\s]*(?:[\p{L}-]|\d{4}))[^"\\\s]{1,80}"|(?<=id": ?)\d+/giu;
 
-/** No call has this form. */
-export const NO_SWEEP = 0;
+/** A text of two words and more as people write them: no code, path or address. */
+const SENTENCE = /"\p{L}[\p{L}\p{N}'’,.:;?!%&€$#-]*(?: [\p{L}\p{N}'’,.:;?!%&€$#-]+){1,200}"/u;
+
+/** Neither dates and ids nor sentences. */
+export const NO_FORM = 0;
+
+/** Sentences, and no dates and ids. */
+export const SENTENCES = -1;
 
 /**
- * The form of the arguments without dates and ids, 32 bits: two calls of equal form are most likely of one sweep.
- * `NO_SWEEP` where there are none. `text`: the arguments as canonical JSON.
+ * What the arguments are made of. With dates and ids: the form of the others, 32 bits from 1 on, so that two calls
+ * of equal form are most likely of one sweep. `text`: the arguments as canonical JSON.
  */
-export function sweepOf(text: string): number {
+export function formOf(text: string): number {
   const form = text.replace(DATE_OR_ID, ":");
-  return form === text ? NO_SWEEP : hashOf(form) || 1;
+  if (form !== text) return hashOf(form) || 1;
+  return SENTENCE.test(text) ? SENTENCES : NO_FORM;
 }
 
 /** FNV-1a over UTF-16 code units. */
@@ -34,11 +41,11 @@ function hashOf(text: string): number {
 
 /** Whether the call before it of the same tool and agent differs from it only in dates and ids. */
 export function goesOnSweep(recentCalls: readonly RecentCall[], entry: RecentCall): boolean {
-  if (entry.sweep === NO_SWEEP) return false;
+  if (!entry.isRead || entry.form <= NO_FORM) return false;
   for (let at = recentCalls.lastIndexOf(entry) - 1; at >= 0; at--) {
     const before = recentCalls[at] as RecentCall;
     if (before.tool !== entry.tool || before.agentId !== entry.agentId) continue;
-    return before.sweep === entry.sweep && before.loopKey !== entry.loopKey;
+    return before.form === entry.form && before.loopKey !== entry.loopKey;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 // The loop checks of the reference engine, each a scan of the recent calls.
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
-import { sweepOf } from "../../../services/core/state/sweep.ts";
+import { formOf } from "../../../services/core/state/sweep.ts";
 import {
   type Asked,
   allowedPriorCalls,
@@ -479,9 +479,9 @@ function isOfSweep(call: Call, recent: readonly Call[]): boolean {
     .findLast(
       ({ tool, input }) => tool.name === call.tool.name && input.agentId === call.input.agentId,
     );
-  const [own, other] = [call, before].map((one) => sweepOf(String(one?.input.arguments ?? "")));
+  const [own, other] = [call, before].map((one) => formOf(String(one?.input.arguments ?? "")));
   const isRead = call.tool.isRead && before?.tool.isRead === true && call.status === "succeeded";
-  return isRead && own !== 0 && own === other && before?.actionKey !== call.actionKey;
+  return isRead && (own ?? 0) > 0 && own === other && before?.actionKey !== call.actionKey;
 }
 
 /** Calls of the turn, the latest first; those that failed for good are refused sooner. */

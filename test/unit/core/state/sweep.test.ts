@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NO_SWEEP, sweepOf } from "../../../../services/core/state/sweep.ts";
+import { formOf, NO_FORM, SENTENCES } from "../../../../services/core/state/sweep.ts";
 
-const form = (args: object): number => sweepOf(JSON.stringify(args));
+const form = (args: object): number => formOf(JSON.stringify(args));
 
 test("calls that differ in dates and ids are of one form", () => {
   const id = fc.stringMatching(/^[A-Z]{2}-\d{1,6}$/);
@@ -25,9 +25,21 @@ test("calls that differ in a word or a plain number are of different forms", () 
   );
 });
 
-test.each([{}, { query: "rain coat" }, { query: "rain coat 2026" }, { page: 12 }, { page: "12" }])(
-  "%j has no date and no id",
-  (args) => {
-    expect(form(args)).toBe(NO_SWEEP);
-  },
-);
+test.each([
+  {},
+  { query: "raincoat" },
+  { code: "let a = b + c" },
+  { path: "src/a b c.ts" },
+  { page: 12 },
+  { page: "12" },
+])("%j has no date, id or sentence", (args) => {
+  expect(form(args)).toBe(NO_FORM);
+});
+
+test.each([
+  { task: "research refund policy" },
+  { task: "final attempt" },
+  { agent: "billing", task: "Ticket 93300: please resolve the wrong seat count" },
+])("%j is made of sentences", (args) => {
+  expect(form(args)).toBe(SENTENCES);
+});
