@@ -171,3 +171,33 @@ test("says which arguments name the try, and that memory gives no fresh answer",
     "idempotency_key name the try and not what is done",
   );
 });
+
+test("says that tools pass one task on", () => {
+  const tasks = [
+    "find the policy",
+    "read the policy",
+    "check the date",
+    "ask the desk",
+    "try again",
+    "look once more",
+    "write it down",
+    "send it over",
+  ];
+  const calls = tasks.map((task, n) => {
+    return { tool: n % 2 === 0 ? "plan" : "act", args: { task }, output: `answer ${n}` };
+  });
+  const text = "tool_schemas: { plan: {}, act: {} }";
+  expect(check(explainLast(calls, text), "loops")?.value).toContain(
+    "it completes 4 rounds of calls that pass one task on",
+  );
+});
+
+test("says that a late acknowledgement counts", () => {
+  const text =
+    "acknowledgement: { mode: explicit, patterns: [instead] }\nescalation: { options: 1 }\ntool_schemas: { pay: {}, other: {} }";
+  const pay = { tool: "pay", args: { id: 1 }, output: "done" };
+  const calls = [pay, pay, pay, { tool: "other", args: {} }];
+  expect(check(explainLast(calls, text), "conversation")?.value).toContain(
+    "another call runs once the model says what it will do differently, however late",
+  );
+});
