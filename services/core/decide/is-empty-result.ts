@@ -39,14 +39,7 @@ function listMembers(value: JsonObject): readonly (readonly [string, JsonValue])
 
 function isNothing(name: string, value: JsonValue, said: string): boolean {
   if (Array.isArray(value)) return value.length === 0;
-  switch (typeof value) {
-    case "number":
-      return value === 0 || COUNTS.test(name);
-    case "string":
-      return said.includes(JSON.stringify(value));
-    case "object":
-      return value === null || holdsNothing(value, said);
-    default:
-      return true;
-  }
+  if (typeof value === "number") return value === 0 || COUNTS.test(name);
+  if (typeof value === "string") return said.includes(JSON.stringify(value));
+  return typeof value !== "object" || value === null || holdsNothing(value, said);
 }

@@ -130,7 +130,7 @@ describe("loop_drift", () => {
 
   test("only warns of writes that tools hand to one another, and not of a batch", () => {
     const story = drift(startStory(POLICY), 8, ["research", "compose"], "ask the other one");
-    expect(warnings(story.allowed("research", { task: "more" }))).toEqual(["loop_drift"]);
+    expect(warnings(story.allowed("research", { task: "more" }))).toContain("loop_drift");
     const batch = drift(startStory(POLICY), 30, ["write"], "sent");
     expect(warnings(batch.allowed("write", { to: "next" }))).toEqual([]);
   });

@@ -13,6 +13,8 @@ const POLICY: PolicyDocument = {
   },
 };
 
+type Fields = Readonly<Record<string, unknown>>;
+
 function warnings(event: GateEvent): readonly string[] {
   return event.type === "allowed"
     ? event.notices.warnings.map(({ reason }) => reason)
@@ -28,7 +30,7 @@ function passOn(story: Story, tools: readonly string[], count: number, args = se
 }
 
 const WORDS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
-const sentence = (n: number): object => ({
+const sentence = (n: number): Fields => ({
   task: `look at the ${WORDS[n % 8]} thing ${WORDS[n >> 3]}`,
 });
 
@@ -51,7 +53,7 @@ describe("a task that tools pass on to one another", () => {
     },
   );
 
-  test.each<readonly [string, readonly string[], (n: number) => object]>([
+  test.each<readonly [string, readonly string[], (n: number) => Fields]>([
     [
       "work on one thing after another",
       ["get", "act"],
