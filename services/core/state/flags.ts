@@ -1,5 +1,6 @@
 /** What escalation switches on when a call is refused. */
 import type { CallRefused, Raised } from "../events.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import type { Flags } from "./state.ts";
 
 export function flagsAfter(flags: Flags, event: CallRefused, raised: Raised): Flags {
@@ -12,9 +13,10 @@ export function flagsAfter(flags: Flags, event: CallRefused, raised: Raised): Fl
 }
 
 /** A loop of reads stops its own tool, one of writes or of two tools every call. */
-function stoppedBy(flags: Flags, { call, policy }: CallRefused): string | null {
+function stoppedBy(flags: Flags, { call, policy, refusal }: CallRefused): string | null {
   if (!policy.isRead) return null;
-  return !flags.userInputRequired || flags.stoppedTool === call.tool ? call.tool : null;
+  if (flags.userInputRequired) return flags.stoppedTool === call.tool ? call.tool : null;
+  return REASONS[refusal.reason].isStrike === true ? call.tool : null;
 }
 
 /** The call that the model must respond to: a text that acknowledges nothing does not change it. */
