@@ -2,10 +2,14 @@
 import { createJsonSchemaCompiler } from "../../../adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { loadPolicy } from "../../../adapters/policy/load.ts";
-import { formatYaml, writeYaml } from "../../../adapters/policy/write-yaml.ts";
+import { type EntryComment, formatYaml, writeYaml } from "../../../adapters/policy/write-yaml.ts";
 import { LIMITS } from "../../../core/limits.ts";
+import type { ToolDocument } from "../../../core/policy/document.ts";
 import type { PolicyProblem } from "../../../core/policy/problem.ts";
 import { printable } from "../../output/text.ts";
+import type { ToolGuess } from "./guess/guess-tool.ts";
+import { guessTools } from "./guess/guess-tools.ts";
+import { describeGuess } from "./guess/render-guess.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
 import { readOpenapi } from "./openapi.ts";
 import { repairSchema } from "./repair-schema.ts";
@@ -26,6 +30,8 @@ export type ImportOptions = {
   readonly trusted?: boolean;
   /** What happens to writes that no tier names. Default: `allow`. */
   readonly defaultAction?: DefaultAction;
+  /** Writes only what the definitions declare, and guesses nothing. Default false. */
+  readonly declaredOnly?: boolean;
   /** Where editors find the policy's schema; written into the first line. */
   readonly schemaPath?: string;
 };
@@ -49,8 +55,8 @@ export type ImportFormat = keyof typeof FORMATS;
 const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json";
 
 /**
- * Makes one policy of all sources. Nothing is inferred from names or descriptions. A tool that
- * appears in several places becomes one entry. Returns a valid policy with at least one tool, or
+ * Makes one policy of all sources. What the definitions leave open is guessed from names,
+ * descriptions and schemas, with a comment. A tool that appears in several places becomes one entry. Returns a valid policy with at least one tool, or
  * none: a policy without tools would allow every tool that it was meant to describe.
  */
 export function importTools(
@@ -63,12 +69,14 @@ export function importTools(
   const read = readAll(sources, FORMATS[format], options.trusted ?? false, note);
   if ("problems" in read) return { ok: false, problems: read.problems };
 
-  const tools: [string, object][] = [];
+  const guesses = options.declaredOnly === true ? NO_GUESSES : guessTools(read.definitions);
+  const tools: ImportedTool[] = [];
   for (const [name, definitions] of groupByName(read.definitions, note)) {
     const repairedAll = definitions.map((definition) => repaired(definition, format, note));
     const merged = mergeDefinitions(repairedAll);
-    noteOpenEnds(merged, definitions.length, note);
-    tools.push([name, toolEntry(compilable(merged, note))]);
+    const guess = isOpen(merged, format) ? (guesses.get(name) ?? null) : null;
+    noteOpenEnds(merged, { definitions: definitions.length, guess }, note);
+    tools.push({ name, guess, entry: toolEntry(compilable(merged, note), guess) });
   }
   if (tools.length === 0) return { ok: false, problems: [nothingIn(sources, notes)] };
   const yaml = policyText(format, tools, options);
@@ -155,16 +163,22 @@ function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition
   return { ...tool, schema: null };
 }
 
-function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNote): void {
+type Seen = { readonly definitions: number; readonly guess: ToolGuess | null };
+
+function noteOpenEnds(
+  tool: RepairedDefinition,
+  { definitions, guess }: Seen,
+  note: AddNote,
+): void {
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
   if (languageOf(tool) !== null) {
     note(tool.name, "$", `its argument decides whether it reads or writes (${languageOf(tool)})`);
-  } else if (tool.readOnly === null) {
+  } else if (tool.readOnly === null && (guess === null || guess.access.confidence === "unsure")) {
     note(
       tool.name,
       "$",
-      "is not declared as a read: treated as a write; set `read_only` if it is one",
+      "may be a read or a write: treated as a write; set `read_only` if it is a read",
     );
   }
   const properties = JSON.stringify(tool.schema ?? {});
@@ -177,14 +191,40 @@ function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNo
   }
 }
 
-function toolEntry(tool: RepairedDefinition): object {
+/** Whether the definition leaves something to guess. Recorded worlds say what they read and change. */
+function isOpen(tool: RepairedDefinition, format: ImportFormat): boolean {
+  const isSaid = tool.readOnly === true || tool.effects.length > 0;
+  return languageOf(tool) === null && !(format === "tools" && isSaid);
+}
+
+type ImportedTool = {
+  readonly name: string;
+  readonly guess: ToolGuess | null;
+  readonly entry: object;
+};
+
+const NO_GUESSES: ReadonlyMap<string, ToolGuess> = new Map();
+
+function toolEntry(tool: RepairedDefinition, guess: ToolGuess | null): object {
   return {
     ...(tool.readOnly === null ? {} : { read_only: tool.readOnly }),
+    ...(guess === null ? {} : writtenForm(guess.entry)),
     ...commandsOf(tool),
     ...(tool.risky ? { risk_level: "HIGH" } : {}),
     ...(tool.effects.length > 0 ? { effects: tool.effects } : {}),
     ...(tool.schema === null ? {} : { input_schema: tool.schema }),
   };
+}
+
+/** Normalizers as an author writes them: by name, alone or in a list. */
+function writtenForm(entry: ToolDocument): object {
+  const { normalizers, ...rest } = entry;
+  if (normalizers === undefined) return rest;
+  const written = Object.entries(normalizers).map(([name, chain]) => {
+    const names = chain.map((call) => call.name);
+    return [name, names.length === 1 ? names[0] : names];
+  });
+  return { ...rest, normalizers: Object.fromEntries(written) };
 }
 
 /** Arguments whose name says that their text is a program. */
@@ -214,7 +254,7 @@ function commandsOf(tool: RepairedDefinition): object {
 
 function policyText(
   format: ImportFormat,
-  tools: readonly (readonly [string, object])[],
+  tools: readonly ImportedTool[],
   { defaultAction = "allow", schemaPath = SCHEMA_PATH }: ImportOptions,
 ): string {
   // Recorded worlds document their tools without checking them: warn, and let the call pass.
@@ -222,11 +262,15 @@ function policyText(
   const blocks = {
     ...(format === "tools" ? { checks } : {}),
     authorization: { default: defaultAction },
-    tool_schemas: Object.fromEntries(tools),
+    tool_schemas: Object.fromEntries(tools.map(({ name, entry }) => [name, entry])),
   };
-  const text = writeYaml({ policy_engine: blocks }, [
-    `yaml-language-server: $schema=${schemaPath}`,
-  ]);
+  const comments = tools.flatMap(({ name, guess }): EntryComment[] =>
+    guess === null
+      ? []
+      : [{ at: ["policy_engine", "tool_schemas", name], lines: describeGuess(name, guess) }],
+  );
+  const head = [`yaml-language-server: $schema=${schemaPath}`];
+  const text = writeYaml({ policy_engine: blocks }, head, comments);
   // Formatted as by `policy fmt`, so that a layout check passes.
   return formatYaml(text) ?? text;
 }

@@ -1,0 +1,179 @@
+/** Guesses which resources a write changes, as templates over its arguments. */
+import type { DeclaredEffect } from "../../../../core/policy/document.ts";
+import { isMap } from "../tool-definition.ts";
+import type { WriteGuess } from "./guess-class.ts";
+import { type Parameter, parametersOf } from "./parameters.ts";
+import { singularOf } from "./split-name.ts";
+
+/** Ids that name one thing wherever it is, so that nothing else need be named with them. */
+const UNIQUE = new Set(["id", "ids", "uuid", "guid", "arn", "sku", "vin", "iban", "sha"]);
+
+/** What money does, by the verb or noun that says it: tools of one word share their resource. */
+const MOVEMENTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    payment: "pay charge bill capture checkout purchase buy payment checkout invoice tip donate",
+    refund: "refund reimburse disburse reimbursement",
+    transfer: "transfer wire remit withdraw payout deposit fund money transaction funds",
+  }).flatMap(([name, words]) => words.split(" ").map((word): [string, string] => [word, name])),
+);
+
+/** The effects of a write; none where nothing says what it changes. */
+export function guessEffects(
+  write: WriteGuess,
+  parameters: readonly Parameter[],
+): readonly DeclaredEffect[] {
+  switch (write.kind) {
+    case null:
+    case "run":
+      return [];
+    case "touch":
+      return [{ resource: "page", kind: "update", exclusive: false }];
+    case "create":
+      return made(write, parameters, "create");
+    case "send":
+      return made({ ...write, noun: write.noun || "message" }, parameters, "send");
+    case "charge":
+      return charged(write, parameters);
+    case "grant":
+    case "update":
+      return changed(write, parameters, "update");
+    case "delete":
+      return changed(write, parameters, "delete");
+  }
+}
+
+/** A thing that is made or sent: named by where it goes and by what it says. */
+function made(
+  { noun, verb }: WriteGuess,
+  parameters: readonly Parameter[],
+  kind: "create" | "send",
+): readonly DeclaredEffect[] {
+  const parts = required(parameters).filter(({ role }) =>
+    ["id", "scope", "recipient", "title", "date", "amount", "path", "url"].includes(role),
+  );
+  const isNamed = parts.some(({ role }) => role !== "scope" && role !== "id");
+  const content = required(parameters).filter(({ role }) => role === "content" || role === "note");
+  const base = noun || parts.find(({ stem }) => stem !== null)?.stem || verb;
+  const all = isNamed && kind === "create" ? parts : [...parts, ...content];
+  return effect(base, all, { kind, exclusive: false });
+}
+
+function charged(write: WriteGuess, parameters: readonly Parameter[]): readonly DeclaredEffect[] {
+  const head = write.noun.split("_").at(-1) ?? "";
+  const movement = MOVEMENTS.get(write.verb) ?? MOVEMENTS.get(head) ?? (write.noun || write.verb);
+  const parts = required(parameters).filter(({ role }) => role !== "note" && role !== "key");
+  const names = parts.some(({ role }) => role !== "amount" && role !== "currency");
+  const own = ownThing(write, parameters);
+  const touched =
+    own === null || own.parts.some(({ isRequired }) => !isRequired)
+      ? []
+      : effect(own.base, own.parts, { kind: "update", exclusive: false });
+  return [...effect(movement, parts, { kind: "charge", exclusive: names }), ...touched];
+}
+
+function changed(
+  write: WriteGuess,
+  parameters: readonly Parameter[],
+  kind: "update" | "delete",
+): readonly DeclaredEffect[] {
+  const own = ownThing(write, parameters);
+  if (own === null) {
+    return write.noun === "" ? [] : [{ resource: write.noun, kind, exclusive: false }];
+  }
+  // An id that the server made is never used again; a name or path may be.
+  const exclusive = kind === "delete" && own.isUnique;
+  return effect(own.base, own.parts, { kind, exclusive });
+}
+
+type OwnThing = {
+  readonly base: string;
+  readonly parts: readonly Parameter[];
+  readonly isUnique: boolean;
+};
+
+/** The existing thing that the call acts on; null where no argument names it. */
+function ownThing(
+  { noun, verb }: WriteGuess,
+  parameters: readonly Parameter[],
+): OwnThing | null {
+  const candidates = [...parameters, ...parameters.flatMap(membersOf)];
+  const own = ownId(noun, candidates) ?? nameOf(noun, candidates);
+  if (own === null) return null;
+  const base = own.role === "path" ? "file" : (own.stem ?? (noun || verb));
+  const last = own.words.at(-1) ?? "";
+  const isUnique = own.role === "id" && UNIQUE.has(last) && isStemOf(own.stem, noun);
+  const around = isUnique ? [] : required(parameters).filter((one) => isAround(one, own));
+  const parts = parameters.filter((one) => around.includes(one) || one === own);
+  return { base, parts: parts.includes(own) ? parts : [...parts, own], isUnique };
+}
+
+function isStemOf(stem: string | null, noun: string): boolean {
+  if (stem === null || noun === "") return true;
+  return noun === stem || noun.endsWith(`_${stem}`) || stem.endsWith(`_${noun}`) || stem.endsWith(noun);
+}
+
+function isAround(one: Parameter, own: Parameter): boolean {
+  if (one === own || one.isList) return false;
+  return ["id", "scope", "recipient"].includes(one.role);
+}
+
+function ownId(noun: string, candidates: readonly Parameter[]): Parameter | null {
+  const ids = candidates.filter(({ role }) => role === "id");
+  const needed = ids.filter(({ isRequired }) => isRequired);
+  const head = noun.split("_").at(-1) ?? "";
+  return (
+    needed.find(({ stem }) => stem !== null && stem === noun) ??
+    needed.find(({ stem }) => stem !== null && (stem === head || isStemOf(stem, noun))) ??
+    needed.find(({ stem }) => stem === null) ??
+    needed.at(-1) ??
+    null
+  );
+}
+
+/** `device` of `set_device`, `path`, `name`. */
+function nameOf(noun: string, candidates: readonly Parameter[]): Parameter | null {
+  const needed = candidates.filter(
+    ({ isRequired, type }) => isRequired && (type === "string" || type === null),
+  );
+  const head = noun.split("_").at(-1) ?? "";
+  return (
+    needed.find(({ words }) => singularOf(words.join("_")) === noun) ??
+    needed.find(({ words }) => words.length === 1 && singularOf(words[0] ?? "") === head) ??
+    needed.find(({ role }) => role === "path") ??
+    needed.find(({ words, role }) => role === "title" && words.at(-1) === "name") ??
+    needed.find(({ role }) => role === "scope" || role === "recipient") ??
+    needed.find(({ role }) => role === "url") ??
+    needed.find(({ role }) => role === "title") ??
+    null
+  );
+}
+
+/** The members of the elements of a required list, as `files[].path`. */
+function membersOf(list: Parameter): readonly Parameter[] {
+  if (!list.isList || !list.isRequired || !isMap(list.schema["items"])) return [];
+  return parametersOf(list.schema["items"]).map((member) => ({
+    ...member,
+    name: `${list.name}[].${member.name}`,
+  }));
+}
+
+function required(parameters: readonly Parameter[]): readonly Parameter[] {
+  return parameters.filter(({ isRequired, role }) => isRequired && role !== "key");
+}
+
+type Shape = Pick<DeclaredEffect, "kind" | "exclusive">;
+
+function effect(base: string, parts: readonly Parameter[], shape: Shape): DeclaredEffect[] {
+  const [list] = parts.filter((one) => one.isList);
+  const segments = parts
+    .filter((one) => isPlaceholder(one.name) && (!one.isList || one === list))
+    .map((one) => `{${one.name}${one.isList && one.type !== "object" ? "[]" : ""}}`);
+  return [{ resource: [base, ...segments].join("/"), ...shape }];
+}
+
+const PLACEHOLDER_NAME = /^[A-Za-z_$][\w$-]*(?:\[\]\.[A-Za-z_$][\w$-]*)?$/;
+
+/** A name with a dot or brace would mean something else in a template. */
+function isPlaceholder(name: string): boolean {
+  return PLACEHOLDER_NAME.test(name);
+}

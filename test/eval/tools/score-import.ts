@@ -1,0 +1,120 @@
+/** Compares what an import writes about tools with their labels. */
+import { loadPolicy } from "../../../services/adapters/policy/load.ts";
+import { importTools } from "../../../services/cli/policy/import/import-tools.ts";
+import { capabilities } from "../../../services/gate/capabilities.ts";
+import { compileGatePolicy, type GatePolicy } from "../../../services/gate/gate-policy.ts";
+import type { ToolLabel, ToolSource } from "./tool-corpus.ts";
+
+/** Shares as parts and wholes. */
+export interface ImportScore {
+  readonly reads: number;
+  readonly readsFound: number;
+  readonly writes: number;
+  readonly writesAsReads: number;
+  /** Writes whose label names an effect. */
+  readonly withEffect: number;
+  readonly usableEffects: number;
+  readonly harmless: number;
+  readonly harmlessHeld: number;
+  readonly keys: number;
+  readonly keysFound: number;
+  readonly wrongKeys: number;
+  readonly wrong: readonly string[];
+}
+
+export function scoreSource(source: ToolSource, trusted: boolean): ImportScore {
+  const { name, json, format, labels } = source;
+  const imported = importTools([{ name, json }], format, { trusted });
+  if (!imported.ok) throw new Error(`${name}: ${JSON.stringify(imported.problems)}`);
+  const compiled = compileGatePolicy(
+    loadPolicy([{ name, text: imported.yaml }]),
+    capabilities,
+  );
+  if (!compiled.ok) throw new Error(`${name}: ${JSON.stringify(compiled.problems)}`);
+  return sumScores(
+    Object.entries(labels).map(([tool, label]) => scoreTool(tool, label, compiled.policy, name)),
+  );
+}
+
+function scoreTool(
+  tool: string,
+  label: ToolLabel,
+  { compiled, document }: GatePolicy,
+  source: string,
+): ImportScore {
+  const { isRead, tier } = compiled.tool(tool);
+  const entry = document.tool_schemas?.[tool];
+  const isHeld = tier.action === "hitl" || tier.action === "deny";
+  const resources = (entry?.effects ?? []).map(({ resource }) => resource);
+  const isUsable = label.effect !== null && !isRead && isUsableEffect(resources, label.effect);
+  const key = entry?.idempotency_argument ?? null;
+  const is = (condition: boolean): number => (condition ? 1 : 0);
+  const wrong = [
+    ...(label.kind === "read" && !isRead ? ["a read taken for a write"] : []),
+    ...(label.kind === "write" && isRead ? ["A WRITE TAKEN FOR A READ"] : []),
+    ...(label.effect !== null && !isUsable
+      ? [`effect ${label.effect.resource}, not ${resources.join(" ") || "none"}`]
+      : []),
+    ...(label.harmless && isHeld ? ["harmless and held"] : []),
+    ...(key !== label.key && (key !== null || label.key !== null)
+      ? [`key ${label.key}, not ${key}`]
+      : []),
+  ];
+  return {
+    reads: is(label.kind === "read"),
+    readsFound: is(label.kind === "read" && isRead),
+    writes: is(label.kind === "write"),
+    writesAsReads: is(label.kind === "write" && isRead),
+    withEffect: is(label.effect !== null),
+    usableEffects: is(isUsable),
+    harmless: is(label.harmless),
+    harmlessHeld: is(label.harmless && isHeld),
+    keys: is(label.key !== null),
+    keysFound: is(label.key !== null && key === label.key),
+    wrongKeys: is(key !== null && key !== label.key),
+    wrong: wrong.map((what) => `${source} ${tool}: ${what}`),
+  };
+}
+
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+/**
+ * An effect is usable if it names one of the arguments that the label names the thing by; where the
+ * label names none, if there is one at all.
+ */
+function isUsableEffect(
+  resources: readonly string[],
+  label: NonNullable<ToolLabel["effect"]>,
+): boolean {
+  const wanted = placeholdersIn(label.resource);
+  if (wanted.size === 0) return resources.length > 0;
+  return resources.some((resource) =>
+    [...placeholdersIn(resource)].some((name) => wanted.has(name)),
+  );
+}
+
+/** `{files[].path}` is an argument of `files`. */
+function placeholdersIn(resource: string): ReadonlySet<string> {
+  return new Set(
+    [...resource.matchAll(PLACEHOLDER)].map(([, name = ""]) => name.split(/[.[]/)[0] ?? ""),
+  );
+}
+
+export function sumScores(scores: readonly ImportScore[]): ImportScore {
+  const sum = (of: (score: ImportScore) => number): number =>
+    scores.reduce((total, score) => total + of(score), 0);
+  return {
+    reads: sum(({ reads }) => reads),
+    readsFound: sum(({ readsFound }) => readsFound),
+    writes: sum(({ writes }) => writes),
+    writesAsReads: sum(({ writesAsReads }) => writesAsReads),
+    withEffect: sum(({ withEffect }) => withEffect),
+    usableEffects: sum(({ usableEffects }) => usableEffects),
+    harmless: sum(({ harmless }) => harmless),
+    harmlessHeld: sum(({ harmlessHeld }) => harmlessHeld),
+    keys: sum(({ keys }) => keys),
+    keysFound: sum(({ keysFound }) => keysFound),
+    wrongKeys: sum(({ wrongKeys }) => wrongKeys),
+    wrong: scores.flatMap(({ wrong }) => wrong),
+  };
+}
