@@ -1,8 +1,19 @@
 /** Guesses whether a tool reads from its name, its description and its HTTP method. */
+import { asksUser } from "../../../../core/policy/asks-user.ts";
 import type { ToolDefinition } from "../tool-definition.ts";
 import { descriptionOf, type Description } from "./description.ts";
-import { NOT_READS, READ_NOUNS, VERBS, type VerbClass, WRITES_ANYWHERE } from "./lexicon.ts";
-import { singularOf } from "./split-name.ts";
+import {
+  NOT_READS,
+  NOUN_LIKE,
+  QUESTIONS,
+  READ_NOUNS,
+  VERBS,
+  type VerbClass,
+  WRITES_ANYWHERE,
+  WRITES_AS_NOUNS,
+} from "./lexicon.ts";
+import { parametersOf } from "./parameters.ts";
+import { singularOf, splitName } from "./split-name.ts";
 
 export type Confidence = "sure" | "likely" | "unsure";
 
@@ -33,7 +44,7 @@ export function guessAccess(tool: ToolDefinition, words: readonly string[]): Acc
   const verbClass = verbAt === null ? null : (VERBS.get(verb) ?? null);
   const description = descriptionOf(tool.description);
   const evidence: Evidence = { words, verbAt, verb, verbClass, description };
-  const decided = stated(tool, evidence) ?? fromName(tool, evidence) ?? fromDescription(evidence);
+  const decided = stated(tool, evidence) ?? fromName(tool, evidence) ?? fromDescription(tool, evidence);
   return { verbAt, ...decided };
 }
 
@@ -46,16 +57,21 @@ const read = (confidence: Confidence, reason: string): Decided => ({
   ...{ isRead: true, confidence, reason },
 });
 
+/** `file_search`, `monitor_create`, `user_get_profile`; a verb that says more goes first. */
 function findVerb(words: readonly string[]): number | null {
-  const [first = ""] = words;
-  if (VERBS.has(first)) return 0;
   const last = words.length - 1;
-  // `file_search`, `monitor_create`, `user_get_profile`.
-  for (let at = 1; at <= Math.max(last, WORDS_BEFORE_VERB_MAX); at += 1) {
-    const word = words[at] ?? "";
-    if (VERBS.has(word) && (at <= WORDS_BEFORE_VERB_MAX || at === last)) return at;
-  }
-  return null;
+  const isNear = (at: number): boolean => at <= WORDS_BEFORE_VERB_MAX || at === last;
+  const verbs = [...words.keys()].filter((at) => VERBS.has(words[at] ?? ""));
+  const [first] = verbs.filter(isNear);
+  const clear = verbs.find((at) => isNear(at) && isClear(words[at] ?? ""));
+  // `core_memory_retrieve_all`
+  const inside = verbs.find((at) => VERBS.get(words[at] ?? "") === "read");
+  if (first === undefined) return inside ?? null;
+  return isClear(words[first] ?? "") ? first : (clear ?? first);
+}
+
+function isClear(word: string): boolean {
+  return VERBS.get(word) !== "unsure" && !NOUN_LIKE.has(word);
 }
 
 /** What the definition itself says. */
@@ -79,19 +95,26 @@ function fromName(tool: ToolDefinition, evidence: Evidence): Decided | null {
   const joined = words.join(" ");
   const excluded = NOT_READS.find(([pattern]) => pattern.test(joined));
   if (excluded !== undefined) return write("likely", excluded[1]);
-  const writing = words.find((word) => WRITES_ANYWHERE.has(word));
+  if (QUESTIONS.has(words[0] ?? "")) return read("likely", `its name asks: ${words[0]}`);
+  if (asksUser(tool.name, {})) return read("likely", "it asks the user");
   const isReadVerb = verbClass === "read" || verbClass === "likely read";
+  const plainRead = verbClass === "read" && verbAt === 0;
+  const writing = words.find(
+    (word) => WRITES_ANYWHERE.has(word) && !(plainRead && WRITES_AS_NOUNS.has(word)),
+  );
   if (writing !== undefined) {
     return isReadVerb || verbAt === null
       ? write("unsure", `its name has ${writing}`)
-      : searchByPost(tool, evidence) ?? write("sure", `its name has ${writing}`);
+      : searchByPost(evidence) ?? write("sure", `its name has ${writing}`);
   }
-  if (!isReadVerb) return searchByPost(tool, evidence) ?? fromLastWord(evidence);
+  if (!isReadVerb) return searchByPost(evidence) ?? fromLastWord(tool, evidence);
   if (description.writes !== null) {
     return write("unsure", `its name has ${verb}, but it ${description.writes}`);
   }
+  const choice = writingChoiceOf(tool);
+  if (choice !== null) return write("unsure", `its argument ${choice} may write`);
   if (writesFile(tool, verb)) return write("unsure", `${verb} writes a file where it has a path`);
-  if (description.verbClass !== null && isWriteClass(description.verbClass)) {
+  if (saysWrite(description)) {
     return write("unsure", `its name has ${verb}, its description ${description.verb}`);
   }
   const confidence = verbClass === "read" && verbAt === 0 ? "sure" : "likely";
@@ -99,47 +122,68 @@ function fromName(tool: ToolDefinition, evidence: Evidence): Decided | null {
 }
 
 /** `post_search`: an API that searches by POST. */
-function searchByPost(_tool: ToolDefinition, { words, verb, description }: Evidence): Decided | null {
+function searchByPost({ words, verb, description }: Evidence): Decided | null {
   const last = words.at(-1) ?? "";
   if (verb !== "post" || !["search", "query", "lookup"].includes(last)) return null;
   if (description.writes !== null) return null;
   return read("likely", `its name ends with ${last}`);
 }
 
+/** "Run a search" does not say that the tool writes. */
+function saysWrite({ verbClass }: Description): boolean {
+  return verbClass !== null && verbClass !== "run" && isWriteClass(verbClass);
+}
+
 function isWriteClass(name: VerbClass): boolean {
   return name !== "read" && name !== "likely read" && name !== "unsure";
 }
 
-const FILE_ARGUMENTS = new Set(["path", "filename", "filepath", "destination", "output", "dir"]);
+const MAY_WRITE_FILES: ReadonlySet<string> = new Set(["download", "scan", "extract", "export"]);
 
 function writesFile({ schema }: ToolDefinition, verb: string): boolean {
-  if (verb !== "download" && verb !== "scan" && verb !== "extract") return false;
-  return /"[^"]*(?:path|file_?name|destination|output_?(?:dir|file)|folder)[^"]*":\{/i.test(
-    JSON.stringify((schema as { properties?: unknown } | null)?.properties ?? {}),
-  ) && FILE_ARGUMENTS.size > 0;
+  if (!MAY_WRITE_FILES.has(verb)) return false;
+  return parametersOf(schema).some(({ role }) => role === "path");
+}
+
+const CHOOSERS: ReadonlySet<string> = new Set("action operation method mode command type".split(" "));
+
+/** The argument that chooses among several actions, one of which writes; null: there is none. */
+function writingChoiceOf({ schema }: ToolDefinition): string | null {
+  const chooser = parametersOf(schema).find(({ words, schema: { enum: choices } }) => {
+    if (!CHOOSERS.has(words.at(-1) ?? "") || !Array.isArray(choices)) return false;
+    return choices.some((one) => typeof one === "string" && doesWrite(splitName(one)));
+  });
+  return chooser?.name ?? null;
+}
+
+function doesWrite([first = ""]: readonly string[]): boolean {
+  return WRITES_ANYWHERE.has(first) || first === "close" || first === "new" || first === "start";
 }
 
 /** `crawl_status`, `place_details`: no verb, but a word for what the answer is. */
-function fromLastWord({ words, verbAt, verbClass, description, verb }: Evidence): Decided | null {
+function fromLastWord(tool: ToolDefinition, evidence: Evidence): Decided | null {
+  const { words, verbAt, verbClass, description, verb } = evidence;
   const last = words.at(-1) ?? "";
+  if (writingChoiceOf(tool) !== null) return null;
   const isNoun = READ_NOUNS.has(last) || READ_NOUNS.has(singularOf(last));
   if (!isNoun || description.writes !== null) return null;
-  const saysWrite = description.verbClass !== null && isWriteClass(description.verbClass);
-  if (saysWrite) return null;
+  if (saysWrite(description)) return null;
   const leads = verbAt === 0 && words.length > 1 && verbClass !== null && verbClass !== "unsure";
   if (!leads) return read("likely", `its name ends with ${last}`);
   const saysRead = description.verbClass === "read";
   return saysRead ? read("likely", `its description begins with ${description.verb}`) : write("likely", `its name has the verb ${verb}`);
 }
 
-function fromDescription({ verb, verbClass, verbAt, description }: Evidence): Decided {
+function fromDescription(tool: ToolDefinition, evidence: Evidence): Decided {
+  const { verb, verbClass, verbAt, description } = evidence;
   const { verbClass: saidClass, writes, saysReadOnly } = description;
   const isNamedWrite = verbClass !== null && isWriteClass(verbClass);
   const isSaidRead = saidClass === "read" || saidClass === "likely read";
-  if (isNamedWrite && verbAt === 0 && !saysReadOnly) {
-    return write("sure", `its name has the verb ${verb}`);
+  if (isNamedWrite && verbAt === 0) {
+    return write(saysReadOnly ? "unsure" : "sure", `its name has the verb ${verb}`);
   }
-  if (writes === null && (saysReadOnly || (isSaidRead && !isNamedWrite))) {
+  const isPlain = writes === null && writingChoiceOf(tool) === null;
+  if (isPlain && (saysReadOnly || (isSaidRead && !isNamedWrite))) {
     const reason = saysReadOnly
       ? "its description says that it changes nothing"
       : `its description begins with ${description.verb}`;

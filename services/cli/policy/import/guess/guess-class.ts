@@ -1,5 +1,5 @@
 /** Guesses what kind of side effect a write has, and on what. */
-import { NOUN_CLASSES, type VerbClass, WRITES } from "./lexicon.ts";
+import { NOUN_CLASSES, type VerbClass, WRITES, WRITES_ANYWHERE } from "./lexicon.ts";
 import { singularOf } from "./split-name.ts";
 
 export type WriteClass = Exclude<VerbClass, "read" | "likely read" | "unsure">;
@@ -14,7 +14,7 @@ export type WriteGuess = {
 
 /** Verbs that say little: what is made or given says what the effect is. */
 const GENERIC: ReadonlySet<string> = new Set(
-  "create add insert new make post submit issue run process give put write place request schedule order set generate record register approve do".split(
+  "create add insert new make post submit issue run process give put write place request schedule order set generate record register approve do give".split(
     " ",
   ),
 );
@@ -42,6 +42,9 @@ export function guessClass(words: readonly string[]): WriteGuess {
 function findWriteVerb(words: readonly string[]): number {
   const strong = words.findIndex((word, at) => WRITES.has(word) && at <= 1);
   if (strong >= 0) return strong;
+  // `get_or_create_label`.
+  const inside = words.findIndex((word) => WRITES.has(word) && WRITES_ANYWHERE.has(word));
+  if (inside > 0) return inside;
   const last = words.length - 1;
   return WRITES.has(words[last] ?? "") ? last : 0;
 }

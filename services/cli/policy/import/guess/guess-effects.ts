@@ -54,7 +54,8 @@ function made(
   const isNamed = parts.some(({ role }) => role !== "scope" && role !== "id");
   const content = required(parameters).filter(({ role }) => role === "content" || role === "note");
   const base = noun || parts.find(({ stem }) => stem !== null)?.stem || verb;
-  const all = isNamed && kind === "create" ? parts : [...parts, ...content];
+  const named = isNamed && kind === "create" ? parts : [...parts, ...content];
+  const all = named.length > 0 ? named : required(parameters);
   return effect(base, all, { kind, exclusive: false });
 }
 
@@ -97,11 +98,16 @@ function ownThing(
   parameters: readonly Parameter[],
 ): OwnThing | null {
   const candidates = [...parameters, ...parameters.flatMap(membersOf)];
-  const own = ownId(noun, candidates) ?? nameOf(noun, candidates);
+  const needed = candidates.filter(({ isRequired }) => isRequired);
+  const own =
+    ownId(noun, needed) ??
+    nameOf(noun, needed) ??
+    ownId(noun, candidates) ??
+    nameOf(noun, candidates);
   if (own === null) return null;
   const base = own.role === "path" ? "file" : (own.stem ?? (noun || verb));
   const last = own.words.at(-1) ?? "";
-  const isUnique = own.role === "id" && UNIQUE.has(last) && isStemOf(own.stem, noun);
+  const isUnique = own.role === "id" && own.isRequired && UNIQUE.has(last) && isStemOf(own.stem, noun);
   const around = isUnique ? [] : required(parameters).filter((one) => isAround(one, own));
   const parts = parameters.filter((one) => around.includes(one) || one === own);
   return { base, parts: parts.includes(own) ? parts : [...parts, own], isUnique };
@@ -118,8 +124,7 @@ function isAround(one: Parameter, own: Parameter): boolean {
 }
 
 function ownId(noun: string, candidates: readonly Parameter[]): Parameter | null {
-  const ids = candidates.filter(({ role }) => role === "id");
-  const needed = ids.filter(({ isRequired }) => isRequired);
+  const needed = candidates.filter(({ role }) => role === "id");
   const head = noun.split("_").at(-1) ?? "";
   return (
     needed.find(({ stem }) => stem !== null && stem === noun) ??
@@ -132,9 +137,7 @@ function ownId(noun: string, candidates: readonly Parameter[]): Parameter | null
 
 /** `device` of `set_device`, `path`, `name`. */
 function nameOf(noun: string, candidates: readonly Parameter[]): Parameter | null {
-  const needed = candidates.filter(
-    ({ isRequired, type }) => isRequired && (type === "string" || type === null),
-  );
+  const needed = candidates.filter(({ type }) => type === "string" || type === null);
   const head = noun.split("_").at(-1) ?? "";
   return (
     needed.find(({ words }) => singularOf(words.join("_")) === noun) ??

@@ -1,4 +1,5 @@
 /** Guesses what a policy may say about one tool. */
+import { asksUser } from "../../../../core/policy/asks-user.ts";
 import type { ToolDocument } from "../../../../core/policy/document.ts";
 import type { ToolDefinition } from "../tool-definition.ts";
 import { descriptionOf } from "./description.ts";
@@ -30,7 +31,8 @@ export function guessTool(tool: ToolDefinition, words: readonly string[]): ToolG
   const access = guessAccess(tool, words);
   const parameters = parametersOf(tool.schema);
   if (access.isRead) {
-    return { access, write: null, danger: null, entry: readEntry(words) };
+    const entry = asksUser(tool.name, {}) ? { asks_user: true } : readEntry(words);
+    return { access, write: null, danger: null, entry };
   }
   const write = guessClass(words);
   const danger = dangerOf(write, tool);

@@ -2,12 +2,12 @@
 import type { DeclaredEffect } from "../../../../core/policy/document.ts";
 import type { ToolDefinition } from "../tool-definition.ts";
 import { guessTool, type ToolGuess } from "./guess-tool.ts";
-import { VERBS, WRITES_ANYWHERE } from "./lexicon.ts";
-import { findPrefix, splitName, withoutPrefix } from "./split-name.ts";
+import { COMPOUNDS, VERBS, WRITES_ANYWHERE } from "./lexicon.ts";
+import { findPrefix, joinCompounds, splitName, withoutPrefix } from "./split-name.ts";
 
 /** One guess for each definition, by the tool's name. */
 export function guessTools(tools: readonly ToolDefinition[]): ReadonlyMap<string, ToolGuess> {
-  const names = tools.map(({ name }) => splitName(name));
+  const names = tools.map(({ name }) => joinCompounds(splitName(name), COMPOUNDS));
   const prefix = findPrefix(names, (word) => VERBS.has(word) || WRITES_ANYWHERE.has(word));
   const guesses = new Map<string, ToolGuess>();
   for (const [at, tool] of tools.entries()) {

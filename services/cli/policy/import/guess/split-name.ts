@@ -10,6 +10,20 @@ export function splitName(name: string): readonly string[] {
     .map((word) => word.toLowerCase());
 }
 
+/** Puts `top`, `up` together where the two are one verb. */
+export function joinCompounds(
+  words: readonly string[],
+  compounds: ReadonlySet<string>,
+): readonly string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const both = `${joined.at(-1) ?? ""}${word}`;
+    if (joined.length > 0 && compounds.has(both)) joined[joined.length - 1] = both;
+    else joined.push(word);
+  }
+  return joined;
+}
+
 /** How many leading words of a name may be a service (`mcp github …`). */
 const PREFIX_WORDS_MAX = 3;
 /** Of so many tools, and this share of them, a first word is the service's name. */
