@@ -72,11 +72,11 @@ const FINAL =
 
 /** Signs of a second thing that a tool does besides reading. */
 const ALSO_WRITES: readonly RegExp[] = [
-  /\band (?:then )?(?:also )?(?:creates?|deletes?|removes?|updates?|sends?|marks?|stores?|charges?|archives?|resets?|clears?|acknowledges?|claims?|locks?|reserves?|consumes?|increments?|overwrites?)\b/,
+  /\band (?:then )?(?:also )?(?:creates?|deletes?|removes?|updates?|sends?|marks?|stores?|charges?|archives?|resets?|clears?|acknowledges?|claims?|locks?|reserves?|consumes?|increments?|overwrites?|emails?|starts?|triggers?|submits?|closes?|opens?|rotates?|saves?|writes?|publish(?:es)?|advances?|moves?|refresh(?:es)?)\b/,
   /\bmark(?:s|ed|ing)? (?:\w+ ){0,5}as (?:read|seen|done|delivered|viewed|processed|handled)\b/,
   /\b(?:creates?|creating|adds?) (?:it|one|a new \w+|the \w+)?[^.]{0,40}\bif\b[^.]{0,40}\b(?:not|no|none|missing|n't)\b/,
   /\bif\b[^.]{0,60}\b(?:not|no|none|missing|n't)\b[^.]{0,30}\b(?:creates?|is created|will be created)\b/,
-  /(?<!not |never |without |n't )\b(?:deletes|removes|sends|charges|consumes|acknowledges|increments|overwrites|cancels|modifies)\b/,
+  /(?<!not |never |without |n't )\b(?:deletes|removes|sends|charges|consumes|acknowledges|increments|overwrites|cancels|modifies|creates|triggers|starts|submits|schedules|registers|publishes|unlocks|rotates|resets|clears|archives|closes|dequeues)\b/,
   /\b(?:are|is|will be|gets?) (?:then |also |automatically )?(?:deleted|removed|sent|charged|consumed|acknowledged|overwritten|cancelled|booked|dequeued|popped)\b/,
   /\bas a side effect\b/,
 ];

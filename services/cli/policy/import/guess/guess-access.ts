@@ -75,18 +75,28 @@ function isClear(word: string): boolean {
 }
 
 /** What the definition itself says. */
-function stated({ readOnly, method }: ToolDefinition, { words }: Evidence): Decided | null {
+function stated({ readOnly, method }: ToolDefinition, evidence: Evidence): Decided | null {
   if (readOnly === true) return read("sure", "its definition says so");
   if (readOnly === false) return write("sure", "its definition says so");
   if (method === "get" || method === "head" || method === "options") {
-    const writing = words.find((word) => WRITES_ANYWHERE.has(word));
-    if (writing !== undefined) return write("unsure", `it is a GET, but its name has ${writing}`);
+    const against = contradictionOf(evidence);
+    if (against !== null) return write("unsure", `it is a ${method.toUpperCase()}, but ${against}`);
     return read("sure", `HTTP ${method.toUpperCase()}`);
   }
   if (method === "put" || method === "patch" || method === "delete") {
     return write("sure", `HTTP ${method.toUpperCase()}`);
   }
   return null;
+}
+
+/** What speaks against a read that HTTP promises; null: nothing. */
+function contradictionOf({ words, verb, verbAt, verbClass, description }: Evidence): string | null {
+  const joined = words.join(" ");
+  const excluded = NOT_READS.find(([pattern]) => pattern.test(joined));
+  if (excluded !== undefined) return excluded[1];
+  if (description.writes !== null) return `it ${description.writes}`;
+  const isNamedWrite = verbClass !== null && isWriteClass(verbClass) && !NOUN_LIKE.has(verb);
+  return isNamedWrite && verbAt === 0 ? `its name has the verb ${verb}` : null;
 }
 
 /** Null: the name leaves it open. */
