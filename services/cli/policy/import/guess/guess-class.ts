@@ -25,7 +25,14 @@ const PREPOSITIONS: ReadonlySet<string> = new Set(
 );
 const FILLERS: ReadonlySet<string> = new Set("a an the new batch bulk all multiple one".split(" "));
 
+/** Verbs that turn to another page or screen. */
+const NAVIGATES: ReadonlySet<string> = new Set(["navigate", "goto", "visit", "back", "forward"]);
+const PAGES: ReadonlySet<string> = new Set(["browser", "page", "tab", "url", "app"]);
+
 export function guessClass(words: readonly string[]): WriteGuess {
+  const opens = words.includes("open") && words.some((word) => PAGES.has(word));
+  const navigates = opens ? "open" : words.find((word) => NAVIGATES.has(word));
+  if (navigates !== undefined) return { kind: "touch", verb: navigates, noun: "page" };
   const verbAt = findWriteVerb(words);
   const verb = words[verbAt] ?? "";
   const nouns = nounsOf(words, verbAt);

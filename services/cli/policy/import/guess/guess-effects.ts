@@ -56,20 +56,42 @@ function made(
   const base = noun || parts.find(({ stem }) => stem !== null)?.stem || verb;
   const named = isNamed && kind === "create" ? parts : [...parts, ...content];
   const all = named.length > 0 ? named : required(parameters);
-  return effect(base, all, { kind, exclusive: false });
+  const made = effect(base, all, { kind, exclusive: false });
+  return kind === "send" && content.length === 0 ? [...made, ...sentThing(parameters)] : made;
+}
+
+/** What is sent without being written into the call: once it changes, it may be sent again. */
+function sentThing(parameters: readonly Parameter[]): readonly DeclaredEffect[] {
+  const thing = required(parameters).find(({ role, stem }) => role === "id" && stem !== null);
+  if (thing === undefined) return [];
+  return effect(thing.stem ?? "", [thing], { kind: "update", exclusive: false });
 }
 
 function charged(write: WriteGuess, parameters: readonly Parameter[]): readonly DeclaredEffect[] {
   const head = write.noun.split("_").at(-1) ?? "";
   const movement = MOVEMENTS.get(write.verb) ?? MOVEMENTS.get(head) ?? (write.noun || write.verb);
   const parts = required(parameters).filter(({ role }) => role !== "note" && role !== "key");
-  const names = parts.some(({ role }) => role !== "amount" && role !== "currency");
+  // Another 100 put aside is another 100; one order is paid once.
+  const isOnce = parts.some(isPaidThing);
   const own = ownThing(write, parameters);
   const touched =
     own === null || own.parts.some(({ isRequired }) => !isRequired)
       ? []
       : effect(own.base, own.parts, { kind: "update", exclusive: false });
-  return [...effect(movement, parts, { kind: "charge", exclusive: names }), ...touched];
+  return [...effect(movement, parts, { kind: "charge", exclusive: isOnce }), ...touched];
+}
+
+/** Whose money moves says nothing about what is paid. */
+const PARTIES: ReadonlySet<string> = new Set(
+  "account customer user from to source target recipient beneficiary card wallet pot mandate employee contact client iban payer payee".split(
+    " ",
+  ),
+);
+const PAID_BY: ReadonlySet<string> = new Set(["id", "uuid", "number", "reference", "ref"]);
+
+function isPaidThing({ role, isList, words }: Parameter): boolean {
+  const last = words.at(-1) ?? "";
+  return role === "id" && !isList && PAID_BY.has(last) && !words.some((word) => PARTIES.has(word));
 }
 
 function changed(

@@ -1,6 +1,6 @@
 /** Guesses what a policy may say about one tool. */
 import { asksUser } from "../../../../core/policy/asks-user.ts";
-import type { ToolDocument } from "../../../../core/policy/document.ts";
+import type { DeclaredEffect, ToolDocument } from "../../../../core/policy/document.ts";
 import type { ToolDefinition } from "../tool-definition.ts";
 import { descriptionOf } from "./description.ts";
 import { type Access, guessAccess } from "./guess-access.ts";
@@ -26,12 +26,24 @@ const MONEY_WINDOW_S = 86_400;
 const MADE_WINDOW_S = 3_600;
 const POLLS_MAX = 60;
 
+/** What the other tools of the same list say about one of them. */
+export type Surroundings = {
+  /** Some of them act on a page or screen, which changes by itself. */
+  readonly hasScreen: boolean;
+  /** Words of all their names. */
+  readonly vocabulary: ReadonlySet<string>;
+};
+
 /** @param words of the name, without its service's prefix */
-export function guessTool(tool: ToolDefinition, words: readonly string[]): ToolGuess {
+export function guessTool(
+  tool: ToolDefinition,
+  words: readonly string[],
+  around: Surroundings,
+): ToolGuess {
   const access = guessAccess(tool, words);
-  const parameters = parametersOf(tool.schema);
+  const parameters = parametersOf(tool.schema).map((one) => asKey(one, around));
   if (access.isRead) {
-    const entry = asksUser(tool.name, {}) ? { asks_user: true } : readEntry(words);
+    const entry = asksUser(tool.name, {}) ? { asks_user: true } : readEntry(words, parameters, around);
     return { access, write: null, danger: null, entry };
   }
   const write = guessClass(words);
@@ -39,15 +51,39 @@ export function guessTool(tool: ToolDefinition, words: readonly string[]): ToolG
   return { access, write, danger, entry: writeEntry(tool, write, parameters) };
 }
 
-function readEntry(words: readonly string[]): ToolDocument {
+/** A `request_id` is made for each try, unless some tool is about requests. */
+function asKey(parameter: Parameter, { vocabulary }: Surroundings): Parameter {
+  const isOwn = parameter.words.join(" ") === "request id" && parameter.type === "string";
+  return isOwn && !vocabulary.has("request") && !vocabulary.has("requests")
+    ? { ...parameter, role: "key" }
+    : parameter;
+}
+
+function readEntry(
+  words: readonly string[],
+  parameters: readonly Parameter[],
+  { hasScreen }: Surroundings,
+): ToolDocument {
+  if (isPolled(words, parameters)) return { read_only: true, polling: { max_calls: POLLS_MAX } };
+  const isPlain = !parameters.some(({ isRequired }) => isRequired);
+  const isVolatile = VOLATILE_NOUNS.has(words.at(-1) ?? "") || (hasScreen && isPlain);
+  const searches = parameters.some(({ words: name }) => SEARCHED.has(name.at(-1) ?? ""));
+  return {
+    read_only: true,
+    ...(isVolatile ? { volatile: true } : {}),
+    ...(searches ? { checks: { loop_no_progress: "enforce" } } : {}),
+  };
+}
+
+/** Arguments that are put in other words when a search finds nothing. */
+const SEARCHED: ReadonlySet<string> = new Set(["query", "q", "keywords", "search", "term", "phrase"]);
+
+/** Whether the read waits for something that goes on by itself. */
+function isPolled(words: readonly string[], parameters: readonly Parameter[]): boolean {
   const last = words.at(-1) ?? "";
-  if (last === "status" || last === "progress" || words[0] === "wait" || words[0] === "poll") {
-    return { read_only: true, polling: { max_calls: POLLS_MAX } };
-  }
-  if (POLLED_NOUNS.has(last) && words[0] === "track") {
-    return { read_only: true, polling: { max_calls: POLLS_MAX } };
-  }
-  return VOLATILE_NOUNS.has(last) ? { read_only: true, volatile: true } : { read_only: true };
+  if (last === "status" || last === "progress") return true;
+  if (words.some((word) => word === "wait" || word === "poll")) return true;
+  return POLLED_NOUNS.has(last) && parameters.some(({ role, isRequired }) => isRequired && role === "id");
 }
 
 function writeEntry(
@@ -57,32 +93,64 @@ function writeEntry(
 ): ToolDocument {
   const key = parameters.find(({ role }) => role === "key");
   const effects = declared.length > 0 ? [] : guessEffects(write, parameters);
-  const fields = identityOf(write, parameters);
+  const fields = identityOf(write, effects, parameters);
   const normalizers = guessNormalizers(write, parameters);
   return {
     ...(fields === null ? {} : { canonical_fields: fields }),
     ...(Object.keys(normalizers).length === 0 ? {} : { normalizers }),
     ...(effects.length === 0 ? {} : { effects }),
     ...(key === undefined ? {} : { idempotency_argument: key.name }),
-    ...windowOf(write),
-    ...(write.kind === "touch" ? { repeatable: true } : {}),
+    ...windowOf(write, parameters, effects),
+    ...(write.kind === "touch" || parameters.some(stepsOn) ? { repeatable: true } : {}),
   };
 }
 
-function windowOf({ kind }: WriteGuess): ToolDocument {
-  if (kind === "charge") return { dedupe_window_s: MONEY_WINDOW_S };
-  return kind === "send" || kind === "create" ? { dedupe_window_s: MADE_WINDOW_S } : {};
+function windowOf(
+  { kind }: WriteGuess,
+  parameters: readonly Parameter[],
+  effects: readonly DeclaredEffect[],
+): ToolDocument {
+  if (kind === "charge") {
+    return { dedupe_window_s: isOnce(effects) ? MONEY_WINDOW_S : MADE_WINDOW_S };
+  }
+  if (kind !== "send" && kind !== "create" && kind !== "update") return {};
+  // "Another three": what is counted on is asked for again in a later turn.
+  if (parameters.some(isIncrement)) return { scope: "turn" };
+  const isFromFile = parameters.some(({ role }) => role === "path" || role === "url");
+  return kind === "update" || isFromFile ? {} : { dedupe_window_s: MADE_WINDOW_S };
+}
+
+function isOnce(effects: readonly DeclaredEffect[]): boolean {
+  return effects.some(({ exclusive }) => exclusive === true);
+}
+
+const INCREMENTS: ReadonlySet<string> = new Set("count delta increment by points quantity".split(" "));
+
+function isIncrement({ words, type, isRequired }: Parameter): boolean {
+  return isRequired && (type === "integer" || type === "number") && INCREMENTS.has(words.at(-1) ?? "");
+}
+
+const STEPS: ReadonlySet<unknown> = new Set(["next", "step", "continue", "undo", "redo", "scroll"]);
+
+/** An argument that may say `next`: each such call goes on from the one before. */
+function stepsOn({ schema }: Parameter): boolean {
+  const { enum: choices } = schema;
+  return Array.isArray(choices) && choices.some((one) => STEPS.has(one));
 }
 
 /** All arguments but those that only explain; null: all. */
 function identityOf(
   { kind }: WriteGuess,
+  effects: readonly DeclaredEffect[],
   parameters: readonly Parameter[],
 ): readonly string[] | null {
-  if (kind !== "charge" && kind !== "delete" && kind !== "grant") return null;
+  const isNamed = kind === "delete" || kind === "grant" || (kind === "charge" && isOnce(effects));
+  if (!isNamed) return null;
   const fields = parameters.filter(({ role }) => role !== "note" && role !== "key");
   const isLess = parameters.some(({ role }) => role === "note");
-  return isLess && fields.some(({ isRequired }) => isRequired) ? fields.map(({ name }) => name) : null;
+  return isLess && fields.some(({ isRequired }) => isRequired)
+    ? fields.map(({ name }) => name)
+    : null;
 }
 
 /**

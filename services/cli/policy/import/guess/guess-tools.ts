@@ -5,16 +5,22 @@ import { guessTool, type ToolGuess } from "./guess-tool.ts";
 import { COMPOUNDS, VERBS, WRITES_ANYWHERE } from "./lexicon.ts";
 import { findPrefix, joinCompounds, splitName, withoutPrefix } from "./split-name.ts";
 
+const SCREEN_VERBS: ReadonlySet<string> = new Set(["click", "tap", "scroll", "hotkey"]);
+
 /** One guess for each definition, by the tool's name. */
 export function guessTools(tools: readonly ToolDefinition[]): ReadonlyMap<string, ToolGuess> {
   const names = tools.map(({ name }) => joinCompounds(splitName(name), COMPOUNDS));
   const prefix = findPrefix(names, (word) => VERBS.has(word) || WRITES_ANYWHERE.has(word));
+  const around = {
+    hasScreen: names.some((words) => words.some((word) => SCREEN_VERBS.has(word))),
+    vocabulary: new Set(names.flat()),
+  };
   const guesses = new Map<string, ToolGuess>();
   for (const [at, tool] of tools.entries()) {
     const before = guesses.get(tool.name);
     // Of several definitions of one name, one that writes counts.
     if (before !== undefined && !before.access.isRead) continue;
-    guesses.set(tool.name, guessTool(tool, withoutPrefix(names[at] ?? [], prefix)));
+    guesses.set(tool.name, guessTool(tool, withoutPrefix(names[at] ?? [], prefix), around));
   }
   return connectMakers(guesses);
 }
