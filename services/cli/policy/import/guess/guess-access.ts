@@ -76,8 +76,8 @@ function isClear(word: string): boolean {
 
 /** What the definition itself says. */
 function stated({ readOnly, method }: ToolDefinition, evidence: Evidence): Decided | null {
-  if (readOnly === true) return read("sure", "its definition says so");
-  if (readOnly === false) return write("sure", "its definition says so");
+  if (readOnly === true) return read("sure", "it is declared");
+  if (readOnly === false) return write("sure", "it is declared");
   if (method === "get" || method === "head" || method === "options") {
     const against = contradictionOf(evidence);
     if (against !== null) return write("unsure", `it is a ${method.toUpperCase()}, but ${against}`);
