@@ -3,7 +3,12 @@ import { LineCounter, parseDocument } from "yaml";
 
 export type ParsedYaml =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
+  | {
+      readonly ok: false;
+      readonly message: string;
+      readonly line: number;
+      readonly column: number;
+    };
 
 /** Against files that multiply by anchors. */
 const ALIASES_MAX = 100;

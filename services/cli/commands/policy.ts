@@ -1,4 +1,4 @@
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { ImportFormat } from "../policy/import/import-tools.ts";
 import type { DefaultAction } from "../policy/import/policy-text.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
@@ -48,6 +48,7 @@ interface ExplainOptions {
 export function addPolicy(program: Command, cli: Cli): void {
   const policy = program.command("policy").description("write, check and explain policies");
   addImport(policy, cli);
+  addSuggest(policy, cli);
   addLint(policy, cli);
   addExplain(policy, cli);
   addPolicyTest(policy, cli);
@@ -173,10 +174,48 @@ function addImport(policy: Command, cli: Cli): void {
     async (files: string[], options: ImportOptions) => {
       const { runImport } = await import("../policy/run-import.ts");
       const { out, json, declaredOnly, default: defaultAction } = options;
-      const asked = { out, json: json === true, declaredOnly: declaredOnly === true, defaultAction };
+      const asked = {
+        out,
+        json: json === true,
+        declaredOnly: declaredOnly === true,
+        defaultAction,
+      };
       cli.end(await runImport({ ...definitionsOf(files, options), ...asked }, cli.terminal));
     },
   );
+}
+
+interface SuggestOptions {
+  readonly from: readonly string[];
+  readonly policy?: readonly string[];
+  readonly out?: string;
+  readonly json?: true;
+}
+
+const SUGGEST_HELP = `
+FILE is a recording as for \`replay\`, or the data directory of an embedded gate. Proposed are reads whose
+repeats never gave anything else, tools that change one thing, and a budget by quantile. A comment above
+each says what the recordings show, and how many of their calls the lines decide otherwise.
+
+  callgate policy suggest --from .callgate --policy policy.yaml -o suggested.yaml
+  callgate policy suggest --from calls.jsonl`;
+
+function addSuggest(policy: Command, cli: Cli): void {
+  const command = policy
+    .command("suggest")
+    .description("propose lines for a policy from recorded calls")
+    .addOption(
+      new Option("--from <file>", "recordings, or a data directory; several are read together")
+        .argParser(collect)
+        .makeOptionMandatory(),
+    )
+    .option("-o, --out <file>", "write to a new file")
+    .addHelpText("after", SUGGEST_HELP);
+  addJsonOption(addPolicyOption(command, "optional")).action(async (options: SuggestOptions) => {
+    const { runSuggest } = await import("../policy/run-suggest.ts");
+    const { from, policy: paths = [], out, json } = options;
+    cli.end(await runSuggest({ from, policy: paths, out, json: json === true }, cli.terminal));
+  });
 }
 
 function addLint(policy: Command, cli: Cli): void {

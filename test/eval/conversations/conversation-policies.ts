@@ -25,7 +25,7 @@ export function policyPath(domain: string, kind: PolicyKind): string {
 /** The files that the evaluation needs and that are not there. */
 export function missingPolicies(domains: readonly Domain[]): readonly string[] {
   return domains.flatMap(({ name }) =>
-    WRITTEN_KINDS.map((kind) => policyPath(name, kind))      .filter((path) => !existsSync(path)),
+    WRITTEN_KINDS.map((kind) => policyPath(name, kind)).filter((path) => !existsSync(path)),
   );
 }
 

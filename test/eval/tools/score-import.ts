@@ -26,54 +26,75 @@ export function scoreSource(source: ToolSource, trusted: boolean): ImportScore {
   const { name, json, format, labels } = source;
   const imported = importTools([{ name, json }], format, { trusted });
   if (!imported.ok) throw new Error(`${name}: ${JSON.stringify(imported.problems)}`);
-  const compiled = compileGatePolicy(
-    loadPolicy([{ name, text: imported.yaml }]),
-    capabilities,
-  );
+  const compiled = compileGatePolicy(loadPolicy([{ name, text: imported.yaml }]), capabilities);
   if (!compiled.ok) throw new Error(`${name}: ${JSON.stringify(compiled.problems)}`);
   return sumScores(
     Object.entries(labels).map(([tool, label]) => scoreTool(tool, label, compiled.policy, name)),
   );
 }
 
+interface Answer {
+  readonly isRead: boolean;
+  readonly isHeld: boolean;
+  readonly resources: readonly string[];
+  readonly isUsable: boolean;
+  readonly key: string | null;
+}
+
 function scoreTool(
   tool: string,
   label: ToolLabel,
-  { compiled, document }: GatePolicy,
+  policy: GatePolicy,
   source: string,
 ): ImportScore {
+  const answer = answerOn(tool, label, policy);
+  const { isRead, isHeld, isUsable, key } = answer;
+  const [isReadLabel, hasKey] = [label.kind === "read", label.key !== null];
+  const count = (condition: boolean): number => (condition ? 1 : 0);
+  return {
+    reads: count(isReadLabel),
+    readsFound: count(isReadLabel && isRead),
+    writes: count(!isReadLabel),
+    writesAsReads: count(!isReadLabel && isRead),
+    withEffect: count(label.effect !== null),
+    usableEffects: count(isUsable),
+    harmless: count(label.harmless),
+    harmlessHeld: count(label.harmless && isHeld),
+    keys: count(hasKey),
+    keysFound: count(hasKey && key === label.key),
+    wrongKeys: count(key !== null && key !== label.key),
+    wrong: wrongIn(answer, label).map((what) => `${source} ${tool}: ${what}`),
+  };
+}
+
+function answerOn(tool: string, label: ToolLabel, { compiled, document }: GatePolicy): Answer {
   const { isRead, tier } = compiled.tool(tool);
   const entry = document.tool_schemas?.[tool];
-  const isHeld = tier.action === "hitl" || tier.action === "deny";
   const resources = (entry?.effects ?? []).map(({ resource }) => resource);
-  const isUsable = label.effect !== null && !isRead && isUsableEffect(resources, label.effect);
-  const key = entry?.idempotency_argument ?? null;
-  const is = (condition: boolean): number => (condition ? 1 : 0);
-  const wrong = [
-    ...(label.kind === "read" && !isRead ? ["a read taken for a write"] : []),
-    ...(label.kind === "write" && isRead ? ["A WRITE TAKEN FOR A READ"] : []),
-    ...(label.effect !== null && !isUsable
-      ? [`effect ${label.effect.resource}, not ${resources.join(" ") || "none"}`]
-      : []),
-    ...(label.harmless && isHeld ? ["harmless and held"] : []),
-    ...(key !== label.key && (key !== null || label.key !== null)
-      ? [`key ${label.key}, not ${key}`]
-      : []),
-  ];
   return {
-    reads: is(label.kind === "read"),
-    readsFound: is(label.kind === "read" && isRead),
-    writes: is(label.kind === "write"),
-    writesAsReads: is(label.kind === "write" && isRead),
-    withEffect: is(label.effect !== null),
-    usableEffects: is(isUsable),
-    harmless: is(label.harmless),
-    harmlessHeld: is(label.harmless && isHeld),
-    keys: is(label.key !== null),
-    keysFound: is(label.key !== null && key === label.key),
-    wrongKeys: is(key !== null && key !== label.key),
-    wrong: wrong.map((what) => `${source} ${tool}: ${what}`),
+    isRead,
+    isHeld: tier.action === "hitl" || tier.action === "deny",
+    resources,
+    isUsable: label.effect !== null && !isRead && isUsableEffect(resources, label.effect),
+    key: entry?.idempotency_argument ?? null,
   };
+}
+
+function wrongIn(
+  { isRead, isHeld, resources, isUsable, key }: Answer,
+  { kind, effect, harmless, key: wanted }: ToolLabel,
+): readonly string[] {
+  const said: readonly (readonly [boolean, string])[] = [
+    [kind === "read" && !isRead, "a read taken for a write"],
+    [kind === "write" && isRead, "A WRITE TAKEN FOR A READ"],
+    [
+      effect !== null && !isUsable,
+      `effect ${effect?.resource}, not ${resources.join(" ") || "none"}`,
+    ],
+    [harmless && isHeld, "harmless and held"],
+    [key !== wanted, `key ${wanted}, not ${key}`],
+  ];
+  return said.filter(([is]) => is).map(([, what]) => what);
 }
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;

@@ -10,6 +10,7 @@ import type { ToolGuess } from "./guess/guess-tool.ts";
 import { guessTools } from "./guess/guess-tools.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
 import { readOpenapi } from "./openapi.ts";
+import { type DefaultAction, type ImportedTool, policyText } from "./policy-text.ts";
 import { repairSchema } from "./repair-schema.ts";
 import { type NamedDefinitions, separateNames } from "./separate-names.ts";
 import {
@@ -19,7 +20,6 @@ import {
   type ReadDefinitions,
   type ToolDefinition,
 } from "./tool-definition.ts";
-import { type DefaultAction, type ImportedTool, policyText } from "./policy-text.ts";
 import { readAnthropic, readMcp, readOpenai, readTools } from "./tool-lists.ts";
 
 /** The parsed definitions of one file, server or program. */
@@ -194,11 +194,7 @@ function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition
 
 type Seen = { readonly definitions: number; readonly guess: ToolGuess | null };
 
-function noteOpenEnds(
-  tool: RepairedDefinition,
-  { definitions, guess }: Seen,
-  note: AddNote,
-): void {
+function noteOpenEnds(tool: RepairedDefinition, { definitions, guess }: Seen, note: AddNote): void {
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
   if (languageOf(tool) !== null) {

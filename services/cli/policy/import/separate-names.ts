@@ -31,6 +31,8 @@ export function separateNames(
 function serverNames(names: readonly string[]): readonly string[] {
   const short = names.map((name) => name.split(".")[0]?.replaceAll(/[^\w-]+/g, "-") || "server");
   return short.map((name, at) =>
-    short.indexOf(name) === at ? name : `${name}-${short.slice(0, at + 1).filter((one) => one === name).length}`,
+    short.indexOf(name) === at
+      ? name
+      : `${name}-${short.slice(0, at + 1).filter((one) => one === name).length}`,
   );
 }

@@ -47,10 +47,7 @@ const WANTED: readonly Wanted[] = [
 ];
 
 /** Those of the three that some tool of the policy can show. */
-export function makeCases(
-  document: PolicyDocument,
-  compiled: CompiledPolicy,
-): readonly MadeCase[] {
+export function makeCases(document: PolicyDocument, compiled: CompiledPolicy): readonly MadeCase[] {
   return WANTED.flatMap((wanted) => {
     for (const [tool, { input_schema: schema }] of byWeight(document)) {
       const { isRead, validate } = compiled.tool(tool);

@@ -4,7 +4,7 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { environmentWith } from "../../../adapters/config/read-env.ts";
-import { environmentError, ExitError } from "../../../process/exit-error.ts";
+import { type ExitError, environmentError } from "../../../process/exit-error.ts";
 import { splitLines } from "../../input/read-lines.ts";
 import { printable } from "../../output/text.ts";
 import { isMap, type JsonMap } from "../import/tool-definition.ts";

@@ -1,6 +1,6 @@
 /** Recognizes the format of tool definitions. */
 import type { ImportFormat } from "../import/import-tools.ts";
-import { isMap, listIn } from "../import/tool-definition.ts";
+import { isMap, type JsonMap, listIn } from "../import/tool-definition.ts";
 
 /** Null: it is none of the formats. */
 export function detectFormat(json: unknown): ImportFormat | null {
@@ -8,13 +8,19 @@ export function detectFormat(json: unknown): ImportFormat | null {
   const inner = isMap(json) && isMap(json["result"]) ? json["result"] : json;
   const list = listIn(inner, "tools", "functions");
   if (list === null) return null;
-  for (const entry of list) {
-    if (!isMap(entry)) continue;
-    if (isMap(entry["function"]) || entry["parameters"] !== undefined) return "openai";
-    if (entry["input_schema"] !== undefined) return "anthropic";
-    if (entry["inputSchema"] !== undefined || entry["annotations"] !== undefined) return "mcp";
-    if (entry["schema"] !== undefined || entry["readOnly"] !== undefined) return "tools";
-    if (entry["type"] === "function") return "openai";
-  }
-  return list.length > 0 ? "mcp" : null;
+  const own = list.map((entry) => (isMap(entry) ? formatOfEntry(entry) : null));
+  return own.find((format) => format !== null) ?? (list.length > 0 ? "mcp" : null);
+}
+
+/** The keys that only tools of one format have. */
+const SIGNS: readonly (readonly [ImportFormat, readonly string[]])[] = [
+  ["openai", ["function", "parameters"]],
+  ["anthropic", ["input_schema"]],
+  ["mcp", ["inputSchema", "annotations"]],
+  ["tools", ["schema", "readOnly"]],
+];
+
+function formatOfEntry(entry: JsonMap): ImportFormat | null {
+  const signed = SIGNS.find(([, keys]) => keys.some((key) => entry[key] !== undefined));
+  return signed?.[0] ?? (entry["type"] === "function" ? "openai" : null);
 }

@@ -32,7 +32,11 @@ export async function loadSources(options: SourceOptions): Promise<readonly Impo
     sources.push({ name, json, format: format ?? formatOf(path, json) });
   }
   for (const command of mcp) {
-    sources.push({ name: nameOfCommand(command), json: await askMcpServer(command), format: "mcp" });
+    sources.push({
+      name: nameOfCommand(command),
+      json: await askMcpServer(command),
+      format: "mcp",
+    });
   }
   for (const path of modules) {
     sources.push({ name: basename(path), json: await readToolModule(path), format: "mcp" });
@@ -58,6 +62,8 @@ async function readDefinitions(path: string): Promise<unknown> {
 /** `npx -y @scope/server-github --flag` is called `server-github`. */
 function nameOfCommand(command: string): string {
   const words = command.split(/\s+/).filter((word) => !word.startsWith("-"));
-  const program = words.find((word, at) => at > 0 || !/^(?:npx|node|uvx|docker|python3?)$/.test(word));
+  const program = words.find(
+    (word, at) => at > 0 || !/^(?:npx|node|uvx|docker|python3?)$/.test(word),
+  );
   return basename(program ?? command).replace(/@[\d.]+$/, "");
 }

@@ -1,5 +1,11 @@
 /** What the description of a tool says about reading and writing. */
-import { NOUN_LIKE, UNTOLD_BY_DESCRIPTION, VERBS, type VerbClass, WRITES_ANYWHERE } from "./lexicon.ts";
+import {
+  NOUN_LIKE,
+  UNTOLD_BY_DESCRIPTION,
+  VERBS,
+  type VerbClass,
+  WRITES_ANYWHERE,
+} from "./lexicon.ts";
 
 export type Description = {
   /** The verb that it begins with, and what that verb stands for. */
@@ -83,7 +89,8 @@ const ALSO_WRITES: readonly RegExp[] = [
 
 /** `list, create, close or select a tab`: one of several verbs at the beginning writes. */
 function verbListIn(said: string): string | null {
-  const list = /^[\s#*`>\-]*([a-z]+(?:(?:, (?:or |and )?|\/| or | and )[a-z]+)+)\b/.exec(said)?.[1] ?? "";
+  const list =
+    /^[\s#*`>-]*([a-z]+(?:(?:, (?:or |and )?|\/| or | and )[a-z]+)+)\b/.exec(said)?.[1] ?? "";
   const verbs = list.split(/[^a-z]+/).flatMap((word) => [word, ...stemsOf(word)]);
   const writing = verbs.find((word) => WRITES_ANYWHERE.has(word) || word === "close");
   return writing === undefined ? null : `says "${list.slice(0, 60)}"`;

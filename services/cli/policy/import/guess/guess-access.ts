@@ -1,7 +1,7 @@
 /** Guesses whether a tool reads from its name, its description and its HTTP method. */
 import { asksUser } from "../../../../core/policy/asks-user.ts";
 import type { ToolDefinition } from "../tool-definition.ts";
-import { descriptionOf, type Description } from "./description.ts";
+import { type Description, descriptionOf } from "./description.ts";
 import {
   NOT_READS,
   NOUN_LIKE,
@@ -44,7 +44,8 @@ export function guessAccess(tool: ToolDefinition, words: readonly string[]): Acc
   const verbClass = verbAt === null ? null : (VERBS.get(verb) ?? null);
   const description = descriptionOf(tool.description);
   const evidence: Evidence = { words, verbAt, verb, verbClass, description };
-  const decided = stated(tool, evidence) ?? fromName(tool, evidence) ?? fromDescription(tool, evidence);
+  const decided =
+    stated(tool, evidence) ?? fromName(tool, evidence) ?? fromDescription(tool, evidence);
   return { verbAt, ...decided };
 }
 
@@ -101,34 +102,51 @@ function contradictionOf({ words, verb, verbAt, verbClass, description }: Eviden
 
 /** Null: the name leaves it open. */
 function fromName(tool: ToolDefinition, evidence: Evidence): Decided | null {
-  const { words, verbAt, verb, verbClass, description } = evidence;
+  const { words, verbAt } = evidence;
   const joined = words.join(" ");
   const excluded = NOT_READS.find(([pattern]) => pattern.test(joined));
   if (excluded !== undefined) return write("likely", excluded[1]);
   if (QUESTIONS.has(words[0] ?? "")) return read("likely", `its name asks: ${words[0]}`);
   if (asksUser(tool.name, {})) return read("likely", "it asks the user");
-  const isReadVerb = verbClass === "read" || verbClass === "likely read";
-  const plainRead = verbClass === "read" && verbAt === 0;
-  const writing = words.find(
-    (word) => WRITES_ANYWHERE.has(word) && !(plainRead && WRITES_AS_NOUNS.has(word)),
+  const writing = writingWordIn(evidence);
+  if (writing === undefined) {
+    if (hasReadVerb(evidence)) return fromReadVerb(tool, evidence);
+    return searchByPost(evidence) ?? fromLastWord(tool, evidence);
+  }
+  const isDoubtful = hasReadVerb(evidence) || verbAt === null;
+  if (isDoubtful) return write("unsure", `its name has ${writing}`);
+  return searchByPost(evidence) ?? write("sure", `its name has ${writing}`);
+}
+
+function hasReadVerb({ verbClass }: Evidence): boolean {
+  return verbClass === "read" || verbClass === "likely read";
+}
+
+function isPlainRead({ verbClass, verbAt }: Evidence): boolean {
+  return verbClass === "read" && verbAt === 0;
+}
+
+/** A word that makes the tool a write, and is no noun here. */
+function writingWordIn(evidence: Evidence): string | undefined {
+  const asNouns = isPlainRead(evidence);
+  return evidence.words.find(
+    (word) => WRITES_ANYWHERE.has(word) && !(asNouns && WRITES_AS_NOUNS.has(word)),
   );
-  if (writing !== undefined) {
-    return isReadVerb || verbAt === null
-      ? write("unsure", `its name has ${writing}`)
-      : searchByPost(evidence) ?? write("sure", `its name has ${writing}`);
-  }
-  if (!isReadVerb) return searchByPost(evidence) ?? fromLastWord(tool, evidence);
-  if (description.writes !== null) {
-    return write("unsure", `its name has ${verb}, but it ${description.writes}`);
-  }
+}
+
+/** The name says that the tool reads: nothing else may speak against it. */
+function fromReadVerb(tool: ToolDefinition, evidence: Evidence): Decided {
+  const { verb, description } = evidence;
   const choice = writingChoiceOf(tool);
-  if (choice !== null) return write("unsure", `its argument ${choice} may write`);
-  if (writesFile(tool, verb)) return write("unsure", `${verb} writes a file where it has a path`);
-  if (saysWrite(description)) {
-    return write("unsure", `its name has ${verb}, its description ${description.verb}`);
-  }
-  const confidence = verbClass === "read" && verbAt === 0 ? "sure" : "likely";
-  return read(confidence, `its name has the verb ${verb}`);
+  const doubts: readonly (readonly [boolean, string])[] = [
+    [description.writes !== null, `its name has ${verb}, but it ${description.writes}`],
+    [choice !== null, `its argument ${choice} may write`],
+    [writesFile(tool, verb), `${verb} writes a file where it has a path`],
+    [saysWrite(description), `its name has ${verb}, its description ${description.verb}`],
+  ];
+  const doubt = doubts.find(([is]) => is);
+  if (doubt !== undefined) return write("unsure", doubt[1]);
+  return read(isPlainRead(evidence) ? "sure" : "likely", `its name has the verb ${verb}`);
 }
 
 /** `post_search`: an API that searches by POST. */
@@ -155,7 +173,9 @@ function writesFile({ schema }: ToolDefinition, verb: string): boolean {
   return parametersOf(schema).some(({ role }) => role === "path");
 }
 
-const CHOOSERS: ReadonlySet<string> = new Set("action operation method mode command type".split(" "));
+const CHOOSERS: ReadonlySet<string> = new Set(
+  "action operation method mode command type".split(" "),
+);
 
 /** The argument that chooses among several actions, one of which writes; null: there is none. */
 function writingChoiceOf({ schema }: ToolDefinition): string | null {
@@ -181,27 +201,23 @@ function fromLastWord(tool: ToolDefinition, evidence: Evidence): Decided | null 
   const leads = verbAt === 0 && words.length > 1 && verbClass !== null && verbClass !== "unsure";
   if (!leads) return read("likely", `its name ends with ${last}`);
   const saysRead = description.verbClass === "read";
-  return saysRead ? read("likely", `its description begins with ${description.verb}`) : write("likely", `its name has the verb ${verb}`);
+  return saysRead
+    ? read("likely", `its description begins with ${description.verb}`)
+    : write("likely", `its name has the verb ${verb}`);
 }
 
 function fromDescription(tool: ToolDefinition, evidence: Evidence): Decided {
   const { verb, verbClass, verbAt, description } = evidence;
-  const { verbClass: saidClass, writes, saysReadOnly } = description;
-  const isNamedWrite = verbClass !== null && isWriteClass(verbClass);
-  const isSaidRead = saidClass === "read" || saidClass === "likely read";
-  if (isNamedWrite && verbAt === 0) {
-    return write(saysReadOnly ? "unsure" : "sure", `its name has the verb ${verb}`);
+  const { saysReadOnly } = description;
+  if (verbClass !== null && isWriteClass(verbClass)) {
+    const confidence = verbAt === 0 ? "sure" : "likely";
+    return write(saysReadOnly ? "unsure" : confidence, `its name has the verb ${verb}`);
   }
+  const { verbClass: saidClass, writes } = description;
   const isPlain = writes === null && writingChoiceOf(tool) === null;
-  if (isPlain && (saysReadOnly || (isSaidRead && !isNamedWrite))) {
-    const reason = saysReadOnly
-      ? "its description says that it changes nothing"
-      : `its description begins with ${description.verb}`;
-    return read("likely", reason);
-  }
-  if (isNamedWrite) return write("likely", `its name has the verb ${verb}`);
-  if (saidClass !== null && isWriteClass(saidClass)) {
-    return write("likely", `its description begins with ${description.verb}`);
-  }
+  if (isPlain && saysReadOnly) return read("likely", "it says that it changes nothing");
+  const said = `its description begins with ${description.verb}`;
+  if (isPlain && (saidClass === "read" || saidClass === "likely read")) return read("likely", said);
+  if (saidClass !== null && isWriteClass(saidClass)) return write("likely", said);
   return write("unsure", "neither its name nor its description says it");
 }

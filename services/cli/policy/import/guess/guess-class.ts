@@ -41,7 +41,8 @@ export function guessClass(words: readonly string[]): WriteGuess {
   const head = nouns.at(-1) ?? "";
   const byNoun = NOUN_CLASSES.get(head) ?? NOUN_CLASSES.get(nouns[0] ?? "");
   if (GENERIC.has(verb) && byNoun !== undefined) return { kind: byNoun, verb, noun };
-  if (verb === "post" && byNoun === undefined && nouns.length > 0) return { kind: "create", verb, noun };
+  if (verb === "post" && byNoun === undefined && nouns.length > 0)
+    return { kind: "create", verb, noun };
   return { kind, verb, noun };
 }
 

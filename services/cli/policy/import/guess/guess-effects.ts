@@ -75,7 +75,7 @@ function charged(write: WriteGuess, parameters: readonly Parameter[]): readonly 
   const isOnce = parts.some(isPaidThing);
   const own = ownThing(write, parameters);
   const touched =
-    own === null || own.parts.some(({ isRequired }) => !isRequired)
+    own === null || !own.parts.some(isPaidThing) || own.parts.some(({ isRequired }) => !isRequired)
       ? []
       : effect(own.base, own.parts, { kind: "update", exclusive: false });
   return [...effect(movement, parts, { kind: "charge", exclusive: isOnce }), ...touched];
@@ -115,10 +115,7 @@ type OwnThing = {
 };
 
 /** The existing thing that the call acts on; null where no argument names it. */
-function ownThing(
-  { noun, verb }: WriteGuess,
-  parameters: readonly Parameter[],
-): OwnThing | null {
+function ownThing({ noun, verb }: WriteGuess, parameters: readonly Parameter[]): OwnThing | null {
   const candidates = [...parameters, ...parameters.flatMap(membersOf)];
   const needed = candidates.filter(({ isRequired }) => isRequired);
   const own =
@@ -129,7 +126,8 @@ function ownThing(
   if (own === null) return null;
   const base = own.role === "path" ? "file" : (own.stem ?? (noun || verb));
   const last = own.words.at(-1) ?? "";
-  const isUnique = own.role === "id" && own.isRequired && UNIQUE.has(last) && isStemOf(own.stem, noun);
+  const isUnique =
+    own.role === "id" && own.isRequired && UNIQUE.has(last) && isStemOf(own.stem, noun);
   const around = isUnique ? [] : required(parameters).filter((one) => isAround(one, own));
   const parts = parameters.filter((one) => around.includes(one) || one === own);
   return { base, parts: parts.includes(own) ? parts : [...parts, own], isUnique };
@@ -137,7 +135,9 @@ function ownThing(
 
 function isStemOf(stem: string | null, noun: string): boolean {
   if (stem === null || noun === "") return true;
-  return noun === stem || noun.endsWith(`_${stem}`) || stem.endsWith(`_${noun}`) || stem.endsWith(noun);
+  return (
+    noun === stem || noun.endsWith(`_${stem}`) || stem.endsWith(`_${noun}`) || stem.endsWith(noun)
+  );
 }
 
 function isAround(one: Parameter, own: Parameter): boolean {

@@ -5,10 +5,7 @@ import type { Parameter } from "./parameters.ts";
 
 export type Normalizers = Readonly<Record<string, readonly NormalizerCall[]>>;
 
-export function guessNormalizers(
-  write: WriteGuess,
-  parameters: readonly Parameter[],
-): Normalizers {
+export function guessNormalizers(write: WriteGuess, parameters: readonly Parameter[]): Normalizers {
   const chains = parameters
     .filter(({ type }) => type === "string")
     .map((parameter): [string, readonly string[]] => [parameter.name, chainOf(write, parameter)]);

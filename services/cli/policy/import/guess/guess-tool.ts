@@ -43,7 +43,9 @@ export function guessTool(
   const access = guessAccess(tool, words);
   const parameters = parametersOf(tool.schema).map((one) => asKey(one, around));
   if (access.isRead) {
-    const entry = asksUser(tool.name, {}) ? { asks_user: true } : readEntry(words, parameters, around);
+    const entry = asksUser(tool.name, {})
+      ? { asks_user: true }
+      : readEntry(words, parameters, around);
     return { access, write: null, danger: null, entry };
   }
   const write = guessClass(words);
@@ -76,14 +78,23 @@ function readEntry(
 }
 
 /** Arguments that are put in other words when a search finds nothing. */
-const SEARCHED: ReadonlySet<string> = new Set(["query", "q", "keywords", "search", "term", "phrase"]);
+const SEARCHED: ReadonlySet<string> = new Set([
+  "query",
+  "q",
+  "keywords",
+  "search",
+  "term",
+  "phrase",
+]);
 
 /** Whether the read waits for something that goes on by itself. */
 function isPolled(words: readonly string[], parameters: readonly Parameter[]): boolean {
   const last = words.at(-1) ?? "";
   if (last === "status" || last === "progress") return true;
   if (words.some((word) => word === "wait" || word === "poll")) return true;
-  return POLLED_NOUNS.has(last) && parameters.some(({ role, isRequired }) => isRequired && role === "id");
+  return (
+    POLLED_NOUNS.has(last) && parameters.some(({ role, isRequired }) => isRequired && role === "id")
+  );
 }
 
 function writeEntry(
@@ -124,10 +135,14 @@ function isOnce(effects: readonly DeclaredEffect[]): boolean {
   return effects.some(({ exclusive }) => exclusive === true);
 }
 
-const INCREMENTS: ReadonlySet<string> = new Set("count delta increment by points quantity".split(" "));
+const INCREMENTS: ReadonlySet<string> = new Set(
+  "count delta increment by points quantity".split(" "),
+);
 
 function isIncrement({ words, type, isRequired }: Parameter): boolean {
-  return isRequired && (type === "integer" || type === "number") && INCREMENTS.has(words.at(-1) ?? "");
+  return (
+    isRequired && (type === "integer" || type === "number") && INCREMENTS.has(words.at(-1) ?? "")
+  );
 }
 
 const STEPS: ReadonlySet<unknown> = new Set(["next", "step", "continue", "undo", "redo", "scroll"]);

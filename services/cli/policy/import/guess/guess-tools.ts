@@ -29,9 +29,7 @@ export function guessTools(tools: readonly ToolDefinition[]): ReadonlyMap<string
  * A thing that is made by its content and deleted by its id has two names. Both calls also touch all
  * things of its kind, so that it may be made again after it was deleted.
  */
-function connectMakers(
-  guesses: ReadonlyMap<string, ToolGuess>,
-): ReadonlyMap<string, ToolGuess> {
+function connectMakers(guesses: ReadonlyMap<string, ToolGuess>): ReadonlyMap<string, ToolGuess> {
   const made = kindsOf(guesses, "create");
   const deleted = kindsOf(guesses, "delete");
   const shared = [...made].filter((kind) => deleted.has(kind));

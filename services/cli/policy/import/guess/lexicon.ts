@@ -159,13 +159,22 @@ export const VOLATILE_NOUNS: ReadonlySet<string> = new Set(
  */
 export const NOT_READS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:get|find|fetch|read|check) (?:or|and) \w+/, "it does a second thing"],
-  [/\b(?:and|or|then) (?:create|delete|remove|update|send|save|mark|insert|add)\b/, "it also writes"],
+  [
+    /\b(?:and|or|then) (?:create|delete|remove|update|send|save|mark|insert|add)\b/,
+    "it also writes",
+  ],
   [/^mark\b/, "it sets a mark"],
   [/^check off\b/, "it does not check, it acts"],
-  [/^(?:track|map|watch|filter|match|review|record|log) .*\b(?:event|click|conversion|usage|start|create)$/, "it records"],
+  [
+    /^(?:track|map|watch|filter|match|review|record|log) .*\b(?:event|click|conversion|usage|start|create)$/,
+    "it records",
+  ],
   [/^(?:search|query|find|list|read) (?:feedback|rating|replace)$/, "it sends something"],
   [/\b(?:and|or) replace\b|\breplace\b/, "it replaces"],
-  [/^(?:pull|pop|claim|take|dequeue|consume|acquire|receive|lease|next)\b/, "it takes what it reads"],
+  [
+    /^(?:pull|pop|claim|take|dequeue|consume|acquire|receive|lease|next)\b/,
+    "it takes what it reads",
+  ],
   [/\bunread\b/, "what is read may be marked so"],
 ];
 
@@ -175,10 +184,9 @@ export const NOUN_CLASSES: ReadonlyMap<string, "charge" | "send" | "grant"> = ne
     credit deposit withdrawal purchase donation debit money funds transaction gift checkout
     reimbursement`).map((word): [string, "charge"] => [word, "charge"]),
   ...words(`message messages email emails mail comment reply sms notification tweet review letter
-    invitation invite reminder announcement dm post broadcast fax`).map((word): [string, "send"] => [
-    word,
-    "send",
-  ]),
+    invitation invite reminder announcement dm post broadcast fax`).map(
+    (word): [string, "send"] => [word, "send"],
+  ),
   ...words(`role permission permissions access collaborator member beneficiary key token credential
     credentials secret policy admin owner grant`).map((word): [string, "grant"] => [word, "grant"]),
 ]);

@@ -69,7 +69,8 @@ const set = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 const ID_WORDS = set("id ids uuid guid sku vin iban slug number reference ref handle arn sha ts");
 const KEY_NAMES =
   /^(?:idempotency_?(?:key|token)|client_?(?:token|request_id|reference|ref)|dedup\w*_?(?:key|id|token)|request_token)$/;
-const SAYS_KEY = /\bidempoten|\b(?:safe|on|for) retr(?:y|ies)|\bretr(?:y|ies) (?:of|with|safely)|\bdedup|\bdouble (?:charge|submission)|\bprevents? duplicate/i;
+const SAYS_KEY =
+  /\bidempoten|\b(?:safe|on|for) retr(?:y|ies)|\bretr(?:y|ies) (?:of|with|safely)|\bdedup|\bdouble (?:charge|submission)|\bprevents? duplicate/i;
 const SCOPES = set(
   "owner repo repository organization org workspace namespace project branch environment env region zone database db db_name schema collection bucket team tenant cluster context calendar account board table base",
 );
@@ -80,7 +81,9 @@ const TITLES = set("name title subject summary label key topic slot code tag rol
 const CONTENTS = set(
   "body text message content contents description comment data value values fields properties payload markdown html command query caption post metadata",
 );
-const NOTES = set("reason note notes comment comments memo remark remarks justification explanation");
+const NOTES = set(
+  "reason note notes comment comments memo remark remarks justification explanation",
+);
 const AMOUNTS = set("amount price total sum cost fee quantity qty value");
 const DATES = set("date time start end from until at day deadline due checkin checkout when");
 
@@ -99,22 +102,41 @@ const ROLE_WORDS: readonly (readonly [ParameterRole, ReadonlySet<string>])[] = [
 
 type Said = Pick<Parameter, "words" | "type" | "format"> & { readonly schema: JsonMap };
 
-function roleOf({ words, type, format, schema }: Said): ParameterRole {
-  const joined = words.join("_");
-  const description = typeof schema["description"] === "string" ? schema["description"] : "";
-  if (KEY_NAMES.test(joined) || (type === "string" && SAYS_KEY.test(description))) return "key";
+function roleOf(said: Said): ParameterRole {
+  const { words, type, format } = said;
+  if (isKey(said)) return "key";
   if (type === "boolean") return "option";
   const last = words.at(-1) ?? "";
   if (ID_WORDS.has(last) || (last === "key" && words.length > 1)) return "id";
-  if (format === "email") return "recipient";
-  if (format === "uri" || format === "url") return "url";
-  if (format === "date" || format === "date-time") return "date";
+  return ROLE_FORMATS.get(format ?? "") ?? roleByName(words, type);
+}
+
+const ROLE_FORMATS: ReadonlyMap<string, ParameterRole> = new Map([
+  ["email", "recipient"],
+  ["uri", "url"],
+  ["url", "url"],
+  ["date", "date"],
+  ["date-time", "date"],
+]);
+
+const KEY_LASTS = set("key token id reference ref nonce uuid");
+
+/** By its name; or by a name that may be a key, and a description that speaks of retries. */
+function isKey({ words, type, schema }: Said): boolean {
+  if (KEY_NAMES.test(words.join("_"))) return true;
+  const { description } = schema;
+  const mayBe = type === "string" && KEY_LASTS.has(words.at(-1) ?? "");
+  return mayBe && typeof description === "string" && SAYS_KEY.test(description);
+}
+
+function roleByName(words: readonly string[], type: string | null): ParameterRole {
+  const [joined, last = ""] = [words.join("_"), words.at(-1)];
   const isNumber = type === "number" || type === "integer";
-  for (const [role, names] of ROLE_WORDS) {
-    if (role === "amount" && last === "value" && !isNumber) continue;
-    if (names.has(joined) || names.has(last)) return role;
-  }
-  return "option";
+  const named = ROLE_WORDS.find(([role, names]) => {
+    if (role === "amount" && last === "value" && !isNumber) return false;
+    return names.has(joined) || names.has(last);
+  });
+  return named?.[0] ?? "option";
 }
 
 function stemOf(words: readonly string[]): string | null {
