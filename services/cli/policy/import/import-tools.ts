@@ -106,6 +106,14 @@ function answered(
   return answer === undefined ? definition : { ...definition, readOnly: answer };
 }
 
+const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
+
+/** HTTP declares which methods read. */
+function byMethod(definition: ToolDefinition): ToolDefinition {
+  const { method } = definition;
+  return method === null ? definition : { ...definition, readOnly: SAFE_METHODS.has(method) };
+}
+
 function questionsOf(tools: readonly ImportedTool[]) {
   return tools.flatMap(({ name, guess }) =>
     guess?.access.confidence === "unsure" ? [{ tool: name, reason: guess.access.reason }] : [],

@@ -77,7 +77,9 @@ function playCalls(
   const written = Array.from({ length: calls }, () => ({ tool, args, result: "done" }));
   const decisions = decideCalls([{ name, calls: written }], compiled);
   const last = decisions.at(-1);
-  if (last === undefined || !shows(last)) return null;
+  const [first] = decisions;
+  const isClear = calls === 1 || first?.type === "allowed";
+  if (last === undefined || !shows(last) || !isClear) return null;
   return {
     name,
     calls: decisions.map((decision) => ({ tool, args, expect: expectationOf(decision) })),

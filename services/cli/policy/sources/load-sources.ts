@@ -59,11 +59,13 @@ async function readDefinitions(path: string): Promise<unknown> {
   throw usageError(`${path}:${line}:${column}: not YAML: ${message}; correct it there`);
 }
 
-/** `npx -y @scope/server-github --flag` is called `server-github`. */
+const LAUNCHERS: ReadonlySet<string> = new Set(
+  "npx node bunx uvx uv run docker python python3 deno".split(" "),
+);
+
+/** `npx -y @scope/server-github@1.2 --flag` is called `server-github`. */
 function nameOfCommand(command: string): string {
-  const words = command.split(/\s+/).filter((word) => !word.startsWith("-"));
-  const program = words.find(
-    (word, at) => at > 0 || !/^(?:npx|node|uvx|docker|python3?)$/.test(word),
-  );
-  return basename(program ?? command).replace(/@[\d.]+$/, "");
+  const words = command.split(/\s+/).map((word) => basename(word));
+  const program = words.find((word) => !word.startsWith("-") && !LAUNCHERS.has(word));
+  return (program ?? command).replace(/@[\d.]+$/, "");
 }

@@ -14,7 +14,7 @@ export type WriteGuess = {
 
 /** Verbs that say little: what is made or given says what the effect is. */
 const GENERIC: ReadonlySet<string> = new Set(
-  "create add insert new make post submit issue run process give put write place request schedule order set generate record register approve do give".split(
+  "create add insert new make post submit issue run process give put write place request schedule order set generate record register approve do give assign".split(
     " ",
   ),
 );

@@ -50,7 +50,9 @@ export function guessTool(
   }
   const write = guessClass(words);
   const danger = dangerOf(write, tool);
-  return { access, write, danger, entry: writeEntry(tool, write, parameters) };
+  // What is unsure is a write too, but nobody has said so.
+  const said = access.confidence === "unsure" ? {} : { read_only: false };
+  return { access, write, danger, entry: { ...said, ...writeEntry(tool, write, parameters) } };
 }
 
 /** A `request_id` is made for each try, unless some tool is about requests. */
