@@ -67,8 +67,9 @@ export type ImportFormat = keyof typeof FORMATS;
 /**
  * Makes one policy of all sources. What the definitions leave open is guessed from names,
  * descriptions and schemas, with a comment. A tool with several definitions in one source becomes one
- * entry; tools of one name in several sources have the source's name before theirs. Returns a valid policy with at least one tool, or
- * none: a policy without tools would allow every tool that it was meant to describe.
+ * entry; tools of one name in several sources have the source's name before theirs. Returns a valid
+ * policy with at least one tool, or none: a policy without tools would allow every tool that it was
+ * meant to describe.
  */
 export function importTools(
   sources: readonly ImportSource[],
@@ -81,9 +82,10 @@ export function importTools(
   const note: AddNote = (tool, path, message) => notes.push({ tool, path, message });
   const all = readAll(sources, format, options.trusted ?? false, note);
   if ("problems" in all) return { ok: false, problems: all.problems };
-  const definitions = all.definitions.map((one) => answered(one, options.reads));
-
-  const guesses = options.declaredOnly === true ? NO_GUESSES : guessTools(definitions);
+  const declaredOnly = options.declaredOnly === true;
+  const answers = all.definitions.map((one) => answered(one, options.reads));
+  const definitions = declaredOnly ? answers.map(byMethod) : answers;
+  const guesses = declaredOnly ? NO_GUESSES : guessTools(definitions);
   const tools: ImportedTool[] = [];
   for (const [name, group] of groupByName(definitions, note)) {
     const repairedAll = group.map((definition) => repaired(definition, format, note));

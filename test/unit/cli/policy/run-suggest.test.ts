@@ -89,6 +89,7 @@ describe("callgate policy suggest", () => {
     for (const [at, id] of ["a", "b", "c"].entries()) {
       const call = { conversationId: "one", callId: `${at}`, tool: "get_order" };
       const { decisionId } = await gate.propose({ ...call, arguments: { order_id: id } });
+      if (decisionId === undefined) throw new Error("the call has no decision");
       await gate.report(decisionId, { status: "succeeded", output: id });
     }
     await gate.close();
