@@ -71,13 +71,21 @@ function readEntry(
   if (isPolled(words, parameters)) return { read_only: true, polling: { max_calls: POLLS_MAX } };
   const isPlain = !parameters.some(({ isRequired }) => isRequired);
   const isVolatile = VOLATILE_NOUNS.has(words.at(-1) ?? "") || (hasScreen && isPlain);
-  const searches = parameters.some(({ words: name }) => SEARCHED.has(name.at(-1) ?? ""));
+  const searched = parameters.find(({ words: name }) => SEARCHED.has(name.at(-1) ?? ""));
   return {
     read_only: true,
     ...(isVolatile ? { volatile: true } : {}),
-    ...(searches ? { checks: { loop_no_progress: "enforce" } } : {}),
+    ...(searched === undefined ? {} : searchEntry(searched)),
   };
 }
+
+/** The third way to put a question that finds the same is refused; under `balanced` others are warned of. */
+function searchEntry({ name, type }: Parameter): ToolDocument {
+  const similarity = type === "string" ? { similarity: [{ field: name, threshold: ALIKE }] } : {};
+  return { checks: { loop_no_progress: "enforce" }, ...similarity };
+}
+
+const ALIKE = 0.3;
 
 /** Arguments that are put in other words when a search finds nothing. */
 const SEARCHED: ReadonlySet<string> = new Set([
