@@ -24,7 +24,7 @@ const TITLES = [
   "wrong keys",
 ];
 
-/** Wrong answers are listed of the known half alone: the other half shows what was not looked at. */
+/** Wrong answers are listed of the seen half alone: the other half shows what was not looked at. */
 export async function evaluateImport(
   print: (text: string) => void,
   verbose: boolean,
@@ -39,8 +39,8 @@ export async function evaluateImport(
   });
   print(textTable(TITLES, rows.map(cellsOf)));
   if (verbose) {
-    const known = rows.find(({ half, trusted }) => half === "known" && !trusted);
-    for (const wrong of known?.score.wrong ?? []) print(`- ${wrong}`);
+    const seen = rows.find(({ half, trusted }) => half === "seen" && !trusted);
+    for (const wrong of seen?.score.wrong ?? []) print(`- ${wrong}`);
   }
   print("");
   const targets = rows.filter(({ trusted }) => !trusted).flatMap(targetsOf);
@@ -50,11 +50,11 @@ export async function evaluateImport(
 function cellsOf({ half, trusted, score }: Row): readonly string[] {
   return [
     `${half}${trusted ? ", servers trusted" : ""}`,
-    shareOf(score.readsFound, score.reads),
+    shareOf(score.readsRecognized, score.reads),
     `${score.writesAsReads} of ${score.writes}`,
     shareOf(score.usableEffects, score.withEffect),
     shareOf(score.harmlessHeld, score.harmless),
-    `${score.keysFound} of ${score.keys}`,
+    `${score.keysRecognized} of ${score.keys}`,
     String(score.wrongKeys),
   ];
 }
@@ -68,15 +68,15 @@ function shareOf(part: number, whole: number): string {
 }
 
 function targetsOf({ half, score }: Row): readonly PartTarget[] {
-  const { reads, readsFound, writesAsReads, withEffect, usableEffects } = score;
+  const { reads, readsRecognized, writesAsReads, withEffect, usableEffects } = score;
   const { harmless, harmlessHeld } = score;
   const percent = (share: number): string => (share * 100).toFixed(0);
   return [
     {
       name: `${half}: reads found, %`,
       wanted: `at least ${percent(READS_MIN)}`,
-      actual: percentOf(readsFound, reads),
-      ok: readsFound >= READS_MIN * reads,
+      actual: percentOf(readsRecognized, reads),
+      ok: readsRecognized >= READS_MIN * reads,
     },
     {
       name: `${half}: writes taken for reads`,

@@ -5,10 +5,10 @@ import { capabilities } from "../../../services/gate/capabilities.ts";
 import { compileGatePolicy, type GatePolicy } from "../../../services/gate/gate-policy.ts";
 import type { ToolLabel, ToolSource } from "./tool-corpus.ts";
 
-/** Shares as parts and wholes. */
+/** Counts of tools. */
 export interface ImportScore {
   readonly reads: number;
-  readonly readsFound: number;
+  readonly readsRecognized: number;
   readonly writes: number;
   readonly writesAsReads: number;
   /** Writes whose label names an effect. */
@@ -17,7 +17,7 @@ export interface ImportScore {
   readonly harmless: number;
   readonly harmlessHeld: number;
   readonly keys: number;
-  readonly keysFound: number;
+  readonly keysRecognized: number;
   readonly wrongKeys: number;
   readonly wrong: readonly string[];
 }
@@ -53,7 +53,7 @@ function scoreTool(
   const count = (condition: boolean): number => (condition ? 1 : 0);
   return {
     reads: count(isReadLabel),
-    readsFound: count(isReadLabel && isRead),
+    readsRecognized: count(isReadLabel && isRead),
     writes: count(!isReadLabel),
     writesAsReads: count(!isReadLabel && isRead),
     withEffect: count(label.effect !== null),
@@ -61,7 +61,7 @@ function scoreTool(
     harmless: count(label.harmless),
     harmlessHeld: count(label.harmless && isHeld),
     keys: count(hasKey),
-    keysFound: count(hasKey && key === label.key),
+    keysRecognized: count(hasKey && key === label.key),
     wrongKeys: count(key !== null && key !== label.key),
     wrong: wrongIn(answer, label).map((what) => `${source} ${tool}: ${what}`),
   };
@@ -126,7 +126,7 @@ export function sumScores(scores: readonly ImportScore[]): ImportScore {
     scores.reduce((total, score) => total + of(score), 0);
   return {
     reads: sum(({ reads }) => reads),
-    readsFound: sum(({ readsFound }) => readsFound),
+    readsRecognized: sum(({ readsRecognized }) => readsRecognized),
     writes: sum(({ writes }) => writes),
     writesAsReads: sum(({ writesAsReads }) => writesAsReads),
     withEffect: sum(({ withEffect }) => withEffect),
@@ -134,7 +134,7 @@ export function sumScores(scores: readonly ImportScore[]): ImportScore {
     harmless: sum(({ harmless }) => harmless),
     harmlessHeld: sum(({ harmlessHeld }) => harmlessHeld),
     keys: sum(({ keys }) => keys),
-    keysFound: sum(({ keysFound }) => keysFound),
+    keysRecognized: sum(({ keysRecognized }) => keysRecognized),
     wrongKeys: sum(({ wrongKeys }) => wrongKeys),
     wrong: scores.flatMap(({ wrong }) => wrong),
   };

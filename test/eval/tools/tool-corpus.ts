@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { ImportFormat } from "../../../services/cli/policy/import/import-tools.ts";
 
-export const HALVES = ["known", "unseen"] as const;
+export const HALVES = ["seen", "unseen"] as const;
 
 export type Half = (typeof HALVES)[number];
 

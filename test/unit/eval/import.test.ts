@@ -10,13 +10,17 @@ const required = { type: "object", properties: { id: { type: "string" } }, requi
 function score(name: string, label: Partial<ToolLabel>) {
   const json = [{ name, inputSchema: required }];
   const labels = { [name]: { ...write, ...label } };
-  return scoreSource({ name: "s", half: "known", format: "mcp", json, labels }, false);
+  return scoreSource({ name: "s", half: "seen", format: "mcp", json, labels }, false);
 }
 
 describe("the evaluation of imports", () => {
   it("counts reads that were found, and writes taken for reads", () => {
-    expect(score("get_a", { kind: "read" })).toMatchObject({ reads: 1, readsFound: 1, wrong: [] });
-    expect(score("set_a", { kind: "read" })).toMatchObject({ reads: 1, readsFound: 0 });
+    expect(score("get_a", { kind: "read" })).toMatchObject({
+      reads: 1,
+      readsRecognized: 1,
+      wrong: [],
+    });
+    expect(score("set_a", { kind: "read" })).toMatchObject({ reads: 1, readsRecognized: 0 });
     expect(score("get_a", {})).toMatchObject({
       ...{ writes: 1, writesAsReads: 1 },
       wrong: ["s get_a: A WRITE TAKEN FOR A READ"],
@@ -44,5 +48,5 @@ describe("the evaluation of imports", () => {
     const listed = lines.filter((line) => line.startsWith("- "));
     expect(listed.length).toBeGreaterThan(0);
     expect(listed.filter((line) => line.startsWith("- trello"))).toEqual([]);
-  });
+  }, 60_000);
 });

@@ -12,7 +12,7 @@ import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.t
 import { readOpenapi } from "./openapi.ts";
 import { type DefaultAction, type ImportedTool, policyText } from "./policy-text.ts";
 import { repairSchema } from "./repair-schema.ts";
-import { type NamedDefinitions, separateNames } from "./separate-names.ts";
+import { type SourceDefinitions, separateNames } from "./separate-names.ts";
 import {
   type AddNote,
   type ImportNote,
@@ -128,7 +128,7 @@ function readAll(
   trusted: boolean,
   note: AddNote,
 ): { readonly definitions: readonly ToolDefinition[] } | { readonly problems: PolicyProblem[] } {
-  const lists: NamedDefinitions[] = [];
+  const lists: SourceDefinitions[] = [];
   const problems: PolicyProblem[] = [];
   for (const { name, json, format: own } of sources) {
     const readDefinitions: ReadDefinitions = FORMATS[own ?? format];

@@ -1,7 +1,7 @@
 /** Keeps tools of one name apart that belong to several servers. */
 import type { AddNote, ToolDefinition } from "./tool-definition.ts";
 
-export type NamedDefinitions = {
+export type SourceDefinitions = {
   /** Of the file or server. */
   readonly name: string;
   readonly definitions: readonly ToolDefinition[];
@@ -9,7 +9,7 @@ export type NamedDefinitions = {
 
 /** Tools that several sources have become `source/tool`; the gate must see them under that name. */
 export function separateNames(
-  sources: readonly NamedDefinitions[],
+  sources: readonly SourceDefinitions[],
   note: AddNote,
 ): readonly ToolDefinition[] {
   const owners = new Map<string, Set<number>>();

@@ -25,10 +25,10 @@ export function proposeLines(
   policy: Policy,
 ): readonly Suggestion[] {
   const open = openTools(conversations, policy);
-  const named = namedReads(open);
-  const writes = new Set([...open].filter((tool) => !named.has(tool)));
+  const readers = findReads(open);
+  const writes = new Set([...open].filter((tool) => !readers.has(tool)));
   return [
-    ...proposeReads(conversations, named),
+    ...proposeReads(conversations, readers),
     ...proposeShared(conversations, writes),
     ...proposeBudgets(conversations, policy.document),
   ];
@@ -58,10 +58,10 @@ type Repeats = { calls: number; same: number; other: number };
 /** Tools that read by their name, and whose repeats gave nothing else while nothing was written. */
 function proposeReads(
   conversations: readonly RecordedConversation[],
-  named: ReadonlySet<string>,
+  readers: ReadonlySet<string>,
 ): readonly Suggestion[] {
   const counted = new Map<string, Repeats>();
-  for (const { calls } of conversations) countRepeats(calls, named, counted);
+  for (const { calls } of conversations) countRepeats(calls, readers, counted);
   return [...counted]
     .filter(([, { calls, other }]) => calls >= CALLS_SEEN_MIN && other === 0)
     .map(([tool, { calls, same }]) => ({
@@ -71,7 +71,7 @@ function proposeReads(
 }
 
 /** The tools whose names say that they read. */
-function namedReads(open: ReadonlySet<string>): ReadonlySet<string> {
+function findReads(open: ReadonlySet<string>): ReadonlySet<string> {
   const guesses = guessTools(
     [...open].map((name) => ({
       ...{ name, schema: undefined, description: "", method: null },
@@ -83,14 +83,14 @@ function namedReads(open: ReadonlySet<string>): ReadonlySet<string> {
 
 function countRepeats(
   calls: readonly RecordedCall[],
-  named: ReadonlySet<string>,
+  readers: ReadonlySet<string>,
   counted: Map<string, Repeats>,
 ): void {
   const latest = new Map<string, string>();
   for (const { tool, argumentsText, output, isError } of calls) {
     // Another tool may have written something: what was read before says nothing any more.
-    if (!named.has(tool)) latest.clear();
-    if (!named.has(tool) || output === null || isError) continue;
+    if (!readers.has(tool)) latest.clear();
+    if (!readers.has(tool) || output === null || isError) continue;
     const repeats = counted.get(tool) ?? { calls: 0, same: 0, other: 0 };
     counted.set(tool, repeats);
     repeats.calls += 1;
@@ -156,17 +156,17 @@ function sharedIn(
       byValue.set(key, one);
     }
   }
-  const found = new Map<string, Map<string, string>>();
+  const byStem = new Map<string, Map<string, string>>();
   for (const { stem, tools } of byValue.values()) {
     if (tools.size < 2) continue;
-    found.set(stem, new Map([...(found.get(stem) ?? []), ...tools]));
+    byStem.set(stem, new Map([...(byStem.get(stem) ?? []), ...tools]));
   }
-  return found;
+  return byStem;
 }
 
-type GivenId = { readonly stem: string; readonly name: string; readonly value: string };
+type ArgumentId = { readonly stem: string; readonly name: string; readonly value: string };
 
-function idsIn(argumentsText: string): readonly GivenId[] {
+function idsIn(argumentsText: string): readonly ArgumentId[] {
   const args = argumentsOf(argumentsText);
   const properties = Object.fromEntries(
     Object.keys(args).map((name) => [name, { type: "string" }]),

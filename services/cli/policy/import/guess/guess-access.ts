@@ -96,8 +96,8 @@ function contradictionOf({ words, verb, verbAt, verbClass, description }: Eviden
   const excluded = NOT_READS.find(([pattern]) => pattern.test(joined));
   if (excluded !== undefined) return excluded[1];
   if (description.writes !== null) return `it ${description.writes}`;
-  const isNamedWrite = verbClass !== null && isWriteClass(verbClass) && !NOUN_LIKE.has(verb);
-  return isNamedWrite && verbAt === 0 ? `its name has the verb ${verb}` : null;
+  const isWriteVerb = verbClass !== null && isWriteClass(verbClass) && !NOUN_LIKE.has(verb);
+  return isWriteVerb && verbAt === 0 ? `its name has the verb ${verb}` : null;
 }
 
 /** Null: the name leaves it open. */

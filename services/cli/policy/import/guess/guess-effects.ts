@@ -5,7 +5,7 @@ import type { WriteGuess } from "./guess-class.ts";
 import { type Parameter, parametersOf } from "./parameters.ts";
 import { singularOf } from "./split-name.ts";
 
-/** Ids that name one thing wherever it is, so that nothing else need be named with them. */
+/** Ids that name one thing wherever it is, so that nothing else need be chosen with them. */
 const UNIQUE = new Set(["id", "ids", "uuid", "guid", "arn", "sku", "vin", "iban", "sha"]);
 
 /** What money does, by the verb or noun that says it: tools of one word share their resource. */
@@ -42,7 +42,7 @@ export function guessEffects(
   }
 }
 
-/** A thing that is made or sent: named by where it goes and by what it says. */
+/** A thing that is made or sent: chosen by where it goes and by what it says. */
 function made(
   { noun, verb }: WriteGuess,
   parameters: readonly Parameter[],
@@ -51,11 +51,11 @@ function made(
   const parts = required(parameters).filter(({ role }) =>
     ["id", "scope", "recipient", "title", "date", "amount", "path", "url"].includes(role),
   );
-  const isNamed = parts.some(({ role }) => role !== "scope" && role !== "id");
+  const hasName = parts.some(({ role }) => role !== "scope" && role !== "id");
   const content = required(parameters).filter(({ role }) => role === "content" || role === "note");
   const base = noun || parts.find(({ stem }) => stem !== null)?.stem || verb;
-  const named = isNamed && kind === "create" ? parts : [...parts, ...content];
-  const all = named.length > 0 ? named : required(parameters);
+  const chosen = hasName && kind === "create" ? parts : [...parts, ...content];
+  const all = chosen.length > 0 ? chosen : required(parameters);
   const made = effect(base, all, { kind, exclusive: false });
   return kind === "send" && content.length === 0 ? [...made, ...sentThing(parameters)] : made;
 }

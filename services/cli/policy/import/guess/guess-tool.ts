@@ -169,8 +169,8 @@ function identityOf(
   effects: readonly DeclaredEffect[],
   parameters: readonly Parameter[],
 ): readonly string[] | null {
-  const isNamed = kind === "delete" || kind === "grant" || (kind === "charge" && isOnce(effects));
-  if (!isNamed) return null;
+  const isPlain = kind === "delete" || kind === "grant" || (kind === "charge" && isOnce(effects));
+  if (!isPlain) return null;
   const fields = parameters.filter(({ role }) => role !== "note" && role !== "key");
   const isLess = parameters.some(({ role }) => role === "note");
   return isLess && fields.some(({ isRequired }) => isRequired)

@@ -60,8 +60,8 @@ function parameterOf(name: string, schema: JsonMap, isRequired: boolean): Parame
 function typeOf(schema: JsonMap): string | null {
   const { type } = schema;
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
-  const named = types.find((one) => typeof one === "string" && one !== "null");
-  return typeof named === "string" ? named : null;
+  const own = types.find((one) => typeof one === "string" && one !== "null");
+  return typeof own === "string" ? own : null;
 }
 
 const set = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
@@ -132,11 +132,11 @@ function isKey({ words, type, schema }: Said): boolean {
 function roleByName(words: readonly string[], type: string | null): ParameterRole {
   const [joined, last = ""] = [words.join("_"), words.at(-1)];
   const isNumber = type === "number" || type === "integer";
-  const named = ROLE_WORDS.find(([role, names]) => {
+  const match = ROLE_WORDS.find(([role, names]) => {
     if (role === "amount" && last === "value" && !isNumber) return false;
     return names.has(joined) || names.has(last);
   });
-  return named?.[0] ?? "option";
+  return match?.[0] ?? "option";
 }
 
 function stemOf(words: readonly string[]): string | null {

@@ -63,11 +63,11 @@ export function withoutPrefix(
   return begins ? words.slice(prefix.length) : words;
 }
 
-const KEPT_PLURALS = /(?:ss|us|is|news|series|status|address)$/;
+const NO_PLURALS = /(?:ss|us|is|news|series|status|address)$/;
 
 /** `invoices` gives `invoice`, `replies` gives `reply`. */
 export function singularOf(word: string): string {
-  if (word.length < 4 || KEPT_PLURALS.test(word) || !word.endsWith("s")) return word;
+  if (word.length < 4 || NO_PLURALS.test(word) || !word.endsWith("s")) return word;
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
   return /(?:ss|sh|ch|x|z)es$/.test(word) ? word.slice(0, -2) : word.slice(0, -1);
 }
