@@ -63,7 +63,7 @@ function nounsOf(words: readonly string[], verbAt: number): readonly string[] {
   const end = rest.findIndex((word) => PREPOSITIONS.has(word));
   const object = end > 0 ? rest.slice(0, end) : end === 0 ? rest.slice(1) : rest;
   // `create_or_update_file`, `get_or_create_label`.
-  const plain = object.filter((word) => !FILLERS.has(word) && word !== "or" && word !== "and");
-  const nouns = plain.filter((word, at) => at > 0 || !WRITES.has(word) || plain.length === 1);
-  return nouns.map(singularOf);
+  const [first] = object;
+  const thing = first === "or" || first === "and" ? object.slice(2) : object;
+  return thing.filter((word) => !FILLERS.has(word)).map(singularOf);
 }

@@ -190,7 +190,9 @@ type Shape = Pick<DeclaredEffect, "kind" | "exclusive">;
 
 function effect(base: string, parts: readonly Parameter[], shape: Shape): DeclaredEffect[] {
   const [list] = parts.filter((one) => one.isList);
-  const segments = parts
+  // Where a thing is goes first, so that tools that list their arguments otherwise name it alike.
+  const isWhere = ({ role }: Parameter): boolean => role === "scope";
+  const segments = [...parts.filter(isWhere), ...parts.filter((one) => !isWhere(one))]
     .filter((one) => isPlaceholder(one.name) && (!one.isList || one === list))
     .map((one) => `{${one.name}${one.isList && one.type !== "object" ? "[]" : ""}}`);
   return [{ resource: [base, ...segments].join("/"), ...shape }];

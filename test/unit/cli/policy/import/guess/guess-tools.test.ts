@@ -120,6 +120,15 @@ describe("effects", () => {
     expect(moved.entry.effects?.[0]).toMatchObject({ kind: "charge", exclusive: false });
   });
 
+  it("name where a thing is first, so that tools with other orders of arguments share it", () => {
+    const tools = guessTools([
+      definition("create_or_update_file", { schema: needs({ path: text, branch: text }) }),
+      definition("delete_file", { schema: needs({ branch: text, path: text }) }),
+    ]);
+    const resources = [...tools.values()].map(({ entry }) => entry.effects?.[0]?.resource);
+    expect(resources).toEqual(["file/{branch}/{path}", "file/{branch}/{path}"]);
+  });
+
   it("name each element of a list", () => {
     const ids = { type: "array", items: text };
     expect(guess("delete_emails", { schema: needs({ email_ids: ids }) }).entry.effects).toEqual([
