@@ -23,6 +23,11 @@ export type PolicyTextOptions = {
 const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json";
 const RECORDED_CHECKS = { invalid_arguments: "warn", unknown_tool: "warn" };
 
+/** What goes further than repeats, for a person to decide. */
+const FURTHER_LINES = [
+  "To refuse runs of failures too, and not only warn of them: checks: { failure_run: enforce }",
+];
+
 /** Formatted as by `policy fmt`, so that a layout check passes. */
 export function policyText(
   tools: readonly ImportedTool[],
@@ -36,7 +41,10 @@ export function policyText(
     tool_schemas: Object.fromEntries(tools.map(({ name, entry }) => [name, entry])),
   };
   const comments: readonly EntryComment[] = [
-    { at: ["policy_engine", "authorization"], lines: describeTiers(proposals) },
+    {
+      at: ["policy_engine", "authorization"],
+      lines: [...(isRecorded ? [] : FURTHER_LINES), ...describeTiers(proposals)],
+    },
     ...[...guessesOf(tools)].map(([name, guess]) => ({
       ...{ at: ["policy_engine", "tool_schemas", name], lines: describeGuess(name, guess) },
     })),
