@@ -1,8 +1,7 @@
 /** Guesses which resources a write changes, as templates over its arguments. */
 import type { DeclaredEffect } from "../../../../core/policy/document.ts";
-import { isMap } from "../tool-definition.ts";
 import type { WriteGuess } from "./guess-class.ts";
-import { type Parameter, parametersOf } from "./parameters.ts";
+import { membersOf, type Parameter } from "./parameters.ts";
 import { singularOf } from "./split-name.ts";
 
 /** Ids that name one thing wherever it is, so that nothing else need be chosen with them. */
@@ -42,6 +41,11 @@ export function guessEffects(
   }
 }
 
+/** Begins the name of a thing that has no id yet, so that no title is taken for an id. */
+export const NEW = "new_";
+
+const NAMES_THING: ReadonlySet<string> = new Set(["id", "scope", "path", "url"]);
+
 /** A thing that is made or sent: chosen by where it goes and by what it says. */
 function made(
   { noun, verb }: WriteGuess,
@@ -56,7 +60,8 @@ function made(
   const base = noun || parts.find(({ stem }) => stem !== null)?.stem || verb;
   const chosen = hasName && kind === "create" ? parts : [...parts, ...content];
   const all = chosen.length > 0 ? chosen : required(parameters);
-  const made = effect(base, all, { kind, exclusive: false });
+  const byContent = kind === "create" && !all.every(({ role }) => NAMES_THING.has(role));
+  const made = effect(byContent ? `${NEW}${base}` : base, all, { kind, exclusive: false });
   return kind === "send" && content.length === 0 ? [...made, ...sentThing(parameters)] : made;
 }
 
@@ -171,15 +176,6 @@ function nameOf(noun: string, candidates: readonly Parameter[]): Parameter | nul
     needed.find(({ role }) => role === "title") ??
     null
   );
-}
-
-/** The members of the elements of a required list, as `files[].path`. */
-function membersOf(list: Parameter): readonly Parameter[] {
-  if (!list.isList || !list.isRequired || !isMap(list.schema["items"])) return [];
-  return parametersOf(list.schema["items"]).map((member) => ({
-    ...member,
-    name: `${list.name}[].${member.name}`,
-  }));
 }
 
 function required(parameters: readonly Parameter[]): readonly Parameter[] {

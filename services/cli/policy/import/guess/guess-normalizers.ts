@@ -1,12 +1,13 @@
 /** Guesses the forms in which arguments are compared. None of them refuses a value of its type. */
 import type { NormalizerCall } from "../../../../core/policy/document.ts";
 import type { WriteGuess } from "./guess-class.ts";
-import type { Parameter } from "./parameters.ts";
+import { membersOf, type Parameter } from "./parameters.ts";
 
 export type Normalizers = Readonly<Record<string, readonly NormalizerCall[]>>;
 
 export function guessNormalizers(write: WriteGuess, parameters: readonly Parameter[]): Normalizers {
-  const chains = parameters
+  const members = parameters.flatMap(membersOf).filter(({ role }) => role === "path");
+  const chains = [...parameters, ...members]
     .filter(({ type }) => type === "string")
     .map((parameter): [string, readonly string[]] => [parameter.name, chainOf(write, parameter)]);
   return Object.fromEntries(

@@ -1,6 +1,7 @@
 /** Guesses about all tools of a policy, which share resources. */
 import type { DeclaredEffect } from "../../../../core/policy/document.ts";
 import type { ToolDefinition } from "../tool-definition.ts";
+import { NEW } from "./guess-effects.ts";
 import { guessTool, type ToolGuess } from "./guess-tool.ts";
 import { COMPOUNDS, VERBS, WRITES_ANYWHERE } from "./lexicon.ts";
 import { findPrefix, joinCompounds, splitName, withoutPrefix } from "./split-name.ts";
@@ -60,5 +61,6 @@ function kindsOf(
 }
 
 function kindOf({ resource }: DeclaredEffect): string {
-  return resource.split("/")[0] ?? "";
+  const [base = ""] = resource.split("/");
+  return base.startsWith(NEW) ? base.slice(NEW.length) : base;
 }

@@ -45,6 +45,15 @@ export function parametersOf(schema: unknown): readonly Parameter[] {
   );
 }
 
+/** The members of the elements of a required list, as `files[].path`. */
+export function membersOf(list: Parameter): readonly Parameter[] {
+  if (!list.isList || !list.isRequired || !isMap(list.schema["items"])) return [];
+  return parametersOf(list.schema["items"]).map((member) => ({
+    ...member,
+    name: `${list.name}[].${member.name}`,
+  }));
+}
+
 function parameterOf(name: string, schema: JsonMap, isRequired: boolean): Parameter {
   const words = splitName(name);
   const own = typeOf(schema);

@@ -136,6 +136,18 @@ describe("effects", () => {
     ]);
   });
 
+  it("take no title for an id", () => {
+    const made = guess("create_issue", { schema: needs({ title: text }) });
+    expect(made.entry.effects?.[0]?.resource).toBe("new_issue/{title}");
+  });
+
+  it("bring paths in lists into the form of other paths", () => {
+    const items = { type: "object", properties: { path: text }, required: ["path"] };
+    const files = { type: "array", items };
+    const { normalizers } = guess("push_files", { schema: needs({ files }) }).entry;
+    expect(Object.keys(normalizers ?? {})).toEqual(["files[].path"]);
+  });
+
   it("let a thing be made again after it was deleted by its id", () => {
     const tools = guessTools([
       definition("create_event", { schema: needs({ title: text, start: text }) }),
