@@ -153,12 +153,22 @@ describe("imported tools", () => {
     expect(document.checks).toEqual({ invalid_arguments: "warn", unknown_tool: "warn" });
   });
 
-  it("are not classified by their names", () => {
-    const { document, notes } = imported([{ name: "get_order", readOnly: null }], "tools");
-    expect(document.tool_schemas).toEqual({ get_order: {} });
-    expect(notes).toEqual([
-      "get_order $ is not declared as a read: treated as a write; set `read_only` if it is one",
+  it("are classified by their names, unless only what is declared counts", () => {
+    const tools = [{ name: "get_order", readOnly: null }];
+    expect(imported(tools, "tools").document.tool_schemas).toEqual({
+      get_order: { read_only: true },
+    });
+    const declared = imported(tools, "tools", { declaredOnly: true });
+    expect(declared.document.tool_schemas).toEqual({ get_order: {} });
+    expect(declared.notes).toEqual([
+      "get_order $ may be a read or a write: treated as a write; set `read_only` if it is a read",
     ]);
+  });
+
+  it("count as a person says where the definition leaves it open", () => {
+    const reads = new Map([["a", true]]);
+    expect(entry({}, "mcp").tool).toEqual({});
+    expect(entry({}, "mcp", { reads }).tool).toEqual({ read_only: true });
   });
 
   const needs = (name: string, property: object, more: object = {}) => ({
@@ -258,7 +268,7 @@ describe("mcp", () => {
     expect(imported(json, "mcp").notes).toEqual([
       "* $.nextCursor more pages follow this one; import them too",
       "a $.annotations.readOnlyHint is not trusted; pass --trusted if it is",
-      "a $ is not declared as a read: treated as a write; set `read_only` if it is one",
+      "a $ may be a read or a write: treated as a write; set `read_only` if it is a read",
     ]);
   });
 });
