@@ -23,9 +23,23 @@ export type PolicyTextOptions = {
 const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json";
 const RECORDED_CHECKS = { invalid_arguments: "warn", unknown_tool: "warn" };
 
-/** What goes further than repeats, for a person to decide. */
-const FURTHER_LINES = [
-  "To refuse runs of failures too, and not only warn of them: checks: { failure_run: enforce }",
+/** What is not known from definitions, and harms no honest conversation that was measured (docs/evaluation.md). */
+const GUESSED_BLOCKS = {
+  checks: { failure_run: "enforce" },
+  idempotency: { unknown_outcome: "retry_if_absent" },
+};
+const GUESSED_COMMENTS: readonly EntryComment[] = [
+  {
+    at: ["policy_engine", "checks"],
+    lines: ["Refuses runs of failed calls; without this line the model is only warned of them."],
+  },
+  {
+    at: ["policy_engine", "idempotency"],
+    lines: [
+      "A write of unknown outcome may run again, under its idempotency key, once a read shows that it did",
+      "nothing. Remove this block where your services do not know a repeated key.",
+    ],
+  },
 ];
 
 /** Formatted as by `policy fmt`, so that a layout check passes. */
@@ -33,18 +47,17 @@ export function policyText(
   tools: readonly ImportedTool[],
   { defaultAction = "allow", schemaPath = SCHEMA_PATH, isRecorded }: PolicyTextOptions,
 ): string {
+  const isGuessed = !isRecorded && tools.some(({ guess }) => guess !== null);
   const proposals = proposeTiers(guessesOf(tools));
   const tiers = heldTiers(proposals);
   const blocks = {
-    ...(isRecorded ? { checks: RECORDED_CHECKS } : {}),
+    ...(isRecorded ? { checks: RECORDED_CHECKS } : isGuessed ? GUESSED_BLOCKS : {}),
     authorization: { default: defaultAction, ...(tiers.length > 0 ? { tiers } : {}) },
     tool_schemas: Object.fromEntries(tools.map(({ name, entry }) => [name, entry])),
   };
   const comments: readonly EntryComment[] = [
-    {
-      at: ["policy_engine", "authorization"],
-      lines: [...(isRecorded ? [] : FURTHER_LINES), ...describeTiers(proposals)],
-    },
+    ...(isGuessed ? GUESSED_COMMENTS : []),
+    { at: ["policy_engine", "authorization"], lines: describeTiers(proposals) },
     ...[...guessesOf(tools)].map(([name, guess]) => ({
       ...{ at: ["policy_engine", "tool_schemas", name], lines: describeGuess(name, guess) },
     })),

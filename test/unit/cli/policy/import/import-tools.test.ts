@@ -259,7 +259,8 @@ describe("mcp", () => {
   ])("imports %j of a server with trust %s", (annotations, trusted, expected) => {
     const { document } = imported(answer({ annotations }), "mcp", { trusted });
     expect(document.tool_schemas?.["a"]).toEqual(expected);
-    expect(document.checks).toBeUndefined();
+    // Only recorded worlds are let through with arguments that do not fit.
+    expect(document.checks ?? {}).not.toHaveProperty("invalid_arguments");
   });
 
   it("notes an untrusted hint and missing pages", () => {
@@ -333,5 +334,14 @@ describe.skipIf(!recorded.available)("recorded worlds", () => {
       expect(document.tool_schemas?.[tool]?.read_only === true).toBe(isRead);
       expect(document.tool_schemas?.[tool]?.input_schema).toBeDefined();
     }
+  });
+});
+
+describe("what is guessed of all tools", () => {
+  it("refuses runs of failures, and lets an absent write run again, where tools are guessed", () => {
+    const tool = { name: "refund_order", inputSchema: { type: "object" } };
+    const { document } = imported({ tools: [tool] }, "mcp");
+    expect(document.checks).toEqual({ failure_run: "enforce" });
+    expect(document.idempotency).toEqual({ unknown_outcome: "retry_if_absent" });
   });
 });
