@@ -63,7 +63,7 @@ export const LIMITS = {
   rateWindowCalls: 1_000,
   /** Recent calls remembered by action, a conversation; those of the action made longest ago go first. */
   actionCalls: 512,
-  /** Characters of the arguments of a read that are compared with its output. */
+  /** Characters of the arguments that are compared with the output or error of their call. */
   saidLength: 1_000,
   /** Length of the list of recent calls: default, least and most. */
   recentCallsDefault: 64,

@@ -91,6 +91,7 @@ function countersOf(state: ConversationState): readonly (string | number | boole
     state.recentCalls.length,
     state.strikes.length,
     flags.userInputRequired,
+    flags.stoppedTool,
     flags.ended,
     flags.acknowledge,
   ];

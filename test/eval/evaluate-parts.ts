@@ -6,6 +6,7 @@ import { evaluateAura } from "./aura-guard/evaluate-aura.ts";
 import { evaluateConversations } from "./conversations/evaluate-conversations.ts";
 import { evaluateLoop } from "./loop/evaluate-loop.ts";
 import type { PartResult } from "./part-result.ts";
+import { evaluateImport } from "./tools/evaluate-import.ts";
 
 export interface PartOptions {
   /** Lists single wrong decisions. */
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   conversations: evaluateConversations,
   loop: evaluateLoop,
   aura: evaluateAura,
+  import: evaluateImport,
 };
 
 const EXIT_MISSED = 1;

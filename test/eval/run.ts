@@ -1,7 +1,7 @@
 // `npm run eval`: checks its options before it loads what it runs, which takes seconds.
 import { choiceOption, runnerOptions } from "../../tasks/runner-options.js";
 
-const PARTS = ["conversations", "loop", "aura"];
+const PARTS = ["conversations", "loop", "aura", "import"];
 const { only, verbose, check } = runnerOptions("eval", {
   only: { type: "string" },
   verbose: { type: "boolean" },

@@ -39,12 +39,32 @@ function rankOf({ key }: Pair): number {
   return at < 0 ? ORDER.length : at;
 }
 
+/** Lines above one entry of a map. */
+export type EntryComment = {
+  /** The keys from the top down to the entry. */
+  readonly at: readonly string[];
+  readonly lines: readonly string[];
+};
+
+function writeComment(document: Document, { at, lines }: EntryComment): void {
+  const map = document.getIn(at.slice(0, -1), true);
+  if (!isMap(map)) return;
+  const pair = map.items.find(({ key }) => isScalar(key) && key.value === at.at(-1));
+  if (pair === undefined || !isScalar(pair.key) || lines.length === 0) return;
+  pair.key.commentBefore = lines.map((line) => ` ${line}`).join("\n");
+}
+
 /**
  * Writes a plain value as YAML under comment lines. Repeated values are written out, never as
  * anchors. Invisible characters are escaped, in double quotes, so that YAML reads the escapes.
  */
-export function writeYaml(value: unknown, comments: readonly string[] = []): string {
+export function writeYaml(
+  value: unknown,
+  comments: readonly string[] = [],
+  entryComments: readonly EntryComment[] = [],
+): string {
   const document = new Document(value, { aliasDuplicateObjects: false });
+  for (const comment of entryComments) writeComment(document, comment);
   visit(document, {
     Scalar: (_key, scalar) => {
       const { value: text } = scalar;

@@ -1,6 +1,6 @@
 /** Runs recorded conversations through two policies, one conversation at a time. */
 import { nameOfInput, readLines } from "../input/read-lines.ts";
-import { parseRecording } from "../replay/recording.ts";
+import { parseRecording, type RecordedConversation } from "../replay/recording.ts";
 import {
   type ReplayOptions,
   type ReplayPolicy,
@@ -18,7 +18,7 @@ const OPTIONS: ReplayOptions = { feedRefused: false, applyStops: false, heldAllo
 /** Returns how many lines were no recorded conversation; each is reported. */
 export async function backtestFiles(
   paths: readonly string[],
-  { current, candidate }: BacktestPolicies,
+  policies: BacktestPolicies,
   changes: Changes,
   onBrokenLine: (message: string) => void,
 ): Promise<number> {
@@ -32,15 +32,25 @@ export async function backtestFiles(
         onBrokenLine(`${location}: ${parsed.problem}; correct the line or remove it`);
         continue;
       }
-      const before = replayConversation(parsed.conversation, current, OPTIONS);
-      const after = replayConversation(parsed.conversation, candidate, OPTIONS);
-      changes.addConversation();
-      let changed = false;
-      for (const [index, { decision }] of after.entries()) {
-        const was = before[index]?.decision;
-        if (was !== undefined && changes.add(was, decision, location, changed)) changed = true;
-      }
+      compareConversation(parsed.conversation, policies, changes, location);
     }
   }
   return broken;
+}
+
+/** Decides one conversation by both policies, and adds what changes. */
+export function compareConversation(
+  conversation: RecordedConversation,
+  { current, candidate }: BacktestPolicies,
+  changes: Changes,
+  location: string,
+): void {
+  const before = replayConversation(conversation, current, OPTIONS);
+  const after = replayConversation(conversation, candidate, OPTIONS);
+  changes.addConversation();
+  let changed = false;
+  for (const [index, { decision }] of after.entries()) {
+    const was = before[index]?.decision;
+    if (was !== undefined && changes.add(was, decision, location, changed)) changed = true;
+  }
 }

@@ -186,7 +186,8 @@ function maskedRows(event: DecisionEvent, result: CallResult | null): readonly R
   const { output, error } = result;
   const text = error === null ? output : `${error.message}\n${output ?? ""}`;
   if (text === null) return [];
-  const said = event.policy.isRead && error === null ? event.arguments.text : null;
+  // Errors are compared without repeated arguments, outputs of writes with them.
+  const said = event.policy.isRead || error !== null ? event.arguments.text : null;
   const parts = listMasked(text, said === "" ? null : said);
   if (parts.length === 0) return [];
   const shown = parts.slice(0, MASKED_SHOWN).map(({ name, part }) => `${name} ${part}`);

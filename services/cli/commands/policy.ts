@@ -1,5 +1,6 @@
-import { Argument, type Command } from "commander";
-import type { DefaultAction, ImportFormat } from "../policy/import/import-tools.ts";
+import { Argument, type Command, Option } from "commander";
+import type { ImportFormat } from "../policy/import/import-tools.ts";
+import type { DefaultAction } from "../policy/import/policy-text.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
 const FORMATS = [
@@ -12,12 +13,24 @@ const FORMATS = [
 
 const DEFAULT_ACTIONS = ["allow", "ask", "deny"] as const satisfies readonly DefaultAction[];
 
-interface ImportOptions {
-  readonly format: ImportFormat;
-  readonly default: DefaultAction;
-  readonly out?: string;
+interface DefinitionOptions {
+  readonly format?: ImportFormat;
+  readonly mcp?: readonly string[];
+  readonly module?: readonly string[];
   readonly trusted?: true;
+}
+
+interface ImportOptions extends DefinitionOptions {
+  readonly default: DefaultAction;
+  readonly declaredOnly?: true;
+  readonly out?: string;
   readonly json?: true;
+}
+
+interface NewOptions extends DefinitionOptions {
+  readonly from?: readonly string[];
+  readonly yes?: true;
+  readonly out?: string;
 }
 
 interface LintOptions {
@@ -35,6 +48,7 @@ interface ExplainOptions {
 export function addPolicy(program: Command, cli: Cli): void {
   const policy = program.command("policy").description("write, check and explain policies");
   addImport(policy, cli);
+  addSuggest(policy, cli);
   addLint(policy, cli);
   addExplain(policy, cli);
   addPolicyTest(policy, cli);
@@ -45,16 +59,62 @@ export function addPolicy(program: Command, cli: Cli): void {
 
 const TEMPLATES = ["support-agent", "coding-agent", "payments", "mcp-server"] as const;
 
+const NEW_HELP = `
+With a template, it is printed or written to a new file. With --from, --mcp or --module, the policy is
+made from tool definitions: questions about what is unsure, then three made-up conversations as the
+policy decides them. Test cases are written beside it.
+
+  callgate policy new support-agent -o policy.yaml
+  callgate policy new --from tools.json
+  callgate policy new --mcp "npx -y @modelcontextprotocol/server-filesystem ." --yes`;
+
+const NEW_FILE = "policy.yaml";
+
 function addNew(policy: Command, cli: Cli): void {
-  policy
+  const command = policy
     .command("new")
-    .description("write a policy template")
-    .addArgument(new Argument("<template>", "what it is for").choices(TEMPLATES))
-    .option("-o, --out <file>", "write to a new file")
-    .action(async (template: (typeof TEMPLATES)[number], { out }: { readonly out?: string }) => {
-      const { runNew } = await import("../policy/run-new.ts");
-      cli.end(await runNew(template, out, cli.terminal));
-    });
+    .description("write a policy: a template, or one from tool definitions")
+    .addArgument(new Argument("[template]", "what it is for").choices(TEMPLATES))
+    .option("--from <file>", "tool definitions, JSON or YAML; several are one policy", collect)
+    .option("-y, --yes", "ask nothing: what is unsure counts as a write")
+    .option("-o, --out <file>", `write to a new file; with definitions the default is ${NEW_FILE}`)
+    .addHelpText("after", NEW_HELP);
+  addDefinitionOptions(command).action(
+    async (template: (typeof TEMPLATES)[number] | undefined, options: NewOptions) => {
+      const { from = [], mcp = [], module = [], out } = options;
+      const isFrom = from.length + mcp.length + module.length > 0;
+      if (isFrom === (template !== undefined)) {
+        command.error("error: name a template, or give definitions with --from, --mcp or --module");
+      }
+      if (template !== undefined) {
+        const { runNew } = await import("../policy/run-new.ts");
+        cli.end(await runNew(template, out, cli.terminal));
+        return;
+      }
+      const { runNewFrom } = await import("../policy/run-new-from.ts");
+      const wishes = { yes: options.yes === true, out: out ?? NEW_FILE };
+      cli.end(await runNewFrom({ ...definitionsOf(from, options), ...wishes }, cli.terminal));
+    },
+  );
+}
+
+function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {
+  return [...(earlier ?? []), value];
+}
+
+function addDefinitionOptions(command: Command): Command {
+  return command
+    .addOption(
+      choiceOption("-f, --format <format>", "format of the files; default: recognized", FORMATS),
+    )
+    .option("--mcp <command>", "start this MCP server and ask it for its tools", collect)
+    .option("--module <file>", "import this module, which exports tools of a program", collect)
+    .option("--trusted", "mcp: trust the server's `readOnlyHint`");
+}
+
+function definitionsOf(files: readonly string[], options: DefinitionOptions) {
+  const { format = null, mcp = [], module: modules = [], trusted } = options;
+  return { files, format, mcp, modules, trusted: trusted === true };
 }
 
 function addFormat(policy: Command, cli: Cli): void {
@@ -90,14 +150,16 @@ function addGraph(policy: Command, cli: Cli): void {
   });
 }
 
+const IMPORT_HELP = `
+What the definitions leave open is guessed from names, descriptions and schemas; a comment above each
+tool says what and why. Lines that hold calls for a person are comments, except for what destroys
+things that others own. docs/policy-import.md has the rules.`;
+
 function addImport(policy: Command, cli: Cli): void {
   const command = policy
     .command("import")
     .description("make a policy from tool definitions; notes go to stderr")
-    .argument("<file...>", "JSON files with tool definitions")
-    .addOption(
-      choiceOption("-f, --format <format>", "format of the files", FORMATS).makeOptionMandatory(),
-    )
+    .argument("[file...]", "files with tool definitions, JSON or YAML")
     .option("-o, --out <file>", "write to a new file")
     .addOption(
       choiceOption(
@@ -106,19 +168,53 @@ function addImport(policy: Command, cli: Cli): void {
         DEFAULT_ACTIONS,
       ).default("allow", "allow"),
     )
-    .option("--trusted", "mcp: trust the server's `readOnlyHint`");
-  addJsonOption(command).action(async (files: string[], options: ImportOptions) => {
-    const { runImport } = await import("../policy/run-import.ts");
-    const { format, out } = options;
-    const trusted = options.trusted === true;
-    const json = options.json === true;
-    cli.end(
-      await runImport(
-        files,
-        { format, out, trusted, json, defaultAction: options.default },
-        cli.terminal,
-      ),
-    );
+    .option("--declared-only", "guess nothing: write only what the definitions declare")
+    .addHelpText("after", IMPORT_HELP);
+  addJsonOption(addDefinitionOptions(command)).action(
+    async (files: string[], options: ImportOptions) => {
+      const { runImport } = await import("../policy/run-import.ts");
+      const { out, json, declaredOnly, default: defaultAction } = options;
+      const asked = {
+        out,
+        json: json === true,
+        declaredOnly: declaredOnly === true,
+        defaultAction,
+      };
+      cli.end(await runImport({ ...definitionsOf(files, options), ...asked }, cli.terminal));
+    },
+  );
+}
+
+interface SuggestOptions {
+  readonly from: readonly string[];
+  readonly policy?: readonly string[];
+  readonly out?: string;
+  readonly json?: true;
+}
+
+const SUGGEST_HELP = `
+FILE is a recording as for \`replay\`, or the data directory of an embedded gate. Proposed are reads whose
+repeats never gave anything else, tools that change one thing, and a budget by quantile. A comment above
+each says what the recordings show, and how many of their calls the lines decide otherwise.
+
+  callgate policy suggest --from .callgate --policy policy.yaml -o suggested.yaml
+  callgate policy suggest --from calls.jsonl`;
+
+function addSuggest(policy: Command, cli: Cli): void {
+  const command = policy
+    .command("suggest")
+    .description("propose lines for a policy from recorded calls")
+    .addOption(
+      new Option("--from <file>", "recordings, or a data directory; several are read together")
+        .argParser(collect)
+        .makeOptionMandatory(),
+    )
+    .option("-o, --out <file>", "write to a new file")
+    .addHelpText("after", SUGGEST_HELP);
+  addJsonOption(addPolicyOption(command, "optional")).action(async (options: SuggestOptions) => {
+    const { runSuggest } = await import("../policy/run-suggest.ts");
+    const { from, policy: paths = [], out, json } = options;
+    cli.end(await runSuggest({ from, policy: paths, out, json: json === true }, cli.terminal));
   });
 }
 

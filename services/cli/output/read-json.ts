@@ -2,14 +2,8 @@
 import { GREATEST_MAX_BYTES } from "../../core/canonical/limits.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { usageError } from "../../process/exit-error.ts";
-import { readTextFile } from "../../process/text-files.ts";
 
-/** @throws ExitError: unreadable file, or invalid JSON, with line and column. */
-export async function readJsonFile(path: string): Promise<unknown> {
-  return parseJson(await readTextFile(path), path);
-}
-
-/** `name` replaces the file name in the message. @throws ExitError */
+/** `name` is the file's, for the message. @throws ExitError: invalid JSON, with line and column. */
 export function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);

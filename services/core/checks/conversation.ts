@@ -25,7 +25,7 @@ function findStop(call: CallContext): readonly Finding[] {
       }),
     ];
   }
-  if (flags.userInputRequired && !call.tool.asksUser) {
+  if (flags.userInputRequired && isStopped(call)) {
     return [
       finding({
         reason: "user_input_required",
@@ -38,6 +38,12 @@ function findStop(call: CallContext): readonly Finding[] {
     ];
   }
   return flags.acknowledge === null ? NOTHING : unacknowledged(call, flags.acknowledge);
+}
+
+/** A loop of reads stops the tool that was read, and no work with others. */
+function isStopped({ state, tool }: CallContext): boolean {
+  const { stoppedTool } = state.flags;
+  return !tool.asksUser && (stoppedTool === null || stoppedTool === tool.name);
 }
 
 /**
@@ -78,7 +84,12 @@ export function askForAcknowledgement(strikeKey: string | null): Finding {
 
 function showStrikes({ state, policy }: ExplainedCall): string {
   const strikes = (state?.strikes ?? []).reduce((most, { count }) => Math.max(most, count), 0);
-  const counted = strikes === 0 ? "no strikes" : `${strikes} strikes`;
+  const strikesText = strikes === 0 ? "no strikes" : `${strikes} strikes`;
+  const tool = state?.flags.stoppedTool ?? null;
+  const counted =
+    tool === null
+      ? strikesText
+      : `${strikesText}; a loop of reads stops \`${tool}\` until the user answers, and no other tool`;
   const isAsked =
     policy.acknowledgement === "explicit" && (state?.flags.acknowledge ?? null) !== null;
   return isAsked

@@ -13,8 +13,43 @@ export function findCycle(call: CallContext, refused: readonly string[] | null):
   // A call that was not made before completes no round.
   if (!mayBeRecent(call.state, loopKey)) return null;
   const pattern = findPattern(call, loopKey);
-  return pattern === null || isMovingRound(call, pattern) ? null : cycleFinding(call, pattern.keys);
+  if (pattern !== null && !isMovingRound(call, pattern)) return cycleFinding(call, pattern.keys);
+  const between = findPatternBetween(call, loopKey);
+  if (between === null || isMovingRound(call, between)) return null;
+  return { ...cycleFinding(call, between.keys), detail: BETWEEN };
 }
+
+const BETWEEN =
+  "Several agents of this conversation keep making these calls in turn, each what the other undid.";
+
+/** With longer pauses, ms, several agents do not answer one another. */
+const ANSWER_MS = 3_600_000;
+
+/** Rounds that several agents make between them, each with writes of its own. */
+export function findPatternBetween(call: LookedAt, loopKey: string): Pattern | null {
+  const { recentCalls } = call.state;
+  const { agentId } = call.proposal;
+  if (call.tool.isRead || recentCalls.every((entry) => entry.agentId === agentId)) return null;
+  for (const period of PERIODS) {
+    const keys = completes(call, loopKey, recentCalls, period);
+    if (
+      keys !== null &&
+      isAnswered(call, recentCalls.slice(1 - period * call.policy.loops.cycleRounds))
+    ) {
+      return { keys, period, recentCalls };
+    }
+  }
+  return null;
+}
+
+function isAnswered({ proposal, nowMs }: LookedAt, rounds: readonly RecentCall[]): boolean {
+  const isQuick = rounds.every(
+    ({ atMs }, at) => (rounds[at + 1]?.atMs ?? nowMs) - atMs < ANSWER_MS,
+  );
+  return isQuick && rounds.some(({ agentId, isRead }) => !isRead && agentId !== proposal.agentId);
+}
+
+type LookedAt = Looked & Pick<CallContext, "tool" | "nowMs">;
 
 /** Rounds that a call completes. */
 export interface Pattern {
@@ -90,7 +125,8 @@ function isEvidence(
   return repeatable || namesNoObject || commandsOf !== null;
 }
 
-function isNewOutput(recentCalls: readonly RecentCall[], at: number): boolean {
+/** Whether the call gave an output that no earlier recent call of its action gave, and there was one. */
+export function isNewOutput(recentCalls: readonly RecentCall[], at: number): boolean {
   const { loopKey, maskedDigest } = recentCalls[at] as RecentCall;
   if (maskedDigest === null) return false;
   let isRepeat = false;

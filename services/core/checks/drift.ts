@@ -3,8 +3,10 @@
  * what they repeat of their arguments masked, were all seen in this conversation before. Whatever the
  * arguments drift to, and whether one tool is called or two or three in turn, the run is the same.
  */
+import { EMPTY_DIGEST } from "../decide/is-empty-result.ts";
 import { callsOfAction } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
+import { goesOnSweep } from "../state/sweep.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
 /** With more tools than this the agent looks around. */
@@ -17,9 +19,11 @@ type Speaker = Pick<CallContext["proposal"], "agentId" | "step">;
 
 interface Run {
   readonly tools: readonly string[];
-  /** Calls of the turn, and of all turns, each made for the first time; those of one step count once. */
+  /** Calls of the turn but those of a sweep, and of all turns, each made for the first time; those of one step count once. */
   readonly ofTurn: number;
   readonly all: number;
+  /** The latest of those of the turn, as long as all failed or found nothing. */
+  readonly inVain: number;
 }
 
 export function findDrift(call: CallContext): Finding | null {
@@ -28,7 +32,9 @@ export function findDrift(call: CallContext): Finding | null {
   if (tool.polling !== null || tool.emptyOutput || tool.asksUser) return null;
   const run = runBefore(call, true);
   if (run.tools.includes(tool.name)) {
-    if (refuse !== null && tool.isRead && run.ofTurn >= refuse) return driftFinding(run, false);
+    if (refuse !== null && isRefused(tool.isRead, run, { warn, refuse })) {
+      return driftFinding(run, false);
+    }
     if (run.all >= warn) return driftFinding(run, true);
   }
   return refuse === null || tool.isRead ? null : findHandedOn(call, refuse);
@@ -41,13 +47,23 @@ function findHandedOn(call: CallContext, need: number): Finding | null {
   return isHandedOn && run.all >= need ? driftFinding(run, true) : null;
 }
 
+/** Calls that failed or found nothing are refused where others are warned of: nobody reads anything in them. */
+function isRefused(
+  isRead: boolean,
+  { ofTurn, inVain }: Run,
+  { warn, refuse }: { readonly warn: number; readonly refuse: number },
+): boolean {
+  return inVain >= Math.min(warn, refuse) || (isRead && ofTurn >= refuse);
+}
+
 type Looked = Pick<CallContext, "state" | "nowMs"> & { readonly proposal: Speaker };
 
 /** The latest calls that gave nothing new. `endsAtWrite`: a new write is something new, whatever it gave. */
 export function runBefore(call: Looked, endsAtWrite: boolean): Run {
   const tools: string[] = [];
-  let [ofTurn, all] = [0, 0];
+  let [ofTurn, all, inVain] = [0, 0, 0];
   let { step } = call.proposal;
+  let isAllInVain = true;
   for (const entry of listNothingNew(call, endsAtWrite)) {
     if (!tools.includes(entry.tool)) {
       if (tools.length === TOOLS_MAX) break;
@@ -56,9 +72,12 @@ export function runBefore(call: Looked, endsAtWrite: boolean): Run {
     if (entry.step !== null && entry.step === step) continue;
     step = entry.step;
     all += 1;
-    if (entry.turnIndex === call.state.turn.index) ofTurn += 1;
+    if (entry.turnIndex !== call.state.turn.index || isOfSweep(call, entry)) continue;
+    ofTurn += 1;
+    isAllInVain &&= isInVain(entry);
+    if (isAllInVain) inVain += 1;
   }
-  return { tools, ofTurn, all };
+  return { tools, ofTurn, all, inVain };
 }
 
 /** The agent's calls of that kind that were made for the first time, latest first. */
@@ -78,8 +97,18 @@ function listNothingNew(call: Looked, endsAtWrite: boolean): readonly RecentCall
   return listed;
 }
 
+/** Each call of a sweep is a question of its own: the model is warned of many with one answer. */
+function isOfSweep({ state }: Pick<CallContext, "state">, entry: RecentCall): boolean {
+  return entry.status === "succeeded" && goesOnSweep(state.recentCalls, entry);
+}
+
 function isWrite({ isRead, status }: RecentCall): boolean {
   return !isRead && status === "succeeded";
+}
+
+/** A failure that may pass says nothing of the next call. */
+function isInVain({ status, transient, maskedDigest }: RecentCall): boolean {
+  return status === "failed" ? !transient : maskedDigest === EMPTY_DIGEST;
 }
 
 /** Whether its outcome is known: what was not reported is neither new nor old. */

@@ -3,6 +3,8 @@
  * changed since: then a repeat is meant (docs/engine.md, duplicates).
  */
 
+import { trieGet } from "../../collections/trie.ts";
+import { showsPending } from "../decide/shows-pending.ts";
 import type { CallHeld } from "../events.ts";
 import type { CompiledTool } from "../policy/compiled.ts";
 import { findHeldPriorCall, findPriorCall } from "../state/prior-calls.ts";
@@ -30,7 +32,7 @@ function findDuplicate(call: CallContext, retries: Retries | null): readonly Fin
     case "in_flight":
       return mayRunBeside(call, priorCall) ? NOTHING : [inFlight(call, priorCall)];
     case "unknown":
-      return tool.isRead || tool.repeatable || call.isConfirmed
+      return tool.isRead || tool.repeatable || call.isConfirmed || isShownAbsent(call, priorCall)
         ? NOTHING
         : [unknownOutcome(priorCall)];
     case "succeeded":
@@ -41,6 +43,14 @@ function findDuplicate(call: CallContext, retries: Retries | null): readonly Fin
     case "held":
       return NOTHING;
   }
+}
+
+/** Whether a read after a write of unknown outcome showed that it did nothing, and the policy relies on that. */
+export function isShownAbsent(
+  { policy, state }: Pick<CallContext, "policy" | "state">,
+  { decisionId }: Pick<PriorCall, "decisionId">,
+): boolean {
+  return policy.retriesAbsent && trieGet(state.open, decisionId)?.shown === "nothing";
 }
 
 function findRepeatOfSuccess(call: CallContext, priorCall: PriorCall): readonly Finding[] {
@@ -159,7 +169,8 @@ function unknownOutcome(priorCall: PriorCall): Finding {
   });
 }
 
-function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): string {
+function showPriorCall(call: ExplainedCall): string {
+  const { state, unenforced, tool, nowMs } = call;
   if (state === undefined || unenforced.type !== "allowed") return "no such call before";
   const priorCall = findPriorCall(state, unenforced.facts.priorKey, tool.isRead, nowMs);
   if (priorCall === undefined) return "no such call before";
@@ -167,9 +178,22 @@ function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): strin
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   const what = tool.isRead ? "answered from memory for" : "a duplicate for";
   const seen = `call ${priorCall.callId} ${priorCall.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
+  if (priorCall.status === "unknown" && !tool.isRead) {
+    return `${seen}; ${whatWasShown(call, priorCall)}`;
+  }
   const why =
     tool.isRead && priorCall.status === "succeeded" ? whyItRuns(state, priorCall, tool) : "";
   return why === "" ? seen : `${seen}; runs, since ${why}`;
+}
+
+/** What reads after it showed of a write whose outcome is unknown. */
+function whatWasShown({ state, policy }: ExplainedCall, { decisionId }: PriorCall): string {
+  const shown = state === undefined ? null : (trieGet(state.open, decisionId)?.shown ?? null);
+  if (shown === null) return "no read after it shows whether it took effect";
+  if (shown === "effect") return "a read after it names it, so it may have taken effect";
+  return policy.retriesAbsent
+    ? "a read after it shows that it did nothing, so it runs again under its key"
+    : "a read after it shows that it did nothing; `idempotency.unknown_outcome: retry_if_absent` would let it run";
 }
 
 /** Why a read is not answered from memory, whatever its age. */
@@ -179,6 +203,7 @@ function whyItRuns(
   { volatile, changesMatter }: ExplainedCall["tool"],
 ): string {
   if (volatile) return "the tool is volatile, or asks for a fresh answer";
+  if (showsPending(priorCall.output)) return "its output says that work goes on";
   if (!priorCall.whole) return "its output was not kept whole";
   if (priorCall.n < turn.answeredN) return "a person answered after it";
   return changesMatter && writes.any.doneN > priorCall.n

@@ -3,10 +3,13 @@
  * after a pause in which the outcome could have changed is none: the model is only advised of many.
  */
 import type { CompiledTool } from "../policy/compiled.ts";
+import type { PollingLimits } from "../policy/document.ts";
 import type { RecentCall } from "../state/state.ts";
 import { hasChanged } from "./changed.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
-import { isBatch } from "./duplicate.ts";
+import { isNewOutput } from "./cycle.ts";
+import { isBatch, isRepeatMeant } from "./duplicate.ts";
+import { pauseAfter } from "./failure-streak.ts";
 
 /** What a volatile tool shows may be something else after this pause, ms; any read may be. */
 const READ_PACE_MS = 10_000;
@@ -22,9 +25,10 @@ const RULE = "deduplication.loop_threshold";
 /** `same`: the outcomes of recent calls like this one, oldest first. */
 export function findRepeat(call: CallContext, same: readonly RecentCall[]): Finding | null {
   const { tool, policy, priorCall } = call;
-  if (tool.polling !== null) return findPollInVain(call, tool.polling.max_calls ?? Infinity);
+  if (tool.polling !== null) return findPollInVain(call, tool.polling);
   // The calls of a step are one batch, however many they are and even if the first have returned.
   if (tool.batchable && priorCall !== undefined && isBatch(call, priorCall)) return null;
+  if (isSeenToMove(call, same)) return null;
   const { sameOutput, anyOutput } = policy.loops;
   const near = withoutPauses(call, same);
   if (sameOutput !== null && !tool.emptyOutput && haveOneOutput(call, near, sameOutput - 1)) {
@@ -33,9 +37,47 @@ export function findRepeat(call: CallContext, same: readonly RecentCall[]): Find
   if (anyOutput !== null && areUnchanged(call, near, anyOutput - 1)) {
     return repeatFinding(call, RULE, anyOutput - 1);
   }
-  const slow =
-    findRepeatAtAnyPace(call, same) ?? findReadOverTurns(call, same) ?? findReturn(call, near);
+  const often = findRepeatAtAnyPace(call, same);
+  const waitMs = often === null || !tool.isRead ? 0 : waitAfterEqual(call);
+  if (often !== null && waitMs > 0) return waiting(often, waitMs);
+  const slow = often ?? findReadOverTurns(call, same) ?? findReturn(call, near);
   return slow === null ? null : { ...slow, warnsOnly: true };
+}
+
+/**
+ * How long the next look waits, ms, after many that showed one output: as a try after a streak of failures, from
+ * the latest one on.
+ */
+export function waitAfterEqual({ policy, priorCall, nowMs }: Waiting): number {
+  const { anyPace, sameOutput } = policy.loops;
+  if (priorCall === undefined || anyPace === null) return 0;
+  const beyond = priorCall.sameOutputs + 1 - Math.max(anyPace, sameOutput ?? 0);
+  return beyond < 0 ? 0 : priorCall.atMs + pauseAfter(policy.loops, beyond) - nowMs;
+}
+
+type Waiting = Pick<CallContext, "policy" | "priorCall" | "nowMs">;
+
+function waiting(finding: Finding, retryAfterMs: number): Finding {
+  return { ...finding, retryAfterMs, resolution: "retry_after" };
+}
+
+/**
+ * Whether a read after the latest of these writes shows something else than it did before: each write that is
+ * meant had its effect then, whatever it answered.
+ */
+export function isSeenToMove(
+  { tool, state }: Pick<CallContext, "tool" | "state">,
+  same: readonly RecentCall[],
+): boolean {
+  const latest = same[same.length - 1];
+  if (latest === undefined || tool.isRead || !isRepeatMeant(tool)) return false;
+  const { recentCalls } = state;
+  for (let at = recentCalls.length - 1; at >= 0; at--) {
+    const { n, isRead, status } = recentCalls[at] as RecentCall;
+    if (n <= latest.n) return false;
+    if (isRead && status === "succeeded" && isNewOutput(recentCalls, at)) return true;
+  }
+  return false;
 }
 
 /** As many reads with one output, whatever turns they were made in, shortly after one another. */
@@ -86,12 +128,19 @@ export function findRepeatAtAnyPace(
   return repeatFinding(call, `${RULE}.any_pace`, need);
 }
 
-/** Polls of this turn that gave one output, and nothing changed since the latest. */
-function findPollInVain(call: CallContext, most: number): Finding | null {
+/**
+ * Polls of this turn that gave one output, and nothing changed since the latest. Up to `max_calls` they run, but
+ * where the author says no pause, many of them wait for longer and longer.
+ */
+function findPollInVain(call: CallContext, polling: PollingLimits): Finding | null {
   const { tool, priorCall } = call;
   if (priorCall === undefined || priorCall.turnIndex !== call.state.turn.index) return null;
-  if (priorCall.sameOutputs < most || mayDiffer(call, priorCall.n)) return null;
-  return repeatFinding(call, `${tool.rule}.polling.max_calls`, priorCall.sameOutputs);
+  const isOver = priorCall.sameOutputs >= (polling.max_calls ?? Infinity);
+  const waitMs = isOver || polling.min_interval_ms !== undefined ? 0 : waitAfterEqual(call);
+  if ((!isOver && waitMs <= 0) || mayDiffer(call, priorCall.n)) return null;
+  if (isOver) return repeatFinding(call, `${tool.rule}.polling.max_calls`, priorCall.sameOutputs);
+  const often = repeatFinding(call, `${tool.rule}.polling`, priorCall.sameOutputs);
+  return waiting({ ...often, reason: "tool_frequency", disposition: "wait" }, waitMs);
 }
 
 /** The pause, ms, after which an equal call is no repetition. */

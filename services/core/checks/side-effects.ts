@@ -17,6 +17,7 @@ import { hasMakerName } from "../state/made-by.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import { isShownAbsent } from "./duplicate.ts";
 import { makerOf, plainResource, sayWhichElements, showMaker } from "./effect-elements.ts";
 import type { ExplainedCall } from "./explain-row.ts";
 
@@ -173,7 +174,8 @@ function removes(kind: string): boolean {
 }
 
 function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): boolean {
-  if (holder.actionKey === call.actionKey && call.tool.repeatable) return false;
+  const isOwn = holder.actionKey === call.actionKey;
+  if (isOwn && (call.tool.repeatable || isShownAbsent(call, holder))) return false;
   return !undoes(effect.kind, holder.kind);
 }
 

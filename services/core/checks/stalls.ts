@@ -6,12 +6,13 @@ import { isBeforeInput, loopKeyOf, settledAtMost } from "../state/recent-calls.t
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 import { findDrift } from "./drift.ts";
+import { findHandover } from "./handover.ts";
 
 export function findStalls(call: CallContext, findings: Finding[]): void {
   const { modes } = call.tool;
   if (modes.loop_no_progress !== "off") add(findings, noProgress(call));
   if (modes.loop_drift !== "off") add(findings, driftBeyond(call, findings));
-  if (modes.loop_rotation !== "off") add(findings, rotation(call));
+  if (modes.loop_rotation !== "off") add(findings, rotation(call) ?? findHandover(call));
   if (modes.failure_run !== "off") add(findings, failureRun(call));
 }
 

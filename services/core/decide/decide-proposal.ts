@@ -37,6 +37,7 @@ import {
 import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-plainly.ts";
 import { runChecks } from "./run-checks.ts";
+import { showsPending } from "./shows-pending.ts";
 
 export function decideProposal(
   state: ConversationState | undefined,
@@ -303,7 +304,7 @@ function contextOf(
   const priorCall = findPriorCallAcrossTurns(state, tool, facts, actionKey, nowMs);
   return {
     policy,
-    tool,
+    tool: looksAgain(tool, priorCall) ? { ...tool, volatile: true } : tool,
     state,
     proposal,
     decisionId: draft.decisionId,
@@ -316,6 +317,12 @@ function contextOf(
     approved: approval?.stands === true,
     wasHeld: approval !== null,
   };
+}
+
+/** Whether the earlier look found work that goes on: another look is none of the same thing. */
+function looksAgain(tool: CompiledTool, priorCall: PriorCall | undefined): boolean {
+  if (!tool.isRead || tool.volatile || tool.polling !== null) return false;
+  return priorCall?.status === "succeeded" && showsPending(priorCall.output);
 }
 
 /**

@@ -22,8 +22,9 @@ import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import { looksFailedByDefault, looksTransient } from "../policy/failure-text.ts";
 import { findDoubt } from "../state/doubts.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
+import { EMPTY_DIGEST, isEmptyResult } from "./is-empty-result.ts";
 import { makeRoomForOutput } from "./make-room.ts";
-import { maskVolatile } from "./mask-volatile.ts";
+import { maskError, maskVolatile } from "./mask-volatile.ts";
 import { nameEffects } from "./name-effects.ts";
 
 export function decideResult(
@@ -97,7 +98,7 @@ function recorded(
     status,
     effect,
     output: keeps ? output : null,
-    ...(failed ? errorDigests(error, input) : outputDigests(tool, input, keeps, open.said)),
+    ...(failed ? errorDigests(error, input, open.said) : outputDigests(tool, input, keeps, open)),
     outputBytes: bytes,
     whole: keeps,
     error,
@@ -150,11 +151,11 @@ function isTransient(error: CallError, output: string | null): boolean {
 
 type Digests = Pick<ResultRecorded, "outputDigest" | "maskedDigest">;
 
-function errorDigests(error: CallError, input: ResultInput): Digests {
+function errorDigests(error: CallError, input: ResultInput, said: string | null): Digests {
   const output = input.status === "started" ? null : input.output;
   return {
     outputDigest: errorDigest(error, output, input),
-    maskedDigest: maskedErrorDigest(error, output),
+    maskedDigest: maskedErrorDigest(error, output, said),
   };
 }
 
@@ -162,11 +163,11 @@ function outputDigests(
   tool: CompiledTool,
   input: ResultInput,
   keeps: boolean,
-  said: string | null,
+  { isRead, said }: OpenCall,
 ): Digests {
   return {
     outputDigest: outputDigest(tool, input, keeps),
-    maskedDigest: maskedDigest(tool, input, keeps, said),
+    maskedDigest: maskedDigest(tool, input, keeps, isRead ? said : null),
   };
 }
 
@@ -195,12 +196,17 @@ function maskedDigest(
   said: string | null,
 ): string | null {
   if (!keeps || output === null) return null;
+  if (said !== null && isEmptyResult(output, said)) return EMPTY_DIGEST;
   const masked = maskVolatile(stableText(tool, output) ?? output, said);
   return masked === null ? null : sha256Hex("callgate.masked.v1", masked);
 }
 
-function maskedErrorDigest({ code, message }: CallError, output: string | null): string | null {
-  const masked = maskVolatile(`${message}\n${output ?? ""}`);
+function maskedErrorDigest(
+  { code, message }: CallError,
+  output: string | null,
+  said: string | null,
+): string | null {
+  const masked = maskError(`${message}\n${output ?? ""}`, said);
   return masked === null ? null : sha256Hex("callgate.masked-error.v1", code ?? "", masked);
 }
 

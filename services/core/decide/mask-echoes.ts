@@ -1,6 +1,6 @@
 /**
- * Masks what an output repeats of the call's own arguments: a text in quotes, and a number as the JSON member
- * of the same name. An answer to another question is no news where nothing else in it differs.
+ * Masks what an output repeats of the call's own arguments: a text in quotes, a number as the JSON member
+ * of the same name, and a number of three digits or more in a text that is no JSON. An answer to another question is no news where nothing else in it differs.
  */
 
 /** Values of the arguments that are looked for; those beyond are not. */
@@ -11,6 +11,11 @@ const TEXT_MIN = 3;
 
 const QUOTES = `["'\`“”‘’]`;
 const QUOTED = new RegExp(QUOTES);
+
+const JSON_TEXT = /^\s*[{[]/;
+
+/** In a text that is no JSON, shorter numbers are too often part of an answer. */
+const LONG_NUMBER = /\d{3}/;
 
 /** What JSON writes in another way. */
 const ESCAPED = /["\\\p{Cc}\p{Surrogate}]/u;
@@ -57,8 +62,8 @@ export function withoutEchoes(masked: string): string {
 
 /** Values of the arguments that may be in the text, the longest first: one may be part of another. */
 function listEchoes(text: string, said: string): readonly Echo[] {
-  // Every pattern has a quotation mark.
-  if (!QUOTED.test(text)) return [];
+  const isJson = JSON_TEXT.test(text);
+  if (!QUOTED.test(text) && (isJson || !LONG_NUMBER.test(text))) return [];
   const echoes: Echo[] = [];
   let looked = 0;
   const look = (name: string, value: unknown): void => {
@@ -67,7 +72,7 @@ function listEchoes(text: string, said: string): readonly Echo[] {
       for (const [key, inner] of Object.entries(value)) look(key, inner);
     } else if (isCandidate(value)) {
       looked += 1;
-      const echo = echoOf(text, name, value);
+      const echo = echoOf(text, name, value, isJson);
       if (echo !== null) echoes.push(echo);
     }
   };
@@ -80,7 +85,12 @@ function isCandidate(value: unknown): value is string | number {
 }
 
 /** Null: the text does not contain the value. */
-function echoOf(text: string, name: string, argument: string | number): Echo | null {
+function echoOf(
+  text: string,
+  name: string,
+  argument: string | number,
+  isJson: boolean,
+): Echo | null {
   const value =
     typeof argument === "string" && ESCAPED.test(argument)
       ? JSON.stringify(argument).slice(1, -1)
@@ -89,6 +99,11 @@ function echoOf(text: string, name: string, argument: string | number): Echo | n
   const sign = `${MARK}${name}${MARK}`;
   if (typeof argument === "string") {
     return { value, sign, pattern: `${QUOTES}${escaped(value)}${QUOTES}` };
+  }
+  if (!isJson) {
+    return LONG_NUMBER.test(value)
+      ? { value, sign, pattern: `(?<![\\w.])${escaped(value)}(?![\\w.])` }
+      : null;
   }
   const member = escaped(JSON.stringify(name));
   return { value, sign, pattern: `${member}\\s*:\\s*${escaped(value)}(?![\\d.eE])` };

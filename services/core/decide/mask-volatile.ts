@@ -39,14 +39,24 @@ export const MASKS: readonly Mask[] = [
     pattern: String.raw`\b\d{1,12}(?:\.\d{1,9})? ?(?:ns|µs|us|ms|s|secs?|seconds?|millis(?:econds)?|minutes?)\b`,
   },
   {
-    name: "duration or time in a JSON member",
-    example: '"took_ms": 12',
-    pattern: String.raw`"(?:took|elapsed|duration|latency|uptime|timestamp|ts)(?:_?(?:ms|s|secs|seconds))?" ?: ?\d{1,15}(?:\.\d{1,9})?`,
+    name: "duration, age or time in a JSON member",
+    example: '"age_s": 12',
+    pattern: String.raw`"(?:(?:took|elapsed|duration|latency|uptime|timestamp|ts|age)(?:_?(?:ms|s|secs|seconds))?|\w{1,40}_(?:ms|s|secs|seconds))" ?: ?\d{1,15}(?:\.\d{1,9})?`,
   },
   {
-    name: "id of a request, a trace or a span",
+    name: "id of a request, search, query or trace",
     example: "request id: req_8f31",
-    pattern: String.raw`\b(?:request|trace|span|correlation)[ _-]?id"?(?: ?[:=] ?| )"?[\w-]{4,64}`,
+    pattern: String.raw`\b(?:request|search|query|history|trace|span|correlation)[ _-]?id"?(?: ?[:=] ?| )"?[\w-]{4,64}`,
+  },
+  {
+    name: "trace or version tag in a JSON member",
+    example: '"etag": "W/3f2a"',
+    pattern: String.raw`"(?:trace|etag)" ?: ?"[^"\\]{1,80}"`,
+  },
+  {
+    name: "number of a process",
+    example: "(pid 4117)",
+    pattern: String.raw`\bpid[ =:] ?\d{1,10}\b`,
   },
   { name: "address in memory", example: "0x7f3a90", pattern: String.raw`\b0x[0-9a-f]{4,16}\b` },
   {
@@ -73,6 +83,17 @@ export function maskVolatile(text: string, said: string | null = null): string |
   const echoed = said === null ? text : maskEchoes(text, said);
   const masked = /\d/.test(echoed) ? echoed.replace(ANY, SIGN) : echoed;
   return masked === text || !/[\p{L}\p{N}]/u.test(withoutEchoes(masked)) ? null : masked;
+}
+
+/** The word that names an error, such as `BUDGET_EXCEEDED`: then its numbers only say how far it went. */
+const ERROR_WORD = /\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,6}\b/;
+
+/** As `maskVolatile`; of an error that a word names, numbers are masked too. */
+export function maskError(text: string, said: string | null): string | null {
+  const masked = maskVolatile(text, said);
+  if (!ERROR_WORD.test(text)) return masked;
+  const plain = (masked ?? text).replace(/\d+(?:\.\d+)?/g, SIGN);
+  return plain === text ? null : plain;
 }
 
 /** The parts of a text that `maskVolatile` masks, each once with its name. */

@@ -34,6 +34,17 @@ export const collapseSpace: Normalizer = mapped("collapse_space", (text) => {
 /** White space that is more than one plain space. */
 const WIDE_SPACE = /[^\S ]| {2}/;
 
+/** Drops all white space. */
+export const removeSpace: Normalizer = mapped("remove_space", (text) => text.replace(/\s+/g, ""));
+
+const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/;
+
+/** An account number in groups of any length and in any case, as one word in capitals. Its check digits are not tested. */
+export const iban: Normalizer = textOr("iban", "one IBAN", (text) => {
+  const word = text.replace(/\s+/g, "").toUpperCase();
+  return IBAN.test(word) ? word : null;
+});
+
 /** Unicode normalization form C: composed, same characters. */
 export const nfc: Normalizer = mapped("nfc", (text) => text.normalize("NFC"));
 

@@ -15,7 +15,7 @@ import { compileTool, type ToolContext } from "./compile-tool.ts";
 import type { CompiledPolicy, CompiledTool } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
 import { compileGraph } from "./resource-graph.ts";
-import { windowsOf } from "./windows.ts";
+import { remembersTurns, windowsOf } from "./windows.ts";
 
 export type CompileResult =
   | { readonly ok: true; readonly policy: CompiledPolicy }
@@ -152,7 +152,7 @@ function checkLifetimes(
   const livesMs = Math.min(maxAgeMs, idleMs);
   const path = `conversation.${key}`;
   // `tool_deduplication` remembers for a turn, which ends with the conversation at the latest.
-  const timed = document.tool_deduplication === undefined ? [windows, ...tools] : [];
+  const timed = remembersTurns(document) ? [] : [windows, ...tools];
   const longest = timed.reduce((ms, tool) => Math.max(ms, tool.windowMs, tool.cacheMs), 0);
   const until = key === "idle_ms" ? "without a call" : "after its first call";
   if (longest > livesMs) {

@@ -12,7 +12,7 @@ const IDEMPOTENCY_TTL_MS = 86_400_000;
 const MICRO_UNIT_DIGITS = 6;
 const MS_PER_S = 1_000;
 
-const DRIFT = { warn: 5, refuse: 12 };
+const DRIFT = { warn: 5, refuse: 7 };
 
 /** What `strict` allows one turn (docs/policy.md, presets). */
 const STRICT_TURN: BudgetLimits = { max_steps: 25, max_tool_calls: 12, max_seconds: 60 };
@@ -35,6 +35,7 @@ export function compileSettings(
     ladder: ladderOf(document),
     ...compileAcknowledgement(document, capabilities, problems),
     idempotencyTtlMs: idempotency?.ttl_ms ?? IDEMPOTENCY_TTL_MS,
+    retriesAbsent: idempotency?.unknown_outcome === "retry_if_absent",
     idempotencyHeader: idempotency?.header ?? "X-Agent-Idempotency-Key",
     budgets: {
       turn: limitOf(turn),

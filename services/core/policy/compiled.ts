@@ -31,6 +31,8 @@ export interface CompiledPolicy {
   /** Under `explicit`: whether the model's text says that it will try something else. */
   readonly acknowledges: (assistantText: string) => boolean;
   readonly idempotencyTtlMs: number;
+  /** Whether a write of unknown outcome may be made again once a read shows that it did nothing. */
+  readonly retriesAbsent: boolean;
   /** Name of the header that carries the key downstream. */
   readonly idempotencyHeader: string;
   readonly budgets: Budgets;

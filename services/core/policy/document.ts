@@ -38,6 +38,7 @@ export type PolicyDocument = {
     readonly generation?: "content_based";
     readonly header?: "X-Agent-Idempotency-Key";
     readonly ttl_ms?: number;
+    readonly unknown_outcome?: "refuse" | "retry_if_absent";
   };
   readonly budgets?: {
     readonly max_steps?: number;

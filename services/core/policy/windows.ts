@@ -16,6 +16,14 @@ export interface Windows {
 }
 
 /**
+ * Whether `tool_deduplication` says what a duplicate is. A threshold of its loops, or a note, written alone moves
+ * no window.
+ */
+export function remembersTurns({ tool_deduplication: byTurn }: PolicyDocument): boolean {
+  return byTurn?.enabled !== undefined || byTurn?.exact_duplicate_threshold !== undefined;
+}
+
+/**
  * `wholeTurnMs`: `tool_deduplication` remembers for a turn, however long it is. A window of that
  * length ends with the conversation at the latest.
  */
@@ -25,11 +33,12 @@ export function windowsOf(document: PolicyDocument, wholeTurnMs: number): Window
   const cache = tools?.cache_ttl_s;
   const writtenWindow = window === undefined ? deduplication?.window_ms : window * 1_000;
   const writtenCache = cache === undefined ? deduplication?.cache_ttl_ms : cache * 1_000;
-  const turnOnly = byTurn !== undefined && byTurn.enabled !== false;
+  const isByTurn = remembersTurns(document);
+  const turnOnly = isByTurn && byTurn?.enabled !== false;
   return {
     windowMs: writtenWindow ?? (turnOnly ? wholeTurnMs : WINDOW_MS),
     cacheMs: writtenCache ?? (turnOnly ? wholeTurnMs : CACHE_MS),
     cacheWritten: writtenCache !== undefined || turnOnly,
-    scope: deduplication?.scope ?? (byTurn === undefined ? "conversation" : "turn"),
+    scope: deduplication?.scope ?? (isByTurn ? "turn" : "conversation"),
   };
 }

@@ -227,7 +227,7 @@ export const CHECK_REASONS = {
     modelText:
       "You keep changing the arguments, but nothing comes back that you have not seen already. More calls like this will not help: say what you know, try something of another kind, or ask the user.",
     cause:
-      "As many different calls of one, two or three tools as `loops.drift` says gave only outputs that the conversation had seen before, times and repeated arguments masked.",
+      "As many different calls of one, two or three tools as `loops.drift` says failed, found nothing, or gave only outputs that the conversation had seen before, times and repeated arguments masked.",
     remedy:
       "Raise `loops.drift.refuse`, or write `off`. Set `empty_output` for a tool that never answers anything, or `polling` where waiting is meant.",
   },
@@ -239,9 +239,9 @@ export const CHECK_REASONS = {
     modelText:
       "You have been repeating the same small set of calls and nothing new has come back for a while. Sum up what you know, then try something new or ask the user.",
     cause:
-      "The calls of `loops.rotation` come from few different actions, with no new output in the latter half.",
+      "The calls of `loops.rotation` come from few different actions, with no new output in the latter half; or two or three tools passed a task to one another for four rounds.",
     remedy:
-      "Change `loops.rotation.calls` or `loops.rotation.keys`, or declare a tool `polling` if it is asked again and again on purpose.",
+      "Change `loops.rotation.calls` or `loops.rotation.keys`, or declare a tool `polling` if it is asked again and again on purpose. Declare the `effects` of tools that do what they are asked in turn.",
   },
   failure_streak: {
     row: "loops",

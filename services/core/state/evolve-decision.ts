@@ -17,7 +17,6 @@ import type {
   CallHeld,
   CallRefused,
   DecisionEvent,
-  Raised,
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
@@ -27,6 +26,7 @@ import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
+import { flagsAfter } from "./flags.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import {
   decisionBytes,
@@ -271,11 +271,13 @@ function openCall(
     asked: askedOf(event),
     approvedBy: NOBODY,
     said: saidOf(event),
+    unknownN: null,
+    shown: null,
   };
 }
 
-function saidOf({ policy, arguments: { text } }: CallAllowed | CallHeld): string | null {
-  return policy.isRead && text !== "" && text.length <= LIMITS.saidLength ? text : null;
+function saidOf({ arguments: { text } }: CallAllowed | CallHeld): string | null {
+  return text !== "" && text.length <= LIMITS.saidLength ? text : null;
 }
 
 function askedOf(event: CallAllowed | CallHeld): AskedCall | null {
@@ -320,21 +322,7 @@ function afterRefused(state: StateDraft, event: CallRefused): void {
   if (event.strike !== null) state.strikes = struck(state.strikes, event.strike);
   if (event.cycle !== null) state.cycle = event.cycle;
   const { raised } = event;
-  if (raised === null) return;
-  state.flags = {
-    userInputRequired: state.flags.userInputRequired || raised.userInput,
-    ended: raised.ended ?? state.flags.ended,
-    acknowledge: askedAbout(state, event, raised),
-  };
-}
-
-/** The call that the model must respond to: a text that acknowledges nothing does not change it. */
-function askedAbout(state: StateDraft, event: CallRefused, raised: Raised): string | null {
-  const { acknowledge } = state.flags;
-  if (!raised.acknowledgement) return acknowledge;
-  return event.refusal.reason === "acknowledgement_required"
-    ? acknowledge
-    : event.arguments.actionKey;
+  if (raised !== null) state.flags = flagsAfter(state.flags, event, raised);
 }
 
 /** Adds a read that was answered from memory to the recent calls, as its prior call would be. */

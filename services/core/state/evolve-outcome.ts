@@ -11,6 +11,7 @@ import { replaceAmounts, withCost } from "./budget-totals.ts";
 import { addDoubt, findDoubt, isInDoubt, takeDoubt } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { forget, progress } from "./evolve-decision.ts";
+import { noteLook } from "./looks-for.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { type OutcomeEvent, type OutcomeReport, readReport } from "./outcome-report.ts";
 import { loopKeyOf, tellRecentCall } from "./recent-calls.ts";
@@ -34,6 +35,7 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   const effects = event.type === "result_recorded" ? event.effects : null;
   const open = report.status === "unknown" ? openCall : settled(openCall, effects);
   state.n += 1;
+  noteLook(state, open, report);
   tellCall(state, open, report);
   if (open !== openCall && effects !== null) addResultEffects(state, open, effects.exclusive);
   tellEffects(state, open, report);
@@ -77,7 +79,7 @@ function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void 
   // The call can still be settled: the reservation is spent by now and must not be given back
   // again.
   if (event.status === "unknown" && trieGet(state.open, open.decisionId) !== undefined) {
-    putOpen(state, { ...open, status: "unknown", deadlineMs: null, call });
+    putOpen(state, asUnknown(state, { ...open, call }));
   }
   const doubt = findDoubt(state, open.decisionId);
   if (doubt !== undefined) addDoubt(state, { ...doubt, call });
@@ -101,9 +103,13 @@ function tellCall(state: StateDraft, open: OpenCall, report: OutcomeReport): voi
   tellRecentCall(state, open, report);
 }
 
+function asUnknown({ n }: StateDraft, open: OpenCall): OpenCall {
+  return { ...open, status: "unknown", deadlineMs: null, unknownN: n, shown: null };
+}
+
 /** Stores a call that can still be settled: one of unknown outcome, or in doubt. */
 function keepOpen(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
-  if (report.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
+  if (report.status === "unknown") putOpen(state, asUnknown(state, open));
   else takeOpen(state, open.decisionId);
   if (isInDoubt(report) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
 }
@@ -148,7 +154,8 @@ function addConsequences(
 function hearPerson(state: StateDraft): void {
   state.turn = { ...state.turn, answeredN: state.n };
   progress(state);
-  if (state.flags.userInputRequired) state.flags = { ...state.flags, userInputRequired: false };
+  if (!state.flags.userInputRequired) return;
+  state.flags = { ...state.flags, userInputRequired: false, stoppedTool: null };
 }
 
 function addWrite(state: StateDraft, open: OpenCall, report: OutcomeReport): void {

@@ -17,7 +17,7 @@ warnings policy isRead revision tier tierRule timeLimitMs times atMs proposalsAt
 reason rule next entries startedAtMs spent calls steps lastStep heldBeforeMs lastAtMs n id index
 answeredN totals tools turnIndex turnCalls turnSteps retained loose forgotten priorReads
 priorWrites open doubts writes any undeclared byResource effects sketches recentCalls strikes
-cycle flags userInputRequired ended acknowledge grants confirmations heldTime totalMs sinceMs
+cycle flags userInputRequired stoppedTool ended acknowledge grants confirmations heldTime totalMs sinceMs
 manualGrants denials in_flight allowed succeeded default refused held failed unknown
 `
   .trim()

@@ -8,10 +8,12 @@ import {
   ledgerReplace,
   NO_TIME,
 } from "../../collections/ledger.ts";
+import { EMPTY_DIGEST } from "../decide/is-empty-result.ts";
 import type { Decision } from "../decision.ts";
 import { LIMITS } from "../limits.ts";
 import type { OutcomeReport } from "./outcome-report.ts";
 import type { ConversationState, OpenCall, RecentCall, StateDraft } from "./state.ts";
+import { formOf } from "./sweep.ts";
 
 type Marked = Pick<ConversationState, "recentMarks" | "recentOtherMarks">;
 
@@ -59,6 +61,7 @@ export function makeRecentCall(event: Decision, n: number, state: ConversationSt
     agentId: event.call.agentId,
     step: event.call.step,
     isNew: false,
+    form: formOf(event.arguments.text),
   };
 }
 
@@ -115,13 +118,14 @@ function replaced(
   return next;
 }
 
-/** Whether no other recent call had that outcome, volatile parts masked. */
+/** Whether it holds anything, and no other recent call had that outcome, volatile parts masked. */
 function isNews(
   { recentCalls }: StateDraft,
   { decisionId }: OpenCall,
   report: OutcomeReport,
 ): boolean {
   const { maskedDigest } = report;
+  if (maskedDigest === EMPTY_DIGEST) return false;
   const hasIt = (call: RecentCall): boolean =>
     call.maskedDigest === maskedDigest && call.decisionId !== decisionId;
   return maskedDigest !== null && !recentCalls.some(hasIt);

@@ -115,6 +115,8 @@ const packOpen = (open: OpenCall) =>
     open.approvedBy,
     open.asked === null ? null : askedData(open.asked),
     open.said,
+    open.unknownN,
+    open.shown,
   ] as const;
 
 const askedData = ({ approvalId, turn, step, argumentsDigest }: AskedCall): AskedCall => {
@@ -141,6 +143,8 @@ export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
     approvedBy: row[14],
     asked: row[15],
     said: row[16],
+    unknownN: row[17],
+    shown: row[18],
   }),
 };
 
@@ -160,6 +164,7 @@ const packRecentCall = (entry: RecentCall) =>
     entry.agentId,
     entry.step,
     entry.isNew,
+    entry.form,
   ] as const;
 
 export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall>> = {
@@ -179,6 +184,7 @@ export const RECENT_CALL_ROW: RowOf<RecentCall, ReturnType<typeof packRecentCall
     agentId: row[11],
     step: row[12],
     isNew: row[13],
+    form: row[14],
   }),
 };
 

@@ -208,10 +208,14 @@ export interface OpenCall {
    * nobody was asked.
    */
   readonly asked: AskedCall | null;
-  /** Short arguments of a read, as text: what its output repeats of them is no news; null: not stored. */
+  /** Short arguments, as text: what an output or error repeats of them is no news; null: not stored. */
   readonly said: string | null;
   /** Held calls: who has approved so far, where several must. */
   readonly approvedBy: readonly string[];
+  /** Unknown calls: `n` of the state when their outcome was found to be unknown; else null. */
+  readonly unknownN: number | null;
+  /** Unknown writes: what later reads showed of them (`looks-for.ts`); null: nothing that tells. */
+  readonly shown: "effect" | "nothing" | null;
 }
 
 /** The proposal that was held, whatever its outcome. */
@@ -278,10 +282,14 @@ export interface RecentCall {
   readonly step: string | null;
   /** Whether it gave an output or error that no other recent call gave, volatile parts masked. */
   readonly isNew: boolean;
+  /** What its arguments are made of (`sweep.ts`). */
+  readonly form: number;
 }
 
 export interface Flags {
   readonly userInputRequired: boolean;
+  /** The one tool that user input is required for: its reads were a loop; null: every call is refused. */
+  readonly stoppedTool: string | null;
   readonly ended: "turn" | "conversation" | null;
   /** The action key that the model must not simply propose again. */
   readonly acknowledge: string | null;
@@ -294,7 +302,12 @@ export interface Grant {
 
 export const NO_WRITES: LastWrites = { doneN: 0, latest: null, other: null, windowUntilMs: 0 };
 
-export const NO_FLAGS: Flags = { userInputRequired: false, ended: null, acknowledge: null };
+export const NO_FLAGS: Flags = {
+  userInputRequired: false,
+  stoppedTool: null,
+  ended: null,
+  acknowledge: null,
+};
 
 export function initialState(
   tenantId: string,

@@ -63,7 +63,7 @@ describe("callgate", () => {
     [["replay", SAMPLE, "-p", POLICY, "--format", "xml"], "Allowed choices are table, jsonl, json"],
     [["replay", SAMPLE, "-p", POLICY, "--format", "table", "--json"], "contradict each other"],
     [["policy", "lint"], "no policy file was given"],
-    [["policy", "import", POLICY], "required option '-f, --format <format>' not specified"],
+    [["policy", "import", POLICY], "its format is not recognized; name it with --format"],
     [["policy", "explain", "-p", POLICY], "nothing to explain"],
   ])("rejects %j as wrong usage", async (args, message) => {
     const { code, stdout, stderr } = await run(args);

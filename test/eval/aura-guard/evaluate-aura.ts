@@ -2,10 +2,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import { importTools } from "../../../services/cli/policy/import/import-tools.ts";
 import type { PartResult, PartTarget } from "../part-result.ts";
 import { textTable } from "../text-table.ts";
 import {
   type AuraScenario,
+  type AuraStep,
   HEALTHY_SCENARIO,
   RUN_BY_AURA,
   readAuraScenarios,
@@ -16,17 +18,19 @@ const POLICY = fileURLToPath(new URL("aura.yaml", import.meta.url));
 
 interface AuraRow {
   readonly preset: "balanced" | "strict";
-  /** Whether the policy has the lines of `aura.yaml`, or only says which tools read. */
-  readonly effects: boolean;
+  /** `reads`: only which tools read; `imported`: what `policy import` guesses; `effects`: `aura.yaml`. */
+  readonly declares: "reads" | "imported" | "effects";
   readonly outputs: AuraOutputs;
 }
 
 const ROWS: readonly AuraRow[] = [
-  { preset: "balanced", effects: false, outputs: "each" },
-  { preset: "balanced", effects: true, outputs: "each" },
-  { preset: "balanced", effects: true, outputs: "same" },
-  { preset: "strict", effects: true, outputs: "each" },
-  { preset: "strict", effects: true, outputs: "same" },
+  { preset: "balanced", declares: "reads", outputs: "each" },
+  { preset: "balanced", declares: "imported", outputs: "each" },
+  { preset: "balanced", declares: "effects", outputs: "each" },
+  { preset: "balanced", declares: "effects", outputs: "same" },
+  { preset: "strict", declares: "imported", outputs: "each" },
+  { preset: "strict", declares: "effects", outputs: "each" },
+  { preset: "strict", declares: "effects", outputs: "same" },
 ];
 
 interface AuraFigures {
@@ -69,19 +73,53 @@ function cellsOf({ run, runUnwarned, doubled, healthyStopped }: AuraFigures): re
   return [run, runUnwarned, doubled, healthyStopped].map(String);
 }
 
-function nameOf({ preset, effects, outputs }: AuraRow): string {
-  const policy = effects ? "effects and searches declared" : "reads declared";
+const DECLARES: Readonly<Record<AuraRow["declares"], string>> = {
+  reads: "reads declared",
+  imported: "imported",
+  effects: "effects and searches declared",
+};
+
+function nameOf({ preset, declares, outputs }: AuraRow): string {
+  const policy = DECLARES[declares];
   return `${preset}, ${policy}${outputs === "same" ? ", one output for each tool" : ""}`;
 }
 
-function policyOf({ preset, effects }: AuraRow, scenarios: readonly AuraScenario[]): object {
-  if (effects) return { preset, ...(parse(readFileSync(POLICY, "utf8")) as object) };
+function policyOf({ preset, declares }: AuraRow, scenarios: readonly AuraScenario[]): object {
   const steps = scenarios
     .flatMap((scenario) => scenario.steps)
     .filter(({ type }) => type === "tool");
+  switch (declares) {
+    case "effects":
+      return { preset, ...(parse(readFileSync(POLICY, "utf8")) as object) };
+    case "imported":
+      return { preset, ...importPolicy(steps) };
+    case "reads":
+      return { preset, tool_schemas: readsOf(steps) };
+  }
+}
+
+function readsOf(steps: readonly AuraStep[]): object {
   const writes = new Set(steps.filter((step) => step.side_effect === true).map(({ name }) => name));
   const schemas = steps.map(({ name }) => [name, writes.has(name) ? {} : { read_only: true }]);
-  return { preset, tool_schemas: Object.fromEntries(schemas) };
+  return Object.fromEntries(schemas);
+}
+
+/** The scenarios define no tools: each has the arguments of its first call. */
+function importPolicy(steps: readonly AuraStep[]): object {
+  const definitions = new Map<string, object>();
+  for (const { name, args = {} } of steps) {
+    if (definitions.has(name)) continue;
+    const types = Object.entries(args).map(([key, value]) => [key, { type: typeof value }]);
+    const inputSchema = {
+      ...{ type: "object", properties: Object.fromEntries(types) },
+      required: Object.keys(args),
+    };
+    definitions.set(name, { name, inputSchema });
+  }
+  const imported = importTools([{ name: "aura", json: [...definitions.values()] }], "mcp");
+  if (!imported.ok) throw new Error(JSON.stringify(imported.problems));
+  const { policy_engine } = parse(imported.yaml);
+  return policy_engine;
 }
 
 function sumRuns(runs: readonly AuraRun[]): AuraFigures {
@@ -100,7 +138,7 @@ function sumRuns(runs: readonly AuraRun[]): AuraFigures {
 /** The goals: no harm anywhere, and no more calls than under Aura Guard where effects are declared. */
 function targetsOf(auraRun: number) {
   return ([row, runs]: readonly [AuraRow, readonly AuraRun[]]): readonly PartTarget[] => {
-    if (!row.effects || row.outputs === "same") return [];
+    if (row.declares !== "effects" || row.outputs === "same") return [];
     const { run, runUnwarned, doubled, healthyStopped } = sumRuns(runs);
     const calls =
       row.preset === "balanced"

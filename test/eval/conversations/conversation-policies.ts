@@ -2,13 +2,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { importTools } from "../../../services/cli/policy/import/import-tools.ts";
 import { CONVERSATIONS_DIRECTORY, type Domain } from "./conversation.ts";
 
 /**
- * `bare`: only says which tools read; `careful`: what an author writes after one reading of the guide;
- * `expert`: everything that the policy can express about these tools.
+ * `bare`: only says which tools read; `imported`: what `policy import` makes of the definitions;
+ * `careful`: what an author writes after one reading of the guide; `expert`: everything that the policy
+ * can express about these tools.
  */
-export const POLICY_KINDS = ["bare", "careful", "expert"] as const;
+export const POLICY_KINDS = ["bare", "imported", "careful", "expert"] as const;
+
+/** The kinds that somebody wrote. */
+const WRITTEN_KINDS = ["careful", "expert"] as const satisfies readonly PolicyKind[];
 
 export type PolicyKind = (typeof POLICY_KINDS)[number];
 
@@ -20,14 +25,13 @@ export function policyPath(domain: string, kind: PolicyKind): string {
 /** The files that the evaluation needs and that are not there. */
 export function missingPolicies(domains: readonly Domain[]): readonly string[] {
   return domains.flatMap(({ name }) =>
-    POLICY_KINDS.filter((kind) => kind !== "bare")
-      .map((kind) => policyPath(name, kind))
-      .filter((path) => !existsSync(path)),
+    WRITTEN_KINDS.map((kind) => policyPath(name, kind)).filter((path) => !existsSync(path)),
   );
 }
 
 export function policyOf(domain: Domain, kind: PolicyKind): object {
   if (kind === "bare") return makePlainPolicy(domain);
+  if (kind === "imported") return importPolicy(domain);
   const careful = readPolicy(domain.name, "careful");
   return kind === "careful" ? careful : extendPolicy(careful, readPolicy(domain.name, "expert"));
 }
@@ -44,6 +48,16 @@ function readPolicy(domain: string, kind: PolicyKind): PolicyDocument {
 function extendPolicy(careful: PolicyDocument, expert: PolicyDocument): PolicyDocument {
   const schemas = { ...careful.tool_schemas, ...expert.tool_schemas };
   return { ...careful, ...expert, tool_schemas: schemas };
+}
+
+/** As `callgate policy import --format openai` writes it, which knows neither kinds nor notes. */
+function importPolicy({ name, tools }: Domain): object {
+  const definitions = tools.map(({ name: tool, description, parameters }) => ({
+    ...{ type: "function", name: tool, description, parameters },
+  }));
+  const imported = importTools([{ name, json: definitions }], "openai");
+  if (!imported.ok) throw new Error(`${name}: ${JSON.stringify(imported.problems)}`);
+  return parse(imported.yaml);
 }
 
 function makePlainPolicy({ tools }: Domain): object {

@@ -166,6 +166,7 @@ export const SUBJECTS: readonly Subject[] = [
         failure_run: { same_tool: 3, any: 4 },
         drift: { warn: 2, refuse: 4 },
       },
+      deduplication: { loop_threshold: { any_pace: 3 } },
       tool_schemas: {
         look: { ...read, dedupe_window_s: 0 },
         seek: { ...read, cache_ttl_s: 0 },

@@ -97,6 +97,12 @@ const TOP: readonly KeyRow[] = [
     },
     [T, after(5_000), T],
   ),
+  row(
+    "idempotency.unknown_outcome",
+    ["refuse", "retry_if_absent"],
+    { tool_schemas: { t: { time_limit_ms: 5_000 }, look: { read_only: true } } },
+    [{ ...T, unreported: true }, after(600_000), { tool: "look", output: [] }, T],
+  ),
   row("budgets.max_steps", [1, 9], write, different(2)),
   row("budgets.max_tool_calls", [1, 9], write, different(2)),
   row("budgets.max_seconds", [1, 99], write, [...different(1), after(5_000), T]),

@@ -135,10 +135,10 @@ function conversationFindings({ history, asked }: Question): ReasonCode[] {
     inTurn.some((refusal) => refusal.ended === "turn") ||
     activeRefusals.some((refusal) => refusal.ended === "conversation");
   if (ended) return ["conversation_ended"];
-  const asksNobody = inTurn.some(
-    (refusal) => refusal.userInput && refusal.order > history.answeredAt,
-  );
-  return asksNobody && !asked.tool.asksUser ? ["user_input_required"] : [];
+  const stops = inTurn.filter(({ userInput, order }) => userInput && order > history.answeredAt);
+  const [by = null, ...others] = new Set(stops.map(({ readBy }) => readBy));
+  const isStopped = by === null || others.length > 0 || by === asked.tool.name;
+  return stops.length > 0 && isStopped && !asked.tool.asksUser ? ["user_input_required"] : [];
 }
 
 /** The loop that a call goes on with although the agent was stopped. */

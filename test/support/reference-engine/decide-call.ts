@@ -209,6 +209,7 @@ function refuse(
     reason,
     strike,
     userInput,
+    readBy: asked.tool.isRead && isOfLoop(reason) ? asked.tool.name : null,
     ended,
     asksAbout: asks ? asked.actionKey : null,
     cycle,
@@ -226,6 +227,11 @@ function refuse(
     cycle: cycle === null ? null : [...cycle].sort(),
     fresh: circumstances.fresh,
   };
+}
+
+/** Whether the call was refused for repetition, or went on with it. */
+function isOfLoop(reason: ReasonCode): boolean {
+  return REASONS[reason].isStrike === true || reason === "user_input_required";
 }
 
 function isStrike({ reason, answers, asked }: Finding): boolean {

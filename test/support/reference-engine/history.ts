@@ -116,6 +116,8 @@ export interface Refusal {
   readonly reason: ReasonCode;
   readonly strike: { readonly key: string; readonly step: string | null } | null;
   readonly userInput: boolean;
+  /** The tool of the refused call, where it reads; null: it writes. */
+  readonly readBy: string | null;
   readonly ended: "turn" | "conversation" | null;
   /** The action that the model must respond to. */
   readonly asksAbout: string | null;

@@ -1,6 +1,7 @@
 // The loop checks of the reference engine, each a scan of the recent calls.
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
+import { formOf } from "../../../services/core/state/sweep.ts";
 import {
   type Asked,
   allowedPriorCalls,
@@ -32,7 +33,7 @@ export function loopsOfAnswer(
   const findings: LoopFinding[] = [];
   if (repeatsAtAnyPace(history, asked, policy))
     findings.push({ reason: "loop_repeat", cycle: null });
-  const cycle = cycleOf(history, asked, policy);
+  const cycle = cycleOf(history, asked, policy, atMs);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
   const others = stalls(history, asked, policy);
   const drift = driftOf(history, asked, policy, atMs);
@@ -47,7 +48,9 @@ export function loopFindings(
   meant: boolean,
 ): LoopFinding[] {
   const findings: LoopFinding[] = [];
-  if (tooFrequent(history, asked, atMs)) findings.push({ reason: "tool_frequency", cycle: null });
+  if (tooFrequent(history, asked, atMs) || pollsTooOften(history, asked, policy, atMs)) {
+    findings.push({ reason: "tool_frequency", cycle: null });
+  }
   const repeat = repeats(history, asked, policy, atMs, meant);
   if (repeat !== null) {
     findings.push({ reason: "loop_repeat", cycle: null, warns: repeat.warns });
@@ -56,7 +59,7 @@ export function loopFindings(
   if (failures !== null) {
     findings.push({ reason: "failure_streak", cycle: null, warns: failures.warns });
   }
-  const cycle = cycleOf(history, asked, policy);
+  const cycle = cycleOf(history, asked, policy, atMs);
   if (cycle !== null) findings.push({ reason: "loop_cycle", cycle });
   const drift = driftOf(history, asked, policy, atMs);
   return [...findings, ...withDrift(stalls(history, asked, policy), drift, true)];
@@ -95,15 +98,44 @@ function repeats(
   if (asked.tool.polling !== null) return pollsInVain(history, asked) ? { warns: false } : null;
   const priorCall = allowedPriorCalls(history, asked).at(-1);
   if (priorCall !== undefined && parallel(asked, priorCall)) return null;
+  if (isSeenToMove(history, asked, policy)) return null;
   const earlier = unchanged(history, asked, policy);
   const all = identical(history, asked, policy);
   const near = earlier.slice(0, shortPauses(all, asked, atMs, priorCall));
   if (anyOutput !== null && near.length >= anyOutput - 1) return { warns: false };
   if (sameOutput !== null && haveOneOutput(near, sameOutput - 1)) return { warns: false };
-  const isSlow =
-    repeatsAtAnyPace(history, asked, policy) || readsOverTurns(history, asked, policy, atMs);
+  const slow = repeatsSlowly(history, asked, policy, atMs);
+  if (slow !== null) return slow;
   const latest = all.slice(0, shortPauses(all, asked, atMs, priorCall))[0];
-  return isSlow || (!meant && returns(history, asked, policy, latest)) ? { warns: true } : null;
+  return !meant && returns(history, asked, policy, latest) ? { warns: true } : null;
+}
+
+/** Many equal calls, however far apart; of reads the next one waits. */
+function repeatsSlowly(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): { readonly warns: boolean } | null {
+  const isOften = repeatsAtAnyPace(history, asked, policy);
+  if (isOften && asked.tool.isRead && waits(history, asked, policy, atMs)) return { warns: false };
+  return isOften || readsOverTurns(history, asked, policy, atMs) ? { warns: true } : null;
+}
+
+/** A write of which every call is meant, after which a read shows something that it did not show before. */
+function isSeenToMove(history: History, asked: Asked, policy: CompiledPolicy): boolean {
+  const { isRead, repeatable, namesNoObject } = asked.tool;
+  const latest = identical(history, asked, policy)[0];
+  if (isRead || !(repeatable || namesNoObject) || latest === undefined) return false;
+  const recent = listRecentCalls(history, policy.recentCallsMax);
+  return recent.some((call, at) => {
+    if (call.order <= latest.order || !call.tool.isRead || call.status !== "succeeded")
+      return false;
+    const earlier = recent.slice(0, at).filter((other) => loopKeyOf(other) === loopKeyOf(call));
+    const digest = call.maskedDigest;
+    const isSeen = earlier.some((other) => other.maskedDigest === digest);
+    return digest !== null && earlier.length > 0 && !isSeen;
+  });
 }
 
 /** As many reads with one output in any turns, no pause of ten minutes between them. */
@@ -193,6 +225,22 @@ function pollsInVain(history: History, asked: Asked): boolean {
   return equalAtEnd(counted) >= max && !changedSince(history, asked, latest.order);
 }
 
+/** Whether the pause after many calls of the turn with one output is not over. */
+function waits(history: History, asked: Asked, policy: CompiledPolicy, atMs: number): boolean {
+  const { anyPace, sameOutput } = policy.loops;
+  const all = allowedPriorCalls(history, asked);
+  const latest = all.at(-1);
+  if (latest === undefined || anyPace === null) return false;
+  const inTime = all.filter(
+    (call, at) => call.settled !== null && call.settled < (all[at + 1]?.order ?? Infinity),
+  );
+  const ofTurn = inTime.filter(
+    (call) => call.turn === latest.turn && call.status !== "not_executed",
+  );
+  const beyond = equalAtEnd(ofTurn) + 1 - Math.max(anyPace, sameOutput ?? 0);
+  return beyond >= 0 && atMs < latest.atMs + pauseMs(policy, beyond);
+}
+
 /** The number of latest calls that succeeded with one output. */
 function equalAtEnd(calls: readonly Call[]): number {
   const latestFirst = [...calls].reverse();
@@ -220,7 +268,12 @@ function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {
   );
 }
 
-function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readonly string[] | null {
+function cycleOf(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): readonly string[] | null {
   const refused = refusedCycle(history);
   if (refused?.includes(loopKeyOf(asked)) === true) return refused;
   const all = listRecentCalls(history, policy.recentCallsMax);
@@ -231,7 +284,31 @@ function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readon
     const keys = completedPeriod(recent, asked, period, policy.loops.cycleRounds);
     if (keys !== null && !isMoving(all, period)) return keys;
   }
+  return asked.tool.isRead ? null : cycleBetween(history, asked, policy, atMs);
+}
+
+/** Rounds of several agents, whose calls answer one another within an hour. */
+function cycleBetween(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  nowMs: number,
+): readonly string[] | null {
+  const all = listRecentCalls(history, policy.recentCallsMax);
+  const inTurn = all.filter((call) => isSinceInput(history, call));
+  for (let period = 2; period <= 5; period += 1) {
+    const keys = completedPeriod(inTurn, asked, period, policy.loops.cycleRounds);
+    const rounds = all.slice(1 - period * policy.loops.cycleRounds);
+    const others = rounds.filter(({ input }) => input.agentId !== asked.input.agentId);
+    const isAnswered = others.some(({ tool }) => !tool.isRead);
+    if (keys !== null && isAnswered && isQuick(rounds, nowMs) && !isMoving(all, period))
+      return keys;
+  }
   return null;
+}
+
+function isQuick(rounds: readonly Call[], nowMs: number): boolean {
+  return rounds.every(({ atMs }, at) => (rounds[at + 1]?.atMs ?? nowMs) - atMs < 3_600_000);
 }
 
 export function loopKeyOf({ actionKey, input }: Asked): string {
@@ -311,6 +388,21 @@ export function pauseMs({ loops }: CompiledPolicy, beyond: number): number {
   return Math.min(pause, loops.failurePauseMs.max);
 }
 
+/** Polls without a written pause wait after many equal outputs, unless they are refused for good. */
+function pollsTooOften(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  atMs: number,
+): boolean {
+  const { polling } = asked.tool;
+  if (polling === null || polling.min_interval_ms !== undefined) return false;
+  const latest = allowedPriorCalls(history, asked).at(-1);
+  if (latest?.turn !== history.turns || pollsInVain(history, asked)) return false;
+  if (changedSince(history, asked, latest.order)) return false;
+  return waits(history, asked, policy, atMs);
+}
+
 function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
   const { frequency, polling, name } = asked.tool;
   const mine = history.calls.filter((call) => call.kind === "allowed" && call.tool.name === name);
@@ -365,9 +457,12 @@ function driftOf(
   if (tool.polling !== null || tool.emptyOutput || tool.asksUser) return null;
   if (tool.modes.loop_drift === "off") return null;
   const run = driftRun(history, asked, policy, atMs, true);
-  const ofTurn = run.calls.filter((call) => call.turn === history.turns);
+  const recent = listRecentCalls(history, policy.recentCallsMax);
+  const ofTurn = run.calls.filter(
+    (call) => call.turn === history.turns && !isOfSweep(call, recent),
+  );
   const isOfRun = run.tools.has(tool.name);
-  if (isOfRun && refuse !== null && tool.isRead && ofTurn.length >= refuse) {
+  if (isOfRun && refuse !== null && isDriftLong(ofTurn, tool.isRead, warn, refuse)) {
     return { warns: false };
   }
   if (isOfRun && run.calls.length >= warn) return { warns: true };
@@ -375,6 +470,30 @@ function driftOf(
   const wide = driftRun(history, asked, policy, atMs, false);
   const isHandedOn = wide.tools.size > 1 && wide.tools.has(tool.name);
   return isHandedOn && wide.calls.length >= refuse ? { warns: true } : null;
+}
+
+/** Whether the tool's call before it differs from this read in dates and ids alone. */
+function isOfSweep(call: Call, recent: readonly Call[]): boolean {
+  const before = recent
+    .slice(0, recent.indexOf(call))
+    .findLast(
+      ({ tool, input }) => tool.name === call.tool.name && input.agentId === call.input.agentId,
+    );
+  const [own, other] = [call, before].map((one) => formOf(String(one?.input.arguments ?? "")));
+  const isRead = call.tool.isRead && before?.tool.isRead === true && call.status === "succeeded";
+  return isRead && (own ?? 0) > 0 && own === other && before?.actionKey !== call.actionKey;
+}
+
+/** Calls of the turn, the latest first; those that failed for good are refused sooner. */
+function isDriftLong(
+  ofTurn: readonly Call[],
+  isRead: boolean,
+  warn: number,
+  refuse: number,
+): boolean {
+  const other = ofTurn.findIndex(({ status, transient }) => status !== "failed" || transient);
+  const failures = other < 0 ? ofTurn.length : other;
+  return (isRead && ofTurn.length >= refuse) || failures >= Math.min(warn, refuse);
 }
 
 function driftRun(

@@ -28,7 +28,10 @@ export function maskedOf(
   status: Call["status"],
 ): string | null {
   const mask = (text: string): string => text.replace(/\b\d+ ms\b/g, "");
-  if (status === "failed") return `error ${mask(errorText(input))}`;
+  if (status === "failed") {
+    const text = errorText(input);
+    return `error ${mask(typeof said === "string" ? maskEchoes(text, said) : text)}`;
+  }
   const { output } = input;
   if (output === null) return null;
   const other = tool.isRead && typeof said === "string" ? maskEchoes(output, said) : output;

@@ -205,9 +205,7 @@ export class ReferenceEngine {
     endInRow(history, call, status, call.settled);
     call.outputDigest = digest;
     call.maskedDigest = input === null ? null : maskedOf(input, call, status);
-    call.isNew =
-      call.maskedDigest !== null &&
-      others.every(({ maskedDigest }) => maskedDigest !== call.maskedDigest);
+    call.isNew = isNews(call, recent);
     call.whole = isWhole(input, this.#policy.outputBytes);
     noteFailure(call, input, nowMs);
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
@@ -448,6 +446,13 @@ function noteFailure(call: Call, input: ResultInput | null, nowMs: number): void
 function effectOf({ status, effect }: ResultInput, tool: CompiledTool): FailureEffect {
   const said = status === "failed" ? (effect ?? null) : null;
   return said ?? (tool.isRead ? "none" : "possible");
+}
+
+/** Whether no other recent call had its outcome. */
+function isNews(call: Call, recent: readonly Call[]): boolean {
+  const { maskedDigest } = call;
+  if (maskedDigest === null) return false;
+  return recent.every((other) => other === call || other.maskedDigest !== maskedDigest);
 }
 
 function isNewOutput(digest: string | null, others: readonly Call[]): boolean {

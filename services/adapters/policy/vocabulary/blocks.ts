@@ -63,8 +63,14 @@ const deduplication = z.strictObject({
 });
 
 const toolDeduplication = z.strictObject({
-  enabled: key(flag, "false: the checks for duplicates and for no progress are off. Default true."),
-  exact_duplicate_threshold: key(count(1), "The n-th repeat is answered from memory. Default 1."),
+  enabled: key(
+    flag,
+    "true: calls are remembered for the turn; false: the checks for duplicates and for no progress are off.",
+  ),
+  exact_duplicate_threshold: key(
+    count(1),
+    "The n-th repeat is answered from memory; where it is written, calls are remembered for the turn. Default 1.",
+  ),
   no_progress_threshold: key(
     count(2),
     "Different calls of one tool with one output at which no progress is seen.",
@@ -79,6 +85,10 @@ const idempotency = z.strictObject({
   generation: key(z.literal("content_based"), "How keys are made; content_based is the one way."),
   header: key(z.literal("X-Agent-Idempotency-Key"), "Header that executors send the key in."),
   ttl_ms: key(duration.positiveMs, "How long downstream remembers a key. Default 86400000."),
+  unknown_outcome: key(
+    z.enum(["refuse", "retry_if_absent"]),
+    "What the same write gets while its outcome is unknown: refused until it is settled, or, once a read shows that it did nothing, allowed under the same key. Default refuse.",
+  ),
 });
 
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,6})?$/;
@@ -267,7 +277,7 @@ const loops = z.strictObject({
         ),
         refuse: key(
           threshold(2),
-          "Calls at which the next one of the turn is refused, or off. Default 12; where tool_deduplication.no_progress_threshold is written, off.",
+          "Calls at which the next one of the turn is refused, or off. Default 7; where tool_deduplication.no_progress_threshold is written, off.",
         ),
       }),
       "Different calls of one to three tools with nothing new.",

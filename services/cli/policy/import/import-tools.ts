@@ -2,13 +2,17 @@
 import { createJsonSchemaCompiler } from "../../../adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { loadPolicy } from "../../../adapters/policy/load.ts";
-import { formatYaml, writeYaml } from "../../../adapters/policy/write-yaml.ts";
 import { LIMITS } from "../../../core/limits.ts";
+import type { ToolDocument } from "../../../core/policy/document.ts";
 import type { PolicyProblem } from "../../../core/policy/problem.ts";
 import { printable } from "../../output/text.ts";
+import type { ToolGuess } from "./guess/guess-tool.ts";
+import { guessTools } from "./guess/guess-tools.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
 import { readOpenapi } from "./openapi.ts";
+import { type DefaultAction, type ImportedTool, policyText } from "./policy-text.ts";
 import { repairSchema } from "./repair-schema.ts";
+import { type SourceDefinitions, separateNames } from "./separate-names.ts";
 import {
   type AddNote,
   type ImportNote,
@@ -18,22 +22,36 @@ import {
 } from "./tool-definition.ts";
 import { readAnthropic, readMcp, readOpenai, readTools } from "./tool-lists.ts";
 
-/** One parsed JSON file; the name is for messages. */
-export type ImportSource = { readonly name: string; readonly json: unknown };
+/** The parsed definitions of one file, server or program. */
+export type ImportSource = {
+  /** For messages, and to tell tools of one name apart. */
+  readonly name: string;
+  readonly json: unknown;
+  /** Default: that of the import. */
+  readonly format?: ImportFormat;
+};
 
 export type ImportOptions = {
   /** Whether annotations of the MCP server may make a tool a read. Default false. */
   readonly trusted?: boolean;
   /** What happens to writes that no tier names. Default: `allow`. */
   readonly defaultAction?: DefaultAction;
+  /** What a person says of tools that the definitions leave open: whether each reads. */
+  readonly reads?: ReadonlyMap<string, boolean>;
+  /** Writes only what the definitions declare, and guesses nothing. Default false. */
+  readonly declaredOnly?: boolean;
   /** Where editors find the policy's schema; written into the first line. */
   readonly schemaPath?: string;
 };
 
-export type DefaultAction = "allow" | "ask" | "deny";
-
 export type ImportResult =
-  | { readonly ok: true; readonly yaml: string; readonly notes: readonly ImportNote[] }
+  | {
+      readonly ok: true;
+      readonly yaml: string;
+      readonly notes: readonly ImportNote[];
+      /** Tools that may be reads, and count as writes. */
+      readonly questions: readonly { readonly tool: string; readonly reason: string }[];
+    }
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
 
 const FORMATS = {
@@ -46,51 +64,80 @@ const FORMATS = {
 
 export type ImportFormat = keyof typeof FORMATS;
 
-const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json";
-
 /**
- * Makes one policy of all sources. Nothing is inferred from names or descriptions. A tool that
- * appears in several places becomes one entry. Returns a valid policy with at least one tool, or
- * none: a policy without tools would allow every tool that it was meant to describe.
+ * Makes one policy of all sources. What the definitions leave open is guessed from names,
+ * descriptions and schemas, with a comment. A tool with several definitions in one source becomes one
+ * entry; tools of one name in several sources have the source's name before theirs. Returns a valid
+ * policy with at least one tool, or none: a policy without tools would allow every tool that it was
+ * meant to describe.
  */
 export function importTools(
   sources: readonly ImportSource[],
-  format: ImportFormat,
+  formatElse: ImportFormat,
   options: ImportOptions = {},
 ): ImportResult {
+  const isRecorded = sources.every(({ format: own = formatElse }) => own === "tools");
+  const format = isRecorded ? "tools" : formatElse;
   const notes: ImportNote[] = [];
   const note: AddNote = (tool, path, message) => notes.push({ tool, path, message });
-  const read = readAll(sources, FORMATS[format], options.trusted ?? false, note);
-  if ("problems" in read) return { ok: false, problems: read.problems };
-
-  const tools: [string, object][] = [];
-  for (const [name, definitions] of groupByName(read.definitions, note)) {
-    const repairedAll = definitions.map((definition) => repaired(definition, format, note));
+  const all = readAll(sources, format, options.trusted ?? false, note);
+  if ("problems" in all) return { ok: false, problems: all.problems };
+  const declaredOnly = options.declaredOnly === true;
+  const answers = all.definitions.map((one) => answered(one, options.reads));
+  const definitions = declaredOnly ? answers.map(byMethod) : answers;
+  const guesses = declaredOnly ? NO_GUESSES : guessTools(definitions);
+  const tools: ImportedTool[] = [];
+  for (const [name, group] of groupByName(definitions, note)) {
+    const repairedAll = group.map((definition) => repaired(definition, format, note));
     const merged = mergeDefinitions(repairedAll);
-    noteOpenEnds(merged, definitions.length, note);
-    tools.push([name, toolEntry(compilable(merged, note))]);
+    const guess = isOpen(merged, format) ? (guesses.get(name) ?? null) : null;
+    noteOpenEnds(merged, { definitions: group.length, guess }, note);
+    tools.push({ name, guess, entry: toolEntry(compilable(merged, note), guess) });
   }
   if (tools.length === 0) return { ok: false, problems: [nothingIn(sources, notes)] };
-  const yaml = policyText(format, tools, options);
+  const yaml = policyText(tools, { ...options, isRecorded });
   const loaded = loadPolicy([{ name: "imported policy", text: yaml }]);
-  return loaded.ok ? { ok: true, yaml, notes } : loaded;
+  return loaded.ok ? { ok: true, yaml, notes, questions: questionsOf(tools) } : loaded;
+}
+
+function answered(
+  definition: ToolDefinition,
+  reads: ReadonlyMap<string, boolean> = new Map(),
+): ToolDefinition {
+  const answer = reads.get(definition.name);
+  return answer === undefined ? definition : { ...definition, readOnly: answer };
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
+
+/** HTTP declares which methods read. */
+function byMethod(definition: ToolDefinition): ToolDefinition {
+  const { method } = definition;
+  return method === null ? definition : { ...definition, readOnly: SAFE_METHODS.has(method) };
+}
+
+function questionsOf(tools: readonly ImportedTool[]) {
+  return tools.flatMap(({ name, guess }) =>
+    guess?.access.confidence === "unsure" ? [{ tool: name, reason: guess.access.reason }] : [],
+  );
 }
 
 function readAll(
   sources: readonly ImportSource[],
-  readDefinitions: ReadDefinitions,
+  format: ImportFormat,
   trusted: boolean,
   note: AddNote,
 ): { readonly definitions: readonly ToolDefinition[] } | { readonly problems: PolicyProblem[] } {
-  const definitions: ToolDefinition[] = [];
+  const lists: SourceDefinitions[] = [];
   const problems: PolicyProblem[] = [];
-  for (const { name, json } of sources) {
+  for (const { name, json, format: own } of sources) {
+    const readDefinitions: ReadDefinitions = FORMATS[own ?? format];
     const result = readDefinitions(json, { trusted }, note);
     if ("problem" in result) {
       problems.push(problemIn(name, result.problem));
-    } else definitions.push(...result);
+    } else lists.push({ name, definitions: result });
   }
-  return problems.length > 0 ? { problems } : { definitions };
+  return problems.length > 0 ? { problems } : { definitions: separateNames(lists, note) };
 }
 
 function problemIn(file: string, message: string): PolicyProblem {
@@ -155,16 +202,18 @@ function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition
   return { ...tool, schema: null };
 }
 
-function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNote): void {
+type Seen = { readonly definitions: number; readonly guess: ToolGuess | null };
+
+function noteOpenEnds(tool: RepairedDefinition, { definitions, guess }: Seen, note: AddNote): void {
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
   if (languageOf(tool) !== null) {
     note(tool.name, "$", `its argument decides whether it reads or writes (${languageOf(tool)})`);
-  } else if (tool.readOnly === null) {
+  } else if (tool.readOnly === null && (guess === null || guess.access.confidence === "unsure")) {
     note(
       tool.name,
       "$",
-      "is not declared as a read: treated as a write; set `read_only` if it is one",
+      "may be a read or a write: treated as a write; set `read_only` if it is a read",
     );
   }
   const properties = JSON.stringify(tool.schema ?? {});
@@ -177,14 +226,34 @@ function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNo
   }
 }
 
-function toolEntry(tool: RepairedDefinition): object {
+/** Whether the definition leaves something to guess. Recorded worlds say what they read and change. */
+function isOpen(tool: RepairedDefinition, format: ImportFormat): boolean {
+  const isSaid = tool.readOnly === true || tool.effects.length > 0;
+  return languageOf(tool) === null && !(format === "tools" && isSaid);
+}
+
+const NO_GUESSES: ReadonlyMap<string, ToolGuess> = new Map();
+
+function toolEntry(tool: RepairedDefinition, guess: ToolGuess | null): object {
   return {
     ...(tool.readOnly === null ? {} : { read_only: tool.readOnly }),
+    ...(guess === null ? {} : writtenForm(guess.entry)),
     ...commandsOf(tool),
     ...(tool.risky ? { risk_level: "HIGH" } : {}),
     ...(tool.effects.length > 0 ? { effects: tool.effects } : {}),
     ...(tool.schema === null ? {} : { input_schema: tool.schema }),
   };
+}
+
+/** Normalizers as an author writes them: by name, alone or in a list. */
+function writtenForm(entry: ToolDocument): object {
+  const { normalizers, ...rest } = entry;
+  if (normalizers === undefined) return rest;
+  const written = Object.entries(normalizers).map(([name, chain]) => {
+    const names = chain.map((call) => call.name);
+    return [name, names.length === 1 ? names[0] : names];
+  });
+  return { ...rest, normalizers: Object.fromEntries(written) };
 }
 
 /** Arguments whose name says that their text is a program. */
@@ -210,23 +279,4 @@ function commandsOf(tool: RepairedDefinition): object {
   const language = languageOf(tool);
   if (language === null) return {};
   return { commands: language === "sql" ? { language, argument: "sql" } : language };
-}
-
-function policyText(
-  format: ImportFormat,
-  tools: readonly (readonly [string, object])[],
-  { defaultAction = "allow", schemaPath = SCHEMA_PATH }: ImportOptions,
-): string {
-  // Recorded worlds document their tools without checking them: warn, and let the call pass.
-  const checks = { invalid_arguments: "warn", unknown_tool: "warn" };
-  const blocks = {
-    ...(format === "tools" ? { checks } : {}),
-    authorization: { default: defaultAction },
-    tool_schemas: Object.fromEntries(tools),
-  };
-  const text = writeYaml({ policy_engine: blocks }, [
-    `yaml-language-server: $schema=${schemaPath}`,
-  ]);
-  // Formatted as by `policy fmt`, so that a layout check passes.
-  return formatYaml(text) ?? text;
 }

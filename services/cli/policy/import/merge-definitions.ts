@@ -18,6 +18,8 @@ export function mergeDefinitions(definitions: readonly RepairedDefinition[]): Re
   return {
     name: first.name,
     schema: joinSchemas(definitions.map(({ schema }) => schema)),
+    description: first.description,
+    method: first.method,
     readOnly: agreedReadOnly(definitions.map(({ readOnly }) => readOnly)),
     risky: definitions.some(({ risky }) => risky),
     effects: first.effects.filter((effect) =>

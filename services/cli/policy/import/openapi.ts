@@ -7,10 +7,10 @@ import {
   type JsonMap,
   type ReadDefinitions,
   type ToolDefinition,
+  textOf,
 } from "./tool-definition.ts";
 
 const METHODS = ["get", "head", "options", "post", "put", "patch", "delete"] as const;
-const READING: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
 type Note = (path: string, message: string) => void;
 
@@ -30,7 +30,9 @@ export const readOpenapi: ReadDefinitions = (json, _options, note) => {
       definitions.push({
         name,
         schema: argumentsOf(json, item, operation, said),
-        readOnly: READING.has(method),
+        description: [operation["summary"], operation["description"]].map(textOf).join(". "),
+        method,
+        readOnly: null,
         risky: method === "delete",
         effects: [],
       });

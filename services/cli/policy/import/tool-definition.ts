@@ -7,6 +7,10 @@ export type ToolDefinition = {
   readonly name: string;
   /** Undefined if the format has none. */
   readonly schema: unknown;
+  /** Text for the model; empty if there is none. */
+  readonly description: string;
+  /** HTTP method of the operation, in small letters; null outside of OpenAPI. */
+  readonly method: string | null;
   /** Null: not stated, so a write. */
   readonly readOnly: boolean | null;
   readonly risky: boolean;
@@ -29,6 +33,11 @@ export type ReadDefinitions = (
   options: { readonly trusted: boolean },
   note: AddNote,
 ) => readonly ToolDefinition[] | { readonly problem: string };
+
+/** The text of a description; whatever else is written there says nothing. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
 
 export function isMap(value: unknown): value is JsonMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -6,7 +6,11 @@ import {
   listIn,
   type ReadDefinitions,
   type ToolDefinition,
+  textOf,
 } from "./tool-definition.ts";
+
+/** What the formats of models do not say about a tool. */
+const UNSAID = { method: null, readOnly: null, risky: false, effects: [] } as const;
 
 /** Tool definitions of chat completions (`function: {…}`) and of responses (flat). */
 export const readOpenai: ReadDefinitions = (json, _options, note) => {
@@ -23,7 +27,7 @@ export const readOpenai: ReadDefinitions = (json, _options, note) => {
       return;
     }
     const schema = described["parameters"];
-    definitions.push({ name, schema, readOnly: null, risky: false, effects: [] });
+    definitions.push({ ...UNSAID, name, schema, description: textOf(described["description"]) });
   });
   return definitions;
 };
@@ -54,7 +58,7 @@ export const readAnthropic: ReadDefinitions = (json, _options, note) => {
       note(name, "$.type", "is a tool that the service defines; it is left out");
     } else {
       const schema = entry["input_schema"];
-      definitions.push({ name, schema, readOnly: null, risky: false, effects: [] });
+      definitions.push({ ...UNSAID, name, schema, description: textOf(entry["description"]) });
     }
   });
   return definitions;
@@ -89,6 +93,8 @@ export const readMcp: ReadDefinitions = (json, { trusted }, note) => {
     definitions.push({
       name: entry["name"],
       schema: entry["inputSchema"],
+      description: textOf(entry["description"]),
+      method: null,
       readOnly: readOnly === false ? false : readOnly === true && trusted ? true : null,
       risky: hints["destructiveHint"] === true,
       effects: [],
@@ -124,6 +130,8 @@ function definition(
   return {
     name,
     schema: entry["schema"],
+    description: textOf(entry["description"]),
+    method: null,
     readOnly: contradicts ? false : readOnly,
     risky: false,
     effects:

@@ -1,5 +1,6 @@
 /** Escalation: levels that can never be reached, and refusals that never stop anything. */
 import type { EscalationBlock, PolicyDocument, Threshold } from "../../../core/policy/document.ts";
+import { remembersTurns } from "../../../core/policy/windows.ts";
 import { REASON_CODES, REASONS } from "../../../core/reasons/reasons.ts";
 import type { LintRule, Report } from "./finding.ts";
 
@@ -102,8 +103,7 @@ function lintTurns(
       "proposals without `turn` are stopped at the repeated call only by `user_input` and `end`";
     report("info", "needs-turn", ["escalation"], message, remedy);
   }
-  const byTurn =
-    document.tool_deduplication !== undefined && document.deduplication?.scope === undefined;
+  const byTurn = remembersTurns(document) && document.deduplication?.scope === undefined;
   if (!byTurn && document.deduplication?.scope !== "turn") return;
   const path = byTurn ? ["tool_deduplication"] : ["deduplication", "scope"];
   const message = "calls are remembered for a turn; without `turn` that is the whole conversation";

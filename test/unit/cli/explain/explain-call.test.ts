@@ -23,7 +23,7 @@ tool_schemas:
 `;
 
 /** Explains the last of the calls, after those before it. */
-function explainLast(calls: readonly object[], text = TEXT) {
+function explainLast(calls: readonly object[], text = TEXT, pauseMs = 1_000) {
   const loaded = loadPolicy([{ name: "p.yaml", text }]);
   const compiled = compileGatePolicy(loaded, capabilities);
   if (!loaded.ok || !compiled.ok) throw new Error("the policy has problems");
@@ -35,11 +35,11 @@ function explainLast(calls: readonly object[], text = TEXT) {
   const run = new ConversationRun(policy, options);
   const last = recorded.length - 1;
   for (const [index, call] of recorded.slice(0, last).entries()) {
-    run.propose(call, recorded[index - 1], index, 1_000 * (index + 1));
+    run.propose(call, recorded[index - 1], index, pauseMs * (index + 1));
   }
   const call = recorded[last];
   if (call === undefined) throw new Error("no call");
-  const nowMs = 1_000 * (last + 1);
+  const nowMs = pauseMs * (last + 1);
   const state = run.stateBefore(call, recorded[last - 1], nowMs);
   return explainCall(state, proposalOf(call, last), policy, loaded.source, nowMs);
 }
@@ -138,6 +138,7 @@ const FREE = `tool_schemas:
   ask_person: { asks_user: true }
   click: { repeatable: true }
   read: { read_only: true }
+  watch: { read_only: true, volatile: true }
 `;
 const loopsOf = (calls: readonly object[]) => check(explainLast(calls, FREE), "loops")?.value;
 
@@ -146,7 +147,12 @@ test("says what drifting calls, rounds that move and an answer of a person count
     return { tool: "read", args: { page }, output: JSON.stringify({ page, items: [] }) };
   });
   expect(loopsOf(pages)).toContain(
-    "3 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 12 in a turn",
+    "4 different calls of read gave nothing new (repeated arguments masked too): warned at 5, refused at 7 in a turn, 4 of them failed or found nothing: refused at 5",
+  );
+  const look = { tool: "watch", args: {}, output: "idle" };
+  const looks = explainLast(Array(8).fill(look), FREE, 15_000);
+  expect(check(looks, "loops")?.value).toContain(
+    "7 looks in a row showed one output, so the next waits",
   );
   const rounds = Array.from({ length: 7 }, (_, n) =>
     n % 2 === 0
@@ -163,5 +169,35 @@ test("says which arguments name the try, and that memory gives no fresh answer",
   const bill = { tool: "bill", args: { id: 1, idempotency_key: "k1" } };
   expect(check(explainLast([bill]), "arguments")?.value).toContain(
     "idempotency_key name the try and not what is done",
+  );
+});
+
+test("says that tools pass one task on", () => {
+  const tasks = [
+    "find the policy",
+    "read the policy",
+    "check the date",
+    "ask the desk",
+    "try again",
+    "look once more",
+    "write it down",
+    "send it over",
+  ];
+  const calls = tasks.map((task, n) => {
+    return { tool: n % 2 === 0 ? "plan" : "act", args: { task }, output: `answer ${n}` };
+  });
+  const text = "tool_schemas: { plan: {}, act: {} }";
+  expect(check(explainLast(calls, text), "loops")?.value).toContain(
+    "it completes 4 rounds of calls that pass one task on",
+  );
+});
+
+test("says that a late acknowledgement counts", () => {
+  const text =
+    "acknowledgement: { mode: explicit, patterns: [instead] }\nescalation: { options: 1 }\ntool_schemas: { pay: {}, other: {} }";
+  const pay = { tool: "pay", args: { id: 1 }, output: "done" };
+  const calls = [pay, pay, pay, { tool: "other", args: {} }];
+  expect(check(explainLast(calls, text), "conversation")?.value).toContain(
+    "another call runs once the model says what it will do differently, however late",
   );
 });

@@ -37,7 +37,7 @@ describe("callgate policy import", () => {
   });
 
   test("says once what holds for several tools", async () => {
-    const tools = ["get_a", "get_b", "get_c"].map((name) => ({
+    const tools = ["alpha", "beta", "gamma"].map((name) => ({
       ...{ name, inputSchema: { type: "object" }, annotations: { readOnlyHint: true } },
     }));
     const { stderr } = await runInProcess([
@@ -49,7 +49,7 @@ describe("callgate policy import", () => {
     ]);
     const lines = stderr.trimEnd().split("\n");
     expect(lines).toHaveLength(2);
-    for (const line of lines) expect(line).toMatch(/^note: 3 tools: .*: get_a, get_b, get_c$/);
+    for (const line of lines) expect(line).toMatch(/^note: 3 tools: .*: alpha, beta, gamma$/);
   });
 
   test("writes a policy to a new file, and never over an existing one", async () => {

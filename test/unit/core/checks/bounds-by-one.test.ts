@@ -97,7 +97,7 @@ test("the list of recent calls holds exactly as many as the policy says", () => 
     tool_schemas: { look: { read_only: true } },
   });
   const sizes = Array.from({ length: 10 }, (_, n) => {
-    story.done("look", { n });
+    story.done("look", { n }, `row ${n}`);
     return story.state?.recentCalls.length;
   });
   expect(sizes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);

@@ -80,3 +80,43 @@ describe("conversation_ended", () => {
     });
   });
 });
+
+describe("user_input_required after a loop of reads", () => {
+  const READS: PolicyDocument = {
+    ...TOOLS,
+    tool_schemas: { ...TOOLS.tool_schemas, list: { read_only: true }, ask: { asks_user: true } },
+    checks: { loop_no_progress: "enforce" },
+    escalation: { user_input: 1 },
+  };
+
+  const looped = (tools = ["look"]) => {
+    const story = startStory(READS);
+    for (const tool of tools) {
+      for (let n = 0; n < 3; n += 1) story.done(tool, { n }, `nothing in ${tool}`);
+    }
+    for (const tool of tools) {
+      const { refusal, raised } = story.refused(tool, { n: "next" });
+      expect([refusal.reason, raised?.userInput]).toEqual(["loop_no_progress", true]);
+    }
+    return story;
+  };
+
+  test("stops the tool that was read, and no other", () => {
+    const story = looped();
+    expect(story.reason("look", { n: "another" })).toBe("user_input_required");
+    story.done("write", { note: "found nothing" });
+    story.done("list");
+    expect(story.reason("look", { n: "another" })).toBe("user_input_required");
+  });
+
+  test("stops every call once a second tool loops", () => {
+    const story = looped(["look", "list"]);
+    expect(story.reason("write")).toBe("user_input_required");
+  });
+
+  test("ends with a person's answer", () => {
+    const story = looped();
+    story.done("ask", {}, "in the archive");
+    story.allowed("look", { n: "another" });
+  });
+});

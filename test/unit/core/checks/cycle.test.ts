@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { type Story, startStory } from "../../../support/decider-spec.ts";
+import { HOUR, MINUTE, type Story, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   tool_schemas: {
@@ -164,5 +164,54 @@ describe("loop_cycle", () => {
     const story = startStory({ checks: { duplicate_call: "off", loop_repeat: "off" } });
     makesAnew(story, "a b a b a");
     story.allowed("b");
+  });
+});
+
+describe("rounds of several agents", () => {
+  const FIGHT: PolicyDocument = {
+    tool_schemas: {
+      set: { effects: [{ resource: "lamp", kind: "update" }] },
+      look: { read_only: true },
+    },
+  };
+  const set = (story: Story, agentId: string, on: boolean) => {
+    const call = story.after(MINUTE).allowed("set", { on }, { agentId });
+    story.reported(call, { output: `version ${story.journal.length}` });
+  };
+  const rounds = (pauseMs = 0, count = 5) => {
+    const story = startStory(FIGHT);
+    for (let n = 0; n < count; n += 1) {
+      story.after(pauseMs);
+      set(story, n % 2 === 0 ? "night" : "motion", n % 2 === 1);
+    }
+    return story;
+  };
+
+  test("are a cycle of them all once the third is complete", () => {
+    const { refusal, cycle } = rounds().refused("set", { on: true }, { agentId: "motion" });
+    expect(refusal).toMatchObject({ reason: "loop_cycle", rule: "loops.cycle_rounds" });
+    expect(refusal.message).toContain("Several agents of this conversation");
+    expect(cycle).toHaveLength(2);
+  });
+
+  test("are none where an hour lies between them, or a new turn", () => {
+    rounds(HOUR).after(HOUR).allowed("set", { on: true }, { agentId: "motion" });
+    rounds().turn("2").allowed("set", { on: true }, { agentId: "motion" });
+  });
+
+  test("are none of reads alone", () => {
+    const story = startStory(FIGHT);
+    for (let n = 0; n < 9; n += 1) {
+      const call = story.after(MINUTE).allowed("look", { n: n % 2 }, { agentId: `agent ${n % 2}` });
+      story.reported(call, { output: `view ${n}` });
+    }
+  });
+
+  test("are none while one agent's calls differ", () => {
+    const story = startStory(FIGHT);
+    for (let n = 0; n < 9; n += 1) {
+      if (n % 2 === 0) set(story, "night", false);
+      else story.reported(story.allowed("set", { on: true, level: n }, { agentId: "motion" }), {});
+    }
   });
 });

@@ -33,15 +33,15 @@ function drift(story: Story, count: number, tools = ["search"], output = "no mat
 }
 
 describe("loop_drift", () => {
-  test("warns after five calls without anything new, and refuses after twelve", () => {
+  test("warns after five calls without anything new, and refuses after seven", () => {
     const story = drift(startStory(POLICY), 5);
     expect(warnings(story.done("search", { page: "a" }, "no match"))).toEqual([]);
-    for (let n = 6; n < 13; n += 1) {
+    for (let n = 6; n < 8; n += 1) {
       expect(warnings(story.done("search", { page: `${n}` }, "no match"))).toEqual(["loop_drift"]);
     }
     const { refusal, strike } = story.refused("search", { page: "next" });
     expect(refusal).toMatchObject({ reason: "loop_drift", rule: "loops.drift" });
-    expect(refusal.message).toContain("The last 12 different calls of `search`");
+    expect(refusal.message).toContain("The last 7 different calls of `search`");
     expect(strike).toMatchObject({ key: "drift#agent", count: 1 });
     story.done("write", {}, "written");
     story.allowed("search", { page: "next" });
@@ -51,13 +51,13 @@ describe("loop_drift", () => {
     ["two tools in turn", ["search", "fetch"]],
     ["three tools in turn", ["search", "fetch", "list"]],
   ])("refuses %s", (_what, tools) => {
-    expect(drift(startStory(POLICY), 13, tools).reason("search", { page: "next" })).toBe(
+    expect(drift(startStory(POLICY), 8, tools).reason("search", { page: "next" })).toBe(
       "loop_drift",
     );
   });
 
   test("lets a tool be tried that is none of them", () => {
-    const story = drift(startStory(POLICY), 13);
+    const story = drift(startStory(POLICY), 8);
     expect(warnings(story.done("fetch", { id: 1 }, "no match"))).toEqual([]);
     expect(story.reason("fetch", { id: 2 })).toBe("loop_drift");
   });
@@ -69,14 +69,14 @@ describe("loop_drift", () => {
 
   test("takes what an output repeats of its arguments, and times, for nothing new", () => {
     const story = startStory(POLICY);
-    for (let n = 0; n < 13; n += 1) {
+    for (let n = 0; n < 8; n += 1) {
       const query = `the ${n}. paraphrase`;
-      const output = JSON.stringify({ query, page: n, took_ms: 10 + n, items: [] });
+      const output = JSON.stringify({ query, page: n, took_ms: 10 + n, hint: "none" });
       story.done("search", { query, page: n }, output);
     }
     expect(story.reason("search", { query: "another" })).toBe("loop_drift");
     const text = startStory(POLICY);
-    for (let n = 0; n < 13; n += 1) {
+    for (let n = 0; n < 8; n += 1) {
       text.done("search", { query: `paraphrase ${n}` }, `No results for "paraphrase ${n}".`);
     }
     expect(text.reason("search", { query: "another" })).toBe("loop_drift");
@@ -100,7 +100,7 @@ describe("loop_drift", () => {
     ["an hour", (story) => story.after(HOUR)],
     ["a person's answer", (story) => story.done("ask_user", { text: "go on?" }, "yes")],
   ])("counts from zero after %s", (_what, happens) => {
-    const story = drift(startStory(POLICY), 13);
+    const story = drift(startStory(POLICY), 8);
     happens(story);
     expect(warnings(story.allowed("search", { page: "next" }))).toEqual([]);
   });
@@ -129,8 +129,8 @@ describe("loop_drift", () => {
   });
 
   test("only warns of writes that tools hand to one another, and not of a batch", () => {
-    const story = drift(startStory(POLICY), 13, ["research", "compose"], "ask the other one");
-    expect(warnings(story.allowed("research", { task: "more" }))).toEqual(["loop_drift"]);
+    const story = drift(startStory(POLICY), 8, ["research", "compose"], "ask the other one");
+    expect(warnings(story.allowed("research", { task: "more" }))).toContain("loop_drift");
     const batch = drift(startStory(POLICY), 30, ["write"], "sent");
     expect(warnings(batch.allowed("write", { to: "next" }))).toEqual([]);
   });
@@ -156,8 +156,68 @@ describe("loop_drift", () => {
     expect(warnings(story.allowed("search", { page: "next" }))).toEqual([]);
   });
 
+  test("refuses five results without anything in them, of whatever page", () => {
+    const story = startStory(POLICY);
+    for (let page = 1; page < 4; page += 1) {
+      story.done(
+        "search",
+        { q: "x", page },
+        JSON.stringify({ page, pages: 3, rows: [`row ${page}`] }),
+      );
+    }
+    for (let page = 4; page < 9; page += 1) {
+      story.done("search", { q: "x", page }, JSON.stringify({ page, pages: 3, rows: [] }));
+    }
+    expect(story.reason("search", { q: "x", page: 9 })).toBe("loop_drift");
+  });
+
+  test("refuses a write in many forms that failed with one error, and lets another error through", () => {
+    const fail = (story: Story, name: string, message: string) => {
+      const call = story.allowed("write", { to: name });
+      story.reported(call, { status: "failed", error: { code: null, message, retryable: false } });
+    };
+    const story = startStory(POLICY);
+    for (const name of ["a-1", "b-2", "c-3", "d-4", "e-5", "f-6"]) {
+      fail(story, name, `unknown agent '${name}'. Known: writer`);
+    }
+    expect(story.reason("write", { to: "g-7" })).toBe("loop_drift");
+    const moving = startStory(POLICY);
+    for (let n = 0; n < 12; n += 1) fail(moving, `w${n}`, `problem in part ${n}`);
+  });
+
+  test("does not refuse writes for failures that may pass", () => {
+    const story = startStory(POLICY);
+    for (let n = 0; n < 12; n += 1) {
+      const call = story.allowed("write", { to: n });
+      const error = { code: "503", message: "busy", retryable: true };
+      story.reported(call, { status: "failed", error });
+    }
+  });
+
+  test.each<readonly [string, (n: number) => object]>([
+    ["days", (n) => ({ from: "JFK", date: `2024-05-${10 + n}` })],
+    ["customers", (n) => ({ customer: `C-88${n}` })],
+    ["numbers of orders", (n) => ({ order_id: 4_711 + n })],
+  ])("takes each call of a sweep through %s for a question of its own", (_what, args) => {
+    const story = startStory(POLICY);
+    for (let n = 0; n < 20; n += 1) {
+      expect(warnings(story.done("search", { ...args(n) }, "[]"))).toEqual(
+        n < 5 ? [] : ["loop_drift"],
+      );
+    }
+  });
+
+  test.each<readonly [string, (n: number) => object]>([
+    ["pages", (n) => ({ from: "2024-05-01", page: n })],
+    ["wordings", (n) => ({ from: "2024-05-01", query: `wording ${n}` })],
+  ])("takes calls that go through %s for none", (_what, args) => {
+    const story = startStory(POLICY);
+    for (let n = 0; n < 5; n += 1) story.done("search", { ...args(n) }, "[]");
+    expect(story.reason("search", { ...args(6) })).toBe("loop_drift");
+  });
+
   test("does not count calls of another agent", () => {
-    const story = drift(startStory(POLICY), 13);
+    const story = drift(startStory(POLICY), 8);
     expect(warnings(story.allowed("search", { page: "next" }, { agentId: "other" }))).toEqual([]);
   });
 });

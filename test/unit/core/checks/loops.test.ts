@@ -242,6 +242,57 @@ describe("loop_repeat and time", () => {
   });
 });
 
+describe("a look that goes on showing one thing", () => {
+  const WATCH: PolicyDocument = {
+    tool_schemas: {
+      watch: { read_only: true, volatile: true },
+      job: { polling: {} },
+      paced: { polling: { min_interval_ms: 10 * SECOND } },
+    },
+  };
+
+  const look = (tool: string, count = 7) => {
+    const story = startStory(WATCH);
+    for (let n = 0; n < count; n += 1) story.after(10 * SECOND).done(tool, {}, "waiting");
+    return story.after(10 * SECOND);
+  };
+
+  test("waits from the eighth on, at even pauses, for longer and longer", () => {
+    const story = look("watch");
+    for (const waitS of [60, 120, 240]) {
+      const { refusal } = story.refused("watch");
+      expect([refusal.reason, refusal.rule]).toEqual([
+        "loop_repeat",
+        "deduplication.loop_threshold.any_pace",
+      ]);
+      expect(refusal.resolution).toMatchObject({
+        type: "retry_after",
+        retryAfterMs: (waitS - 10) * SECOND,
+      });
+      story.after((waitS - 10) * SECOND).done("watch", {}, "waiting");
+      story.after(10 * SECOND);
+    }
+  });
+
+  test("waits as long where it is declared as polling without a pause, and counts no strike", () => {
+    const { refusal, strike } = look("job").refused("job");
+    expect([refusal.reason, refusal.rule, strike]).toEqual([
+      "tool_frequency",
+      "tool_schemas.job.polling",
+      null,
+    ]);
+    look("paced", 20).allowed("paced");
+  });
+
+  test("runs at once where what it shows has changed, or the turn is new", () => {
+    const moved = startStory(WATCH);
+    for (let n = 0; n < 7; n += 1) moved.after(10 * SECOND).done("watch", {}, "waiting");
+    moved.after(MINUTE).done("watch", {}, "arrived");
+    moved.after(10 * SECOND).allowed("watch");
+    look("watch").turn("2").allowed("watch");
+  });
+});
+
 describe("a polling tool", () => {
   test("is refused before its interval has passed, with the time to wait", () => {
     const story = startStory(POLICY);
@@ -368,5 +419,40 @@ describe("failure_streak", () => {
     story.failed("look", { n: 2 }, "503");
     story.failed("look", { n: 2 }, "503");
     expect(story.reason("look", { n: 2 })).toBe("failure_streak");
+  });
+});
+
+describe("a write of which each call is meant", () => {
+  const POLICY: PolicyDocument = {
+    tool_schemas: { plus: { repeatable: true }, look: { read_only: true, volatile: true } },
+  };
+
+  test("runs again and again while a read after it shows a change, whatever it answers", () => {
+    const story = startStory(POLICY);
+    story.done("look", {}, "quantity 1");
+    for (let quantity = 2; quantity < 9; quantity += 1) {
+      story.done("plus", {}, "ok");
+      story.done("look", {}, `quantity ${quantity}`);
+    }
+  });
+
+  test("is a repeat where the read shows what it showed before, or was made for the first time", () => {
+    const story = startStory(POLICY);
+    for (let n = 0; n < 2; n += 1) {
+      story.done("plus", {}, "ok");
+      story.done("look", {}, "quantity 1");
+    }
+    expect(story.reason("plus")).toBe("loop_repeat");
+    story.done("look", { of: "another cart" }, "quantity 7");
+    expect(story.reason("plus")).toBe("loop_repeat");
+  });
+
+  test("is a repeat where the change was read before the latest call", () => {
+    const story = startStory(POLICY);
+    story.done("look", {}, "quantity 1");
+    story.done("plus", {}, "ok");
+    story.done("look", {}, "quantity 2");
+    story.done("plus", {}, "ok");
+    expect(story.reason("plus")).toBe("loop_repeat");
   });
 });

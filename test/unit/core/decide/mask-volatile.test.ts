@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { MASKS, maskVolatile } from "../../../../services/core/decide/mask-volatile.ts";
+import { MASKS, maskError, maskVolatile } from "../../../../services/core/decide/mask-volatile.ts";
 
 describe("the masks of volatile parts", () => {
   test.each(MASKS.map(({ name, example }) => [name, example]))("cover a %s", (_name, example) => {
@@ -21,6 +21,13 @@ describe("the masks of volatile parts", () => {
     ["text (1/1 lines shown, read 2 times)", "text (1/1 lines shown, read 14 times)"],
     ["refused by 127.0.0.1:53412", "refused by 127.0.0.1:53901"],
     ["at <Object 0x7f3a90>", "at <Object 0x7f3b10>"],
+    ['{"state":"waiting","age_s":8}', '{"state":"waiting","age_s":16}'],
+    ['{"n":0,"historyId":"88120400"}', '{"n":0,"historyId":"88120403"}'],
+    ['{"n":0,"search_id":"s-40024"}', '{"n":0,"search_id":"s-40027"}'],
+    ['{"error":"no","trace":"tr-15838"}', '{"error":"no","trace":"tr-1587a"}'],
+    ['{"n":0,"etag":"W/3f2a"}', '{"n":0,"etag":"W/77b0"}'],
+    ["[12:00:07] no role (pid 4100)", "[12:09:07] no role (pid 4117)"],
+    ['{"n":0,"retry_after_seconds":3}', '{"n":0,"retry_after_seconds":4}'],
     ["id 0b54d2a8-8c1f-4f4e-9a3e-2b8f5c6d7e8f", "id 1c54d2a8-8c1f-4f4e-9a3e-2b8f5c6d7e8f"],
   ])("make %j and %j one", (one, other) => {
     expect(maskVolatile(one)).toBe(maskVolatile(other));
@@ -37,6 +44,9 @@ describe("the masks of volatile parts", () => {
     ["due 2026-11-26", "due 2026-11-27"],
     ["order 1764 shipped", "order 1765 shipped"],
     ['{"total": 12}', '{"total": 13}'],
+    ['{"pages": 12}', '{"pages": 13}'],
+    ['{"order_id": "SO-4711"}', '{"order_id": "SO-4712"}'],
+    ["pids 12", "pids 13"],
   ])("keep %j and %j apart", (one, other) => {
     expect(maskVolatile(one) ?? one).not.toBe(maskVolatile(other) ?? other);
   });
@@ -49,5 +59,28 @@ describe("the masks of volatile parts", () => {
     "none",
   ])("leave %j, which is the answer or has nothing to mask", (text) => {
     expect(maskVolatile(text)).toBeNull();
+  });
+});
+
+describe("the masks of errors", () => {
+  test.each([
+    ['{"error":"BUDGET_EXCEEDED: 576 > 44"}', '{"error":"BUDGET_EXCEEDED: 96.5 > 44"}'],
+    ["MEDIA_TOO_LARGE 214 MB", "MEDIA_TOO_LARGE 215 MB"],
+  ])("make %j and %j one, since a word names the error", (one, other) => {
+    expect(maskError(one, null)).toBe(maskError(other, null));
+  });
+
+  test.each([
+    ["BUDGET_EXCEEDED: 5", "QUOTA_EXCEEDED: 5"],
+    ["line 12 has no value", "line 13 has no value"],
+    ["ERROR 12", "ERROR 13"],
+  ])("keep %j and %j apart", (one, other) => {
+    expect(maskError(one, null) ?? one).not.toBe(maskError(other, null) ?? other);
+  });
+
+  test("leave out what the error repeats of the arguments", () => {
+    const mask = (agent: string) =>
+      maskError(`unknown agent '${agent}'. Known: writer`, JSON.stringify({ agent }));
+    expect(mask("legal-review")).toBe(mask("LegalReview"));
   });
 });

@@ -42,7 +42,7 @@ test("settings that the policy lacks are the preset's", () => {
     anyOutput: null,
     anyPace: 8,
     cycleRounds: 3,
-    drift: { warn: 5, refuse: 12 },
+    drift: { warn: 5, refuse: 7 },
     failureSame: 3,
     failureTransient: 5,
     failureTurns: 5,

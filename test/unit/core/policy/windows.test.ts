@@ -32,7 +32,7 @@ test("`tools` overrides `deduplication`, and a tool's own window overrides both"
 
 test("tool_deduplication remembers for the turn, unless it is off or a scope is written", () => {
   const age = 7 * 86_400_000;
-  expect(windowsOf({ tool_deduplication: {} })).toEqual({
+  expect(windowsOf({ tool_deduplication: { enabled: true } })).toEqual({
     windowMs: age,
     cacheMs: age,
     scope: "turn",
@@ -42,8 +42,17 @@ test("tool_deduplication remembers for the turn, unless it is off or a scope is 
     windowMs: 300_000,
   });
   expect(
-    windowsOf({ tool_deduplication: {}, deduplication: { scope: "conversation" } }).scope,
+    windowsOf({
+      tool_deduplication: { exact_duplicate_threshold: 1 },
+      deduplication: { scope: "conversation" },
+    }).scope,
   ).toBe("conversation");
+});
+
+test("a threshold of loops or a note in tool_deduplication moves no window", () => {
+  for (const block of [{}, { no_progress_threshold: 6 }, { append_system_note: true }]) {
+    expect(windowsOf({ tool_deduplication: block })).toEqual(windowsOf({}));
+  }
 });
 
 test("repeats are answered as a read's only without declarations and with a written cache time", () => {

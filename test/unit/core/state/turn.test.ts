@@ -14,7 +14,7 @@ describe("a new turn", () => {
       turn: { ...SECOND_TURN.turn, calls: 5, steps: 3, lastStep: "s", spent: [COST] },
       strikes: [{ key: "k", count: 2, step: null }],
       cycle: ["a", "b"],
-      flags: { userInputRequired: true, ended: "turn", acknowledge: "k" },
+      flags: { userInputRequired: true, stoppedTool: "look", ended: "turn", acknowledge: "k" },
     } as const;
     const next = enterTurn(busy, "3", 30);
     expect(next.turn).toEqual({
@@ -29,10 +29,16 @@ describe("a new turn", () => {
       answeredN: 0,
     });
     expect([next.strikes, next.cycle, next.tools.size]).toEqual([[], null, 0]);
-    expect(next.flags).toEqual({ userInputRequired: false, ended: null, acknowledge: null });
+    expect(next.flags).toEqual({
+      userInputRequired: false,
+      stoppedTool: null,
+      ended: null,
+      acknowledge: null,
+    });
     const ended = { ...busy, flags: { ...busy.flags, ended: "conversation" } } as const;
     expect(enterTurn(ended, "3", 30).flags).toEqual({
       userInputRequired: false,
+      stoppedTool: null,
       ended: "conversation",
       acknowledge: null,
     });

@@ -153,12 +153,22 @@ describe("imported tools", () => {
     expect(document.checks).toEqual({ invalid_arguments: "warn", unknown_tool: "warn" });
   });
 
-  it("are not classified by their names", () => {
-    const { document, notes } = imported([{ name: "get_order", readOnly: null }], "tools");
-    expect(document.tool_schemas).toEqual({ get_order: {} });
-    expect(notes).toEqual([
-      "get_order $ is not declared as a read: treated as a write; set `read_only` if it is one",
+  it("are classified by their names, unless only what is declared counts", () => {
+    const tools = [{ name: "get_order", readOnly: null }];
+    expect(imported(tools, "tools").document.tool_schemas).toEqual({
+      get_order: { read_only: true },
+    });
+    const declared = imported(tools, "tools", { declaredOnly: true });
+    expect(declared.document.tool_schemas).toEqual({ get_order: {} });
+    expect(declared.notes).toEqual([
+      "get_order $ may be a read or a write: treated as a write; set `read_only` if it is a read",
     ]);
+  });
+
+  it("count as a person says where the definition leaves it open", () => {
+    const reads = new Map([["a", true]]);
+    expect(entry({}, "mcp").tool).toEqual({});
+    expect(entry({}, "mcp", { reads }).tool).toEqual({ read_only: true });
   });
 
   const needs = (name: string, property: object, more: object = {}) => ({
@@ -249,7 +259,8 @@ describe("mcp", () => {
   ])("imports %j of a server with trust %s", (annotations, trusted, expected) => {
     const { document } = imported(answer({ annotations }), "mcp", { trusted });
     expect(document.tool_schemas?.["a"]).toEqual(expected);
-    expect(document.checks).toBeUndefined();
+    // Only recorded worlds are let through with arguments that do not fit.
+    expect(document.checks ?? {}).not.toHaveProperty("invalid_arguments");
   });
 
   it("notes an untrusted hint and missing pages", () => {
@@ -258,7 +269,7 @@ describe("mcp", () => {
     expect(imported(json, "mcp").notes).toEqual([
       "* $.nextCursor more pages follow this one; import them too",
       "a $.annotations.readOnlyHint is not trusted; pass --trusted if it is",
-      "a $ is not declared as a read: treated as a write; set `read_only` if it is one",
+      "a $ may be a read or a write: treated as a write; set `read_only` if it is a read",
     ]);
   });
 });
@@ -323,5 +334,14 @@ describe.skipIf(!recorded.available)("recorded worlds", () => {
       expect(document.tool_schemas?.[tool]?.read_only === true).toBe(isRead);
       expect(document.tool_schemas?.[tool]?.input_schema).toBeDefined();
     }
+  });
+});
+
+describe("what is guessed of all tools", () => {
+  it("refuses runs of failures, and lets an absent write run again, where tools are guessed", () => {
+    const tool = { name: "refund_order", inputSchema: { type: "object" } };
+    const { document } = imported({ tools: [tool] }, "mcp");
+    expect(document.checks).toEqual({ failure_run: "enforce" });
+    expect(document.idempotency).toEqual({ unknown_outcome: "retry_if_absent" });
   });
 });
