@@ -25,7 +25,9 @@ export class TaskSavers {
   }
 
   /** To be called before a replay begins on a state. */
-  beginReplay({ inStoreSeq }: Start): void {
+  beginReplay({ inStoreSeq, state }: Start): void {
+    // Otherwise the keys of all conversations that ever were would stay in memory.
+    if (this.#checkpoints === null) state.unsaved.inCheckpoint.stop();
     if (inStoreSeq !== null) this.#states?.begin(inStoreSeq);
   }
 

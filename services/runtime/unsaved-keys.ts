@@ -1,6 +1,7 @@
 /** Keys of conversations that changed since somebody saved them, removed ones among them. */
 export class UnsavedKeys {
   #keys = new Set<string>();
+  #isStopped = false;
 
   get size(): number {
     return this.#keys.size;
@@ -11,7 +12,13 @@ export class UnsavedKeys {
   }
 
   add(key: string): void {
-    this.#keys.add(key);
+    if (!this.#isStopped) this.#keys.add(key);
+  }
+
+  /** Nobody saves: what changes is not noted any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#keys.clear();
   }
 
   /** The keys since the last call. */

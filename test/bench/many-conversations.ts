@@ -107,6 +107,7 @@ export class SmallGate {
             memoryBytes: () => memoryBytes,
           };
     this.#state = new PartitionState(coreFold, cold);
+    this.#state.unsaved.inCheckpoint.stop();
     this.#saver =
       store === null
         ? null
