@@ -76,6 +76,17 @@ type Written = {
 
 const CALL_CHARACTERS = 70;
 
+const SAID_BY_DEFAULT = {
+  allow: "a write that no tier names runs without a person",
+  ask: "a write that no tier names waits for a person",
+  deny: "a write that no tier names is refused",
+} as const;
+
+function defaultOf(yaml: string): keyof typeof SAID_BY_DEFAULT {
+  const [, action] = /^ +default: (allow|ask|deny)$/m.exec(yaml) ?? [];
+  return (action ?? "allow") as keyof typeof SAID_BY_DEFAULT;
+}
+
 function render({ out, testFile, cases, yaml }: Written, style: Style): string {
   const unsure = yaml.split("\n").filter((line) => line.trimStart().startsWith("# unsure:")).length;
   return [
@@ -89,9 +100,8 @@ function render({ out, testFile, cases, yaml }: Written, style: Style): string {
         return `    ${call.padEnd(CALL_CHARACTERS)} ${said}`;
       }),
     ]),
-    ...(cases.some(({ name }) => name === HELD_CASE)
-      ? []
-      : ["  no call waits for a person; comments in the policy propose tiers"]),
+    ...(cases.some(({ name }) => name === HELD_CASE) ? [] : ["  no call waits for a person"]),
+    `  ${SAID_BY_DEFAULT[defaultOf(yaml)]}; comments at \`authorization\` propose tiers for more`,
     "",
     ...(unsure > 0 ? [`${counted(unsure, "tool")} counted as a write and marked "unsure"`] : []),
     `wrote ${out} and ${testFile}; run: callgate policy test -p ${out}`,

@@ -1,6 +1,7 @@
 /**
  * What reads show of writes whose outcome is unknown. A read counts that was allowed after the outcome was
- * found to be unknown, and whose resources are those of the write, where both name some.
+ * found to be unknown, and whose declared resources are those of the write: an empty list of something else
+ * says nothing.
  */
 import { trieVisit } from "../../collections/trie.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
@@ -34,7 +35,7 @@ function mayShow(read: OpenCall, write: OpenCall): boolean {
   if (write.isRead || write.shown === "effect" || read.n <= (write.unknownN ?? Infinity))
     return false;
   const [seen, written] = [read.call.resources, write.call.resources];
-  if (seen === null || written === null) return true;
+  if (seen === null || written === null) return false;
   return seen.some((one) =>
     written.some((other) => one === other || isContained(one, other) || isContained(other, one)),
   );

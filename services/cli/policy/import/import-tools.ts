@@ -278,5 +278,7 @@ function languageOf({ readOnly, schema }: RepairedDefinition): "shell" | "sql" |
 function commandsOf(tool: RepairedDefinition): object {
   const language = languageOf(tool);
   if (language === null) return {};
-  return { commands: language === "sql" ? { language, argument: "sql" } : language };
+  const read = language === "sql" ? { language, argument: "sql" } : { language };
+  // What is not understood may do anything: a person decides.
+  return { commands: { ...read, unclear: "hitl" } };
 }

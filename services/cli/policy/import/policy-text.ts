@@ -24,23 +24,11 @@ const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json
 const RECORDED_CHECKS = { invalid_arguments: "warn", unknown_tool: "warn" };
 
 /** What is not known from definitions, and harms no honest conversation that was measured (docs/evaluation.md). */
-const GUESSED_BLOCKS = {
-  checks: { failure_run: "enforce" },
-  idempotency: { unknown_outcome: "retry_if_absent" },
+const GUESSED_BLOCKS = { checks: { failure_run: "enforce" } };
+const GUESSED_COMMENT: EntryComment = {
+  at: ["policy_engine", "checks"],
+  lines: ["Refuses runs of failed calls; without this line the model is only warned of them."],
 };
-const GUESSED_COMMENTS: readonly EntryComment[] = [
-  {
-    at: ["policy_engine", "checks"],
-    lines: ["Refuses runs of failed calls; without this line the model is only warned of them."],
-  },
-  {
-    at: ["policy_engine", "idempotency"],
-    lines: [
-      "A write of unknown outcome may run again, under its idempotency key, once a read shows that it did",
-      "nothing. Remove this block where your services do not know a repeated key.",
-    ],
-  },
-];
 
 /** Formatted as by `policy fmt`, so that a layout check passes. */
 export function policyText(
@@ -56,7 +44,7 @@ export function policyText(
     tool_schemas: Object.fromEntries(tools.map(({ name, entry }) => [name, entry])),
   };
   const comments: readonly EntryComment[] = [
-    ...(isGuessed ? GUESSED_COMMENTS : []),
+    ...(isGuessed ? [GUESSED_COMMENT] : []),
     { at: ["policy_engine", "authorization"], lines: describeTiers(proposals) },
     ...[...guessesOf(tools)].map(([name, guess]) => ({
       ...{ at: ["policy_engine", "tool_schemas", name], lines: describeGuess(name, guess) },

@@ -100,8 +100,9 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
   return [...keys.filter((rule) => !isOfTool(rule)), ...tools.flatMap(withOwn(keys))];
 }
 
-/** A repeatable effect refuses nothing. */
+/** A repeatable effect refuses nothing, and a schema that was imported needs no case of its own. */
 function isOwnRule({ path, value }: WrittenRule): boolean {
+  if (path.at(-1) === "input_schema") return false;
   return path.at(-2) !== "effects" || isExclusive(value as DeclaredEffect);
 }
 

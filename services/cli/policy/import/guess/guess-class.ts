@@ -19,6 +19,9 @@ const GENERIC: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Whoever sets one of these lets somebody in. */
+const SECRETS: ReadonlySet<string> = new Set("password passcode pin mfa otp credential".split(" "));
+
 /** A word after which the name says where, to whom or how. */
 const PREPOSITIONS: ReadonlySet<string> = new Set(
   "to from for in on by with of as into at via".split(" "),
@@ -39,6 +42,8 @@ export function guessClass(words: readonly string[]): WriteGuess {
   const noun = nouns.join("_");
   const kind = (WRITES.get(verb) as WriteClass | undefined) ?? null;
   const head = nouns.at(-1) ?? "";
+  if (SECRETS.has(head) && kind === "update") return { kind: "grant", verb, noun };
+  if (verb === "deploy" && noun === "") return { kind, verb, noun: "deployment" };
   const byNoun = NOUN_CLASSES.get(head) ?? NOUN_CLASSES.get(nouns[0] ?? "");
   if (GENERIC.has(verb) && byNoun !== undefined) return { kind: byNoun, verb, noun };
   if (verb === "post" && byNoun === undefined && nouns.length > 0)

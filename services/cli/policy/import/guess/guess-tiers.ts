@@ -55,7 +55,9 @@ export function describeTiers(proposals: readonly TierProposal[]): readonly stri
   if (others.length === 0) return lines;
   return [
     ...lines,
-    "To let a person decide on more, move one of these lines into `tiers:`",
+    held
+      ? "To let a person decide on more, move one of these lines into `tiers:`"
+      : "To let a person decide, write `tiers:` below `default:`, and one of these lines below that",
     ...others.map(({ danger, tools }) =>
       printable(
         `- { name: ${NAMES[danger]}, pattern: "${tools.join("|")}", action: hitl, expires_ms: ${EXPIRES_MS} }`,

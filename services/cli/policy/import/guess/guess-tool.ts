@@ -114,7 +114,7 @@ function writeEntry(
 ): ToolDocument {
   const key = parameters.find(({ role }) => role === "key");
   const effects = declared.length > 0 ? [] : guessEffects(write, parameters);
-  const fields = identityOf(write, effects, parameters);
+  const fields = identityOf(write, parameters);
   const normalizers = guessNormalizers(write, parameters);
   return {
     ...(fields === null ? {} : { canonical_fields: fields }),
@@ -122,9 +122,23 @@ function writeEntry(
     ...(effects.length === 0 ? {} : { effects }),
     ...(key === undefined ? {} : { idempotency_argument: key.name }),
     ...windowOf(write, parameters, effects),
-    ...(write.kind === "touch" || parameters.some(stepsOn) ? { repeatable: true } : {}),
+    ...(isRepeatable(write) || parameters.some(stepsOn) ? { repeatable: true } : {}),
   };
 }
+
+/** Clicks, and checks that are run again after each change. */
+function isRepeatable({ kind, noun }: WriteGuess): boolean {
+  return kind === "touch" || (kind === "run" && CHECKS.has(noun.split("_").at(-1) ?? ""));
+}
+
+const CHECKS: ReadonlySet<string> = new Set([
+  "test",
+  "lint",
+  "build",
+  "check",
+  "suite",
+  "typecheck",
+]);
 
 function windowOf(
   { kind }: WriteGuess,
@@ -166,11 +180,9 @@ function stepsOn({ schema }: Parameter): boolean {
 /** All arguments but those that only explain; null: all. */
 function identityOf(
   { kind }: WriteGuess,
-  effects: readonly DeclaredEffect[],
   parameters: readonly Parameter[],
 ): readonly string[] | null {
-  const isPlain = kind === "delete" || kind === "grant" || (kind === "charge" && isOnce(effects));
-  if (!isPlain) return null;
+  if (kind !== "delete" && kind !== "grant" && kind !== "charge") return null;
   const fields = parameters.filter(({ role }) => role !== "note" && role !== "key");
   const isLess = parameters.some(({ role }) => role === "note");
   return isLess && fields.some(({ isRequired }) => isRequired)

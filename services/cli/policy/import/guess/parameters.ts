@@ -81,7 +81,7 @@ const KEY_NAMES =
 const SAYS_KEY =
   /\bidempoten|\b(?:safe|on|for) retr(?:y|ies)|\bretr(?:y|ies) (?:of|with|safely)|\bdedup|\bdouble (?:charge|submission)|\bprevents? duplicate/i;
 const SCOPES = set(
-  "owner repo repository organization org workspace namespace project branch environment env region zone database db db_name schema collection bucket team tenant cluster context calendar account board table base",
+  "owner repo repository organization org workspace namespace project branch environment env region zone database db db_name schema collection bucket team tenant cluster context calendar account board table base service",
 );
 const RECIPIENTS = set(
   "to cc bcc recipient recipients email emails phone channel chat receiver attendees assignee user username member users members who target",

@@ -179,9 +179,12 @@ describe("imported tools", () => {
   const text = { type: "string" };
 
   it.each([
-    [needs("command", text), { language: "shell" }],
-    [needs("command", text, { timeout: { type: "number" } }), { language: "shell" }],
-    [needs("sql", text), { language: "sql", argument: "sql" }],
+    [needs("command", text), { language: "shell", unclear: "hitl" }],
+    [
+      needs("command", text, { timeout: { type: "number" } }),
+      { language: "shell", unclear: "hitl" },
+    ],
+    [needs("sql", text), { language: "sql", argument: "sql", unclear: "hitl" }],
     [needs("command", { type: "string", enum: ["view", "edit"] }), undefined],
     [needs("command", { type: "array", items: text }), undefined],
     [{ ...needs("command", text, { path: text }), required: ["command", "path"] }, undefined],
@@ -338,10 +341,9 @@ describe.skipIf(!recorded.available)("recorded worlds", () => {
 });
 
 describe("what is guessed of all tools", () => {
-  it("refuses runs of failures, and lets an absent write run again, where tools are guessed", () => {
+  it("refuses runs of failures", () => {
     const tool = { name: "refund_order", inputSchema: { type: "object" } };
     const { document } = imported({ tools: [tool] }, "mcp");
     expect(document.checks).toEqual({ failure_run: "enforce" });
-    expect(document.idempotency).toEqual({ unknown_outcome: "retry_if_absent" });
   });
 });
