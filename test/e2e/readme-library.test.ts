@@ -39,6 +39,8 @@ beforeAll(async () => {
   const example = blockAfter(readme, MARKER, "ts");
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
   writeFileSync(join(directory, "policy.yaml"), policy);
+  const cases = blockAfter(readme, "in `policy.test.yaml` beside it", "yaml");
+  writeFileSync(join(directory, "policy.test.yaml"), cases);
   writeFileSync(join(directory, "example.ts"), example);
   writeFileSync(
     join(directory, "tsconfig.json"),
@@ -71,6 +73,25 @@ test("the README example runs: the first charge runs, the second is refused in w
   expect(run.stdout).toMatch(/^duplicate_call You already made this exact call/m);
   expect(run.status).toBe(0);
   expect(existsSync(join(directory, ".callgate", "log.mdb"))).toBe(true);
+});
+
+test("the README's policy passes lint and its test, and holds a large refund", () => {
+  const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
+  const lines = blockAfter(readme, "<!-- example: policy -->", "sh").trimEnd().split("\n");
+  const command = join(REPOSITORY, "bin/callgate.js");
+  const outputs = lines.map((line) => {
+    const script = line.replace("npx callgate", `"${process.execPath}" "${command}"`);
+    const { status, stdout, stderr } = spawnSync("sh", ["-c", script], {
+      cwd: directory,
+      encoding: "utf8",
+    });
+    expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: "" });
+    return stdout;
+  });
+  expect(outputs).toHaveLength(3);
+  expect(outputs[0]).toContain("0 errors, 0 warnings");
+  expect(outputs[1]).toContain("refund_order, a write: held (approval_required)");
+  expect(outputs[2]).toContain("2 cases, 0 failed");
 });
 
 test("the README example infers its types from the handlers", () => {
