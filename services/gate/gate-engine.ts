@@ -24,7 +24,7 @@ export function createSwitchableEngine(policy: CompiledPolicy): SwitchableEngine
       return current.hidesArguments;
     },
     seal: (state, input, nowMs) => current.seal(state, input, nowMs),
-    decide: (state, input, nowMs) => current.decide(state, input, nowMs),
+    decide: (state, input, nowMs, readClaim) => current.decide(state, input, nowMs, readClaim),
   };
   return {
     engine,

@@ -10,6 +10,7 @@ import type { CallRefused, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
+import { findChangedClaim, type ReadClaim } from "../core/state/claims.ts";
 import { Admission } from "./admission.ts";
 import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
 import type { ConversationBounds } from "./conversation-bounds.ts";
@@ -111,6 +112,8 @@ export class BatchBuilder {
   readonly #bytes = new Map<Topic, number>();
   /** Bytes of the topic with the most. */
   #bytesMost = 0;
+  readonly #readClaim: ReadClaim = (tenantId, claimId) =>
+    this.#staged.state(conversationKey(tenantId, claimId));
   #inputs = 0;
   #journaled = 0;
   #lastJournaled = -1;
@@ -221,7 +224,7 @@ export class BatchBuilder {
     const state = this.#staged.state(key);
     const input = this.#admission.admit(rejectMisrouted(vouched, misrouted), state, nowMs);
     const sealed = engine.seal(state, input, nowMs);
-    const events = engine.decide(state, sealed, nowMs);
+    const events = engine.decide(state, sealed, nowMs, this.#readClaim);
     const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // Reuses the bytes of the input's key: each log would otherwise encode the text again.
     const written = record.key !== null && isKey(record.key, key) ? record.key : key;
@@ -237,8 +240,12 @@ export class BatchBuilder {
 
   #tick(input: GateInput, at: InputPosition, nowMs: number): Judged {
     const events: GateEvent[] = [];
+    // The events of one tick are applied together, and several may change one claim.
+    const readClaim: ReadClaim = (tenantId, claimId) =>
+      findChangedClaim(events, tenantId, claimId) ?? this.#readClaim(tenantId, claimId);
     for (const key of this.#staged.due(nowMs)) {
-      events.push(...this.#context.engine.decide(this.#staged.state(key), input, nowMs));
+      const state = this.#staged.state(key);
+      events.push(...this.#context.engine.decide(state, input, nowMs, readClaim));
     }
     return this.#makeDecided({ type: "decided", at, input }, null, events, NO_HEADERS);
   }

@@ -276,6 +276,7 @@ export type DeclaredEffect = {
   readonly kind: EffectKind;
   readonly exclusive?: boolean;
   readonly on_failure?: "conflict" | "warn" | "free";
+  readonly scope?: "conversation" | "tenant";
   readonly of?: string;
 };
 

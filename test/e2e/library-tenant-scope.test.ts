@@ -1,0 +1,85 @@
+// Effects that happen once in all conversations of a tenant (`scope: tenant`), on a data directory.
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Callgate, Decision } from "../../services/library/callgate.ts";
+import { openLog } from "../../services/process/directory/open-log.ts";
+import { coreFold } from "../../services/runtime/core-engine.ts";
+import { verifyJournal } from "../../services/runtime/verify.ts";
+import { makeDirectory, openGate } from "../support/open-gate.ts";
+
+const DAY_MS = 86_400_000;
+
+const POLICY = {
+  authorization: { tiers: [{ name: "asked", pattern: "wire_*", action: "hitl" }] },
+  tool_schemas: {
+    charge_card: {
+      effects: [{ resource: "order/{order}/payment", kind: "charge", scope: "tenant" }],
+    },
+    wire_money: {
+      effects: [{ resource: "order/{order}/payment", kind: "charge", scope: "tenant" }],
+    },
+  },
+} as const;
+
+let calls = 0;
+
+function charge(
+  gate: Callgate,
+  conversationId: string,
+  order: string,
+  tool = "charge_card",
+): Promise<Decision> {
+  calls += 1;
+  return gate.propose({ conversationId, turn: 1, callId: `k${calls}`, tool, arguments: { order } });
+}
+
+async function report(gate: Callgate, { decisionId = "" }: Decision, status: "succeeded" | "failed") {
+  const effect = status === "failed" ? { effect: "none" as const } : {};
+  await gate.report(decisionId, { status, ...effect });
+}
+
+async function verified(dataDir: string) {
+  const { log, codec, close } = openLog(dataDir);
+  const context = { log, codec, fold: coreFold, journalSpanMs: 40 * DAY_MS };
+  const found = await verifyJournal(context, 0);
+  await close();
+  return found;
+}
+
+test("an effect of the tenant is refused in the second conversation, also after a restart", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const before = await openGate({ dataDir, policy: POLICY });
+  const first = await charge(before, "alpha", "7");
+  expect(first.outcome).toBe("allowed");
+  const second = await charge(before, "beta", "7");
+  expect(second.refusal?.reason).toBe("side_effect_conflict");
+  expect(second.refusal?.message).toContain("charge_card");
+  expect(second.refusal?.message).toContain("order/7/payment");
+  expect(JSON.stringify(second)).not.toContain("alpha");
+  expect(JSON.stringify(second)).not.toContain(first.decisionId);
+  expect((await charge(before, "beta", "8")).outcome).toBe("allowed");
+  await before.close();
+
+  const gate = await openGate({ dataDir, policy: POLICY });
+  expect((await charge(gate, "gamma", "7")).refusal?.reason).toBe("side_effect_conflict");
+  await report(gate, first, "failed");
+  const third = await charge(gate, "gamma", "7");
+  expect(third.outcome).toBe("allowed");
+  await report(gate, third, "succeeded");
+  expect((await charge(gate, "alpha", "7")).refusal?.reason).toBe("side_effect_conflict");
+  await gate.close();
+  expect(await verified(dataDir)).toMatchObject({ problems: [], inputsProblem: null });
+});
+
+test("a held call holds its effect in all conversations until it is denied", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const gate = await openGate({ dataDir, policy: POLICY });
+  const held = await charge(gate, "alpha", "9", "wire_money");
+  expect(held.outcome).toBe("held");
+  const other = await charge(gate, "beta", "9");
+  expect(other.refusal?.reason).toBe("side_effect_conflict");
+  await gate.deny(held.approvalId ?? "", { by: "ann" });
+  expect((await charge(gate, "beta", "9")).outcome).toBe("allowed");
+  await gate.close();
+  expect((await verified(dataDir)).problems).toEqual([]);
+});
