@@ -4,10 +4,10 @@
  */
 import type { Notice } from "../core/decision.ts";
 import type {
-  ClaimChanged,
   CallAllowed,
   CallHeld,
   CallRefused,
+  ClaimChanged,
   GateEvent,
   VerdictRuled,
 } from "../core/events.ts";

@@ -33,7 +33,11 @@ function charge(
   return gate.propose({ conversationId, turn: 1, callId: `k${calls}`, tool, arguments: { order } });
 }
 
-async function report(gate: Callgate, { decisionId = "" }: Decision, status: "succeeded" | "failed") {
+async function report(
+  gate: Callgate,
+  { decisionId = "" }: Decision,
+  status: "succeeded" | "failed",
+) {
   const effect = status === "failed" ? { effect: "none" as const } : {};
   await gate.report(decisionId, { status, ...effect });
 }

@@ -94,7 +94,10 @@ export function compileEffects(
 function findScopeProblem(
   { scope, of, kind }: DeclaredEffect,
   exclusive: boolean,
-  { byResult, placeholders }: { readonly byResult: boolean; readonly placeholders: readonly string[] },
+  {
+    byResult,
+    placeholders,
+  }: { readonly byResult: boolean; readonly placeholders: readonly string[] },
   { sensitive = [] }: ToolDocument,
 ): string | null {
   if (scope !== "tenant") return null;

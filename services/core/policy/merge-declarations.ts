@@ -28,7 +28,7 @@ const ANYTHING: CompiledEffect = {
   arguments: [],
   byResult: false,
   madeBy: null,
-      tenantWide: false,
+  tenantWide: false,
 };
 
 /**

@@ -56,11 +56,7 @@ export function addResultEffects(
  * A call that certainly had no effect gives its resources back to the previous holder; one that may
  * have had it remains the holder.
  */
-export function tellEffects(
-  state: StateDraft,
-  open: OpenCall,
-  report: EffectReport,
-): void {
+export function tellEffects(state: StateDraft, open: OpenCall, report: EffectReport): void {
   for (const { resource } of open.call.exclusive) {
     const holders = trieGet(state.effects, resource) ?? [];
     const left = holdersAfter(holders, open, report);

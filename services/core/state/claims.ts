@@ -203,7 +203,9 @@ class ClaimChanges {
   }
 
   list(): readonly ClaimChanged[] {
-    const changed = [...this.#claims].filter(([, { before, holders }]) => !areSame(before, holders));
+    const changed = [...this.#claims].filter(
+      ([, { before, holders }]) => !areSame(before, holders),
+    );
     return changed.map(([conversationId, claim]) => ({
       type: "claimed",
       tenantId: claim.tenantId,
