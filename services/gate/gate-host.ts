@@ -170,7 +170,6 @@ export class GateHost {
   #stopped: Promise<void> | null = null;
   #abandon: (() => void) | null = null;
 
-  /** @throws FatalError `log_mismatch` for a policy that the log does not fit. */
   constructor(parts: GateHostParts) {
     assertScopes(parts.policy, parts.log.partitions);
     this.#parts = parts;
@@ -268,10 +267,7 @@ export class GateHost {
     return this.#statuses.add(([status, partition]) => listener(status, partition));
   }
 
-  /**
-   * Decides under this policy from the next record on.
-   * @throws FatalError as the constructor; the policy before stays.
-   */
+  /** Decides under this policy from the next record on. @throws as `assertScopes`. */
   setPolicy(policy: CompiledPolicy): void {
     assertScopes(policy, this.#parts.log.partitions);
     this.#keepMs = Math.max(this.#keepMs, journalKeepMs(policy));

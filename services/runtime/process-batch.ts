@@ -10,7 +10,7 @@ import type { CallRefused, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
-import { findChangedClaim, type ReadClaim } from "../core/state/claims.ts";
+import { readAfter } from "../core/state/claims.ts";
 import { Admission } from "./admission.ts";
 import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
 import type { ConversationBounds } from "./conversation-bounds.ts";
@@ -112,8 +112,6 @@ export class BatchBuilder {
   readonly #bytes = new Map<Topic, number>();
   /** Bytes of the topic with the most. */
   #bytesMost = 0;
-  readonly #readClaim: ReadClaim = (tenantId, claimId) =>
-    this.#staged.state(conversationKey(tenantId, claimId));
   #inputs = 0;
   #journaled = 0;
   #lastJournaled = -1;
@@ -224,7 +222,7 @@ export class BatchBuilder {
     const state = this.#staged.state(key);
     const input = this.#admission.admit(rejectMisrouted(vouched, misrouted), state, nowMs);
     const sealed = engine.seal(state, input, nowMs);
-    const events = engine.decide(state, sealed, nowMs, this.#readClaim);
+    const events = engine.decide(state, sealed, nowMs, this.#staged.readClaim);
     const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // Reuses the bytes of the input's key: each log would otherwise encode the text again.
     const written = record.key !== null && isKey(record.key, key) ? record.key : key;
@@ -240,12 +238,9 @@ export class BatchBuilder {
 
   #tick(input: GateInput, at: InputPosition, nowMs: number): Judged {
     const events: GateEvent[] = [];
-    // The events of one tick are applied together, and several may change one claim.
-    const readClaim: ReadClaim = (tenantId, claimId) =>
-      findChangedClaim(events, tenantId, claimId) ?? this.#readClaim(tenantId, claimId);
+    const read = readAfter(events, this.#staged.readClaim);
     for (const key of this.#staged.due(nowMs)) {
-      const state = this.#staged.state(key);
-      events.push(...this.#context.engine.decide(state, input, nowMs, readClaim));
+      events.push(...this.#context.engine.decide(this.#staged.state(key), input, nowMs, read));
     }
     return this.#makeDecided({ type: "decided", at, input }, null, events, NO_HEADERS);
   }

@@ -3,7 +3,7 @@
  * so a copy of a touched conversation is a reference, and a rollback drops it.
  */
 import type { GateEvent } from "../core/events.ts";
-import { isClaimId } from "../core/state/claims.ts";
+import { isClaimId, type ReadClaim } from "../core/state/claims.ts";
 import type { ConversationState } from "../core/state/state.ts";
 import type { PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
@@ -30,6 +30,9 @@ export class StagedState {
   readonly #dropped = new Set<string>();
   /** Conversations that the committed state does not have. */
   readonly #added = new TenantCounts();
+  /** Claims as the batch leaves them so far. */
+  readonly readClaim: ReadClaim = (tenantId, claimId) =>
+    this.state(conversationKey(tenantId, claimId));
   #progress: Progress;
   #atHashRecord = false;
   /** The key that was looked up last; null: none, or its state has changed since. */

@@ -45,9 +45,9 @@ async function report(
 async function verified(dataDir: string) {
   const { log, codec, close } = openLog(dataDir);
   const context = { log, codec, fold: coreFold, journalSpanMs: 40 * DAY_MS };
-  const found = await verifyJournal(context, 0);
+  const report = await verifyJournal(context, 0);
   await close();
-  return found;
+  return report;
 }
 
 test("an effect of the tenant is refused in the second conversation, also after a restart", async () => {

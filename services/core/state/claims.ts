@@ -2,9 +2,9 @@
  * Claims: exclusive effects that reach over all conversations of a tenant (`scope: tenant`). The claim to a
  * resource is stored as a conversation of its own, with nothing but `effects`.
  *
- * CLAIM-1 an event has its claim whole: `evolve` needs neither the claim before it nor the conversation of the call.
- * CLAIM-2 a claim treats the calls of all conversations as one conversation would treat its own.
- * CLAIM-3 a claim ends no earlier than the conversation of its latest call can, and its hold does.
+ * REACH-1 an event has its claim whole: `evolve` needs neither the claim before it nor the conversation of the call.
+ * REACH-2 a claim treats the calls of all conversations as one conversation would treat its own.
+ * REACH-3 a claim ends no earlier than the conversation of its latest call can, and its hold does.
  */
 import { emptyTrie, trieGet, trieSet } from "../../collections/trie.ts";
 import type {
@@ -60,7 +60,7 @@ export function readHolders(
 
 const NOBODY: readonly EffectHolder[] = [];
 
-/** CLAIM-1 */
+/** REACH-1 */
 export function evolveClaim(
   before: ConversationState | undefined,
   { tenantId, conversationId, resource, holders, atMs, dropAtMs }: ClaimChanged,
@@ -97,23 +97,29 @@ export function changeClaims(
       case "reconciled":
         if (before !== undefined) changes.settle(before, event);
         break;
+      case "repeated":
+      case "ruled":
+      case "claimed":
+      case "ignored":
+        break;
     }
   }
   return changes.list();
 }
 
-/** The claim as the latest of these events leaves it; undefined: none of them changes it. */
-export function findChangedClaim(
-  events: readonly GateEvent[],
-  tenantId: string,
-  claimId: string,
-): ConversationState | undefined {
-  for (let at = events.length - 1; at >= 0; at -= 1) {
-    const event = events[at];
-    if (event?.type !== "claimed" || event.conversationId !== claimId) continue;
-    if (event.tenantId === tenantId) return evolveClaim(undefined, event);
-  }
-  return undefined;
+/**
+ * Reads claims as the events leave them that are in the list by then: those of one tick are applied
+ * together, and several may change one claim.
+ */
+export function readAfter(events: readonly GateEvent[], read: ReadClaim): ReadClaim {
+  return (tenantId, claimId) => {
+    for (let at = events.length - 1; at >= 0; at -= 1) {
+      const event = events[at];
+      if (event?.type !== "claimed" || event.conversationId !== claimId) continue;
+      if (event.tenantId === tenantId) return evolveClaim(undefined, event);
+    }
+    return read(tenantId, claimId);
+  };
 }
 
 interface Claim {
