@@ -74,7 +74,7 @@ function notOfTenant({ name }: TopicFacts): StartProblem {
   return {
     topic: name,
     message:
-      "has the conversations of a tenant in several partitions, and `scope: tenant` needs one",
+      "is on Kafka, where no gate sees all conversations of a tenant, as `scope: tenant` of the policy needs",
     remedy: TENANT_SCOPE_REMEDY,
   };
 }

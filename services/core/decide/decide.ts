@@ -33,7 +33,7 @@ export function decide(
   readClaim: ReadClaim | null = null,
 ): readonly GateEvent[] {
   try {
-    if (readClaim === null || !mayClaim(state, policy)) {
+    if (readClaim === null || !mayClaim(state, input, policy)) {
       return decideInput(state, input, policy, nowMs, null);
     }
     const claims = claimsFor(input, policy, readClaim);
@@ -47,9 +47,14 @@ export function decide(
 }
 
 /** Whether the input may concern a claim: also one that an earlier policy made. */
-function mayClaim(state: ConversationState | undefined, policy: CompiledPolicy): boolean {
-  if (policy.scopesToTenant) return true;
-  return state !== undefined && (state.effects.size > 0 || state.openIndex.heldCount > 0);
+function mayClaim(
+  state: ConversationState | undefined,
+  { type }: GateInput,
+  { scopesToTenant }: CompiledPolicy,
+): boolean {
+  if (scopesToTenant) return true;
+  if (state === undefined) return false;
+  return state.openIndex.heldCount > 0 || (type !== "proposal" && state.effects.size > 0);
 }
 
 function claimsFor(
