@@ -37,16 +37,6 @@ const DOCUMENT: PolicyDocument = {
   },
 };
 
-/** The first policy charges an order once in all conversations; under the second, calls of the first may end. */
-const TENANT_WIDE: NonNullable<PolicyDocument["tool_schemas"]> = {
-  ...DOCUMENT.tool_schemas,
-  charge: {
-    time_limit_ms: TIME_LIMIT_MS,
-    start_within_ms: 5_000,
-    effects: [{ resource: "order/{order}/payment", kind: "charge", scope: "tenant" }],
-  },
-};
-
 const STRICTER_TIERS: readonly PolicyTier[] = [
   { name: "stopped", pattern: "charge", action: "deny" },
   ...(DOCUMENT.authorization?.tiers ?? []),
@@ -55,7 +45,7 @@ const STRICTER_TIERS: readonly PolicyTier[] = [
 /** The real core under two policies that refuse different calls. */
 export function createEngines(): readonly [Engine, Engine] {
   return [
-    createEngine({ ...DOCUMENT, tool_schemas: TENANT_WIDE }, "sha256:first"),
+    createEngine(DOCUMENT, "sha256:first"),
     createEngine({ ...DOCUMENT, authorization: { tiers: STRICTER_TIERS } }, "sha256:second"),
   ];
 }
