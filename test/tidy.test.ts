@@ -40,7 +40,9 @@ test("finds the files of the repository", () => {
 
 describe("code", () => {
   test("fits in its file", () => {
-    const long = code.filter((path) => {
+    // A type that is written by a program, one member for each key of a policy.
+    const written = code.filter((path) => path !== "services/core/policy/document.ts");
+    const long = written.filter((path) => {
       const max = path.startsWith("test/") ? TEST_FILE_LINES_MAX : FILE_LINES_MAX;
       return readText(path).trimEnd().split("\n").length > max;
     });

@@ -7,6 +7,7 @@ import type {
   CallAllowed,
   CallHeld,
   CallRefused,
+  ClaimChanged,
   GateEvent,
   VerdictRuled,
 } from "../core/events.ts";
@@ -138,7 +139,7 @@ const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null]
 };
 
 /**
- * The rows of one journal record: one for each event, one for a dead letter, none for an idle
+ * The rows of one journal record: one for each event but claims, one for a dead letter, none for an idle
  * record.
  */
 export function rowsOf(partition: number, committed: CommittedRecord): readonly DecisionRow[] {
@@ -156,13 +157,12 @@ export function rowsOf(partition: number, committed: CommittedRecord): readonly 
   }
   const atMs = gateTimeMs(record);
   const latencyMs = proposalLatencyMs(committed);
-  return record.events.map((event, index) => ({
-    ...recordColumns,
-    event: index,
-    at_ms: atMs,
-    ...verdictColumns(record),
-    ...columnsOf(event, latencyMs),
-  }));
+  return record.events.flatMap((event, index) => {
+    // The event before it says of which call a claim is.
+    if (event.type === "claimed") return [];
+    const columns = { ...verdictColumns(record), ...columnsOf(event, latencyMs) };
+    return [{ ...recordColumns, event: index, at_ms: atMs, ...columns }];
+  });
 }
 
 function gateTimeMs({ input, clocks }: JournalRecord): number {
@@ -184,7 +184,7 @@ function proposalLatencyMs({ record, appendTimeMs }: CommittedRecord): number | 
 
 type Columns = Partial<DecisionRow> & { readonly kind: RowKind };
 
-function columnsOf(event: GateEvent, latencyMs: number | null): Columns {
+function columnsOf(event: Exclude<GateEvent, ClaimChanged>, latencyMs: number | null): Columns {
   const who = { tenant_id: event.tenantId, conversation_id: event.conversationId };
   switch (event.type) {
     case "allowed":

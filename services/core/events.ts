@@ -4,7 +4,7 @@
  */
 import type { Decision, Evicted } from "./decision.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
-import type { Refusal } from "./refusal.ts";
+import type { CallStatus, Refusal } from "./refusal.ts";
 
 export type {
   CallStatus,
@@ -26,6 +26,7 @@ export type GateEvent =
   | OutcomeUnknown
   | CallReconciled
   | VerdictRuled
+  | ClaimChanged
   | InputIgnored;
 
 export type Outcome = DecisionEvent["type"];
@@ -143,6 +144,47 @@ export interface ExclusiveEffect {
   /** Ancestors of the resource by `contains` edges; null: its path alone has them. */
   readonly ancestors: readonly string[] | null;
   readonly onFailure: OnFailure;
+  /** Whether it happens once in all conversations of the tenant; false: in this conversation. */
+  readonly tenantWide: boolean;
+}
+
+/** A call with an exclusive effect on a resource. */
+export interface EffectHolder {
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly kind: string;
+  readonly actionKey: string;
+  /** `n` of the state when the call was allowed (CONVERSATION-3). */
+  readonly n: number;
+  readonly atMs: number;
+  /** Failed: it may have happened all the same; a failure that had no effect frees the resource. */
+  readonly status: CallStatus;
+  /** Ancestors of the resource by `contains` edges; null: its path alone has them. */
+  readonly ancestors: readonly string[] | null;
+  readonly onFailure: OnFailure;
+  /** The conversation of the call, where the effect is one of all conversations; otherwise null. */
+  readonly claimant: string | null;
+}
+
+/**
+ * What a decision or an outcome made of the claim to a resource (`state/claims.ts`). It follows the
+ * event that changed it, and has the claim whole: no earlier event is needed.
+ */
+export interface ClaimChanged {
+  readonly type: "claimed";
+  readonly tenantId: string;
+  /** The id of the claim, which no conversation can have. */
+  readonly conversationId: string;
+  readonly resource: string;
+  /** The latest first; empty: the resource is free. */
+  readonly holders: readonly EffectHolder[];
+  /** The decision that changed it, or whose outcome did. */
+  readonly decisionId: string;
+  /** Gate time of proposals, ms. */
+  readonly atMs: number;
+  /** From this time on the claim counts as absent. */
+  readonly dropAtMs: number;
 }
 
 export interface CallRefused extends Decision {

@@ -2,8 +2,10 @@
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { coreFold, createCoreEngine } from "../runtime/core-engine.ts";
 import type { Engine } from "../runtime/engine.ts";
+import { FatalError } from "../runtime/errors.ts";
 import { journalKeepMsMin } from "../runtime/retention.ts";
 import { defaultTaskOptions, type TaskOptions } from "../runtime/task-context.ts";
+import { TENANT_SCOPE_REMEDY } from "./start-checks.ts";
 
 export type SwitchableEngine = {
   readonly engine: Engine;
@@ -24,7 +26,7 @@ export function createSwitchableEngine(policy: CompiledPolicy): SwitchableEngine
       return current.hidesArguments;
     },
     seal: (state, input, nowMs) => current.seal(state, input, nowMs),
-    decide: (state, input, nowMs) => current.decide(state, input, nowMs),
+    decide: (state, input, nowMs, readClaim) => current.decide(state, input, nowMs, readClaim),
   };
   return {
     engine,
@@ -32,6 +34,15 @@ export function createSwitchableEngine(policy: CompiledPolicy): SwitchableEngine
       current = createCoreEngine(next);
     },
   };
+}
+
+/** @throws FatalError `log_mismatch` for `scope: tenant` on a log where no task sees all conversations of a tenant. */
+export function assertScopes({ scopesToTenant }: CompiledPolicy, partitions: number): void {
+  if (!scopesToTenant || partitions === 1) return;
+  throw new FatalError(
+    "log_mismatch",
+    `the policy has \`scope: tenant\`, and the log has ${partitions} partitions: ${TENANT_SCOPE_REMEDY}`,
+  );
 }
 
 /** How long the journal must be retained under a policy, ms. */

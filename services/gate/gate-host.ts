@@ -39,6 +39,7 @@ import { StreamTask } from "../runtime/task.ts";
 import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
 import { Watchdog } from "../runtime/watchdog.ts";
 import {
+  assertScopes,
   createSwitchableEngine,
   journalKeepMs,
   type SwitchableEngine,
@@ -170,6 +171,7 @@ export class GateHost {
   #abandon: (() => void) | null = null;
 
   constructor(parts: GateHostParts) {
+    assertScopes(parts.policy, parts.log.partitions);
     this.#parts = parts;
     this.#keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
     this.#options = this.#optionsFor(parts.policy);
@@ -265,8 +267,9 @@ export class GateHost {
     return this.#statuses.add(([status, partition]) => listener(status, partition));
   }
 
-  /** Decides under this policy from the next record on. */
+  /** Decides under this policy from the next record on. @throws as `assertScopes`. */
   setPolicy(policy: CompiledPolicy): void {
+    assertScopes(policy, this.#parts.log.partitions);
     this.#keepMs = Math.max(this.#keepMs, journalKeepMs(policy));
     const { journalSpanMs } = this.#options;
     const options = this.#optionsFor(policy);

@@ -159,8 +159,9 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
 function logRecord(logger: Logger, partition: number, { offset, record }: CommittedRecord): void {
   for (const event of record.events) {
     const logged = event.type === "repeated" ? event.decision : event;
-    // These events change nothing, or concern no call.
-    if (logged.type === "ignored" || logged.type === "ruled") continue;
+    // These events change nothing, or follow from another event, or concern no call.
+    if (logged.type === "ignored" || logged.type === "claimed") continue;
+    if (logged.type === "ruled") continue;
     const { tenantId, conversationId, decisionId } = logged;
     const { callId, tool } = "call" in logged ? logged.call : logged;
     const reason = logged.type === "refused" ? { reason: logged.refusal.reason } : {};

@@ -32,6 +32,7 @@ import {
   checkTopics,
   describeStartProblems,
   GATE_TOPICS,
+  type StartNeeds,
   type StartProblem,
 } from "./start-checks.ts";
 import { type WarmUpParts, warmUp } from "./warm-up.ts";
@@ -98,9 +99,13 @@ type InspectorOptions = Pick<KafkaGateOptions, "kafka" | "names" | "logger" | "p
 /** @throws PipelineError: FatalError `log_mismatch` with every problem of the topics. */
 export async function checkGateTopics(options: InspectorOptions): Promise<readonly TopicFacts[]> {
   const facts = await inspectorOf(options).describe();
-  const problems = checkTopics(facts, { keepMs: journalKeepMs(options.policy) });
+  const problems = checkTopics(facts, needsOf(options.policy));
   if (problems.length > 0) throw new FatalError("log_mismatch", describeStartProblems(problems));
   return facts;
+}
+
+function needsOf(policy: CompiledPolicy): StartNeeds {
+  return { keepMs: journalKeepMs(policy), scopesToTenant: policy.scopesToTenant };
 }
 
 function inspectorOf({ kafka, logger, names }: InspectorOptions): KafkaTopicInspector {
@@ -209,8 +214,7 @@ function batchLimits(
 }
 
 function checkWith(inspector: TopicInspector): KafkaGate["checkPolicy"] {
-  return async (policy) =>
-    checkTopics(await inspector.describe(), { keepMs: journalKeepMs(policy) });
+  return async (policy) => checkTopics(await inspector.describe(), needsOf(policy));
 }
 
 function stopOf(host: GateHost, log: KafkaLog, ownership: KafkaOwnership): () => Promise<void> {

@@ -16,6 +16,8 @@ export type StartProblem = {
 export type StartNeeds = {
   /** How long the journal must be retained, ms. */
   readonly keepMs: number;
+  /** Whether some effect of the policy happens once in all conversations of a tenant. */
+  readonly scopesToTenant?: boolean;
 };
 
 const REPLICATED = 3;
@@ -33,6 +35,7 @@ export function checkTopics(
     ...facts.filter(({ partitions }) => partitions === 0).map(missing),
     ...unequal(present),
     ...present.flatMap((one) => [...checkOne(one), ...checkJournal(one, needs)]),
+    ...(needs.scopesToTenant === true ? present.filter(isJournal).map(notOfTenant) : []),
   ];
 }
 
@@ -61,6 +64,23 @@ function unequal(facts: readonly TopicFacts[]): readonly StartProblem[] {
         "the same number under a new prefix",
     }));
 }
+
+function isJournal({ topic }: TopicFacts): boolean {
+  return topic === JOURNAL_TOPIC;
+}
+
+/** No gate sees all conversations of a tenant. */
+function notOfTenant({ name }: TopicFacts): StartProblem {
+  return {
+    topic: name,
+    message:
+      "is on Kafka, where no gate sees all conversations of a tenant, as `scope: tenant` of the policy needs",
+    remedy: TENANT_SCOPE_REMEDY,
+  };
+}
+
+export const TENANT_SCOPE_REMEDY =
+  "leave `scope: tenant` out of the policy, or use a gate with its own log (a data directory)";
 
 function checkOne(facts: TopicFacts): readonly StartProblem[] {
   const { name: topic, cleanupPolicy, timestampType, replicationFactor, minInsyncReplicas } = facts;

@@ -45,6 +45,7 @@ function eventsOf(event: GateEvent): readonly NotifyEvent[] {
     case "result_recorded":
     case "outcome_unknown":
     case "reconciled":
+    case "claimed":
     case "ignored":
       return [];
   }

@@ -26,10 +26,10 @@ export function createCoreEngine(policy: CompiledPolicy): Engine {
       const live = state === undefined || hasLapsed(state, nowMs) ? undefined : state;
       return withSecret(() => sealProposal(live, input, policy));
     },
-    decide: (state, input, nowMs) =>
+    decide: (state, input, nowMs, readClaim) =>
       policy.hidesArguments || state?.sealKeyId !== undefined
-        ? withSecret(() => decide(state, input, policy, nowMs))
-        : decide(state, input, policy, nowMs),
+        ? withSecret(() => decide(state, input, policy, nowMs, readClaim))
+        : decide(state, input, policy, nowMs, readClaim),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { GateEvent } from "../core/events.ts";
 import type { GateInput } from "../core/inputs.ts";
+import type { ReadClaim } from "../core/state/claims.ts";
 import type { ConversationState } from "../core/state/state.ts";
 
 /** The part of the core that does not depend on a policy. Pure. */
@@ -32,10 +33,12 @@ export type Engine = StateFold & {
   /**
    * @param nowMs append time of the input, made monotone in its topic-partition.
    * @param state of the one conversation that the input, or the tick, concerns.
+   * @param readClaim see `services/core/state/claims.ts`; absent: other conversations are not known.
    */
   decide(
     state: ConversationState | undefined,
     input: GateInput,
     nowMs: number,
+    readClaim?: ReadClaim,
   ): readonly GateEvent[];
 };

@@ -146,14 +146,15 @@ export class PartitionState {
     return this.#journalTimeMs;
   }
 
-  /** Number of conversations, in memory or not. */
+  /** Number of conversations, in memory or not; claims are none. */
   get size(): number {
-    return this.#seqs.size;
+    return this.#tenants.size;
   }
 
   /** Number of conversations in memory. */
   get hotCount(): number {
-    return this.#hot.size;
+    // Claims are in memory as well, and no conversations.
+    return Math.min(this.#hot.size, this.#tenants.size);
   }
 
   /** Number of conversations of a tenant. */

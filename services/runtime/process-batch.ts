@@ -10,6 +10,7 @@ import type { CallRefused, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
+import { readAfter } from "../core/state/claims.ts";
 import { Admission } from "./admission.ts";
 import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
 import type { ConversationBounds } from "./conversation-bounds.ts";
@@ -221,7 +222,7 @@ export class BatchBuilder {
     const state = this.#staged.state(key);
     const input = this.#admission.admit(rejectMisrouted(vouched, misrouted), state, nowMs);
     const sealed = engine.seal(state, input, nowMs);
-    const events = engine.decide(state, sealed, nowMs);
+    const events = engine.decide(state, sealed, nowMs, this.#staged.readClaim);
     const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // Reuses the bytes of the input's key: each log would otherwise encode the text again.
     const written = record.key !== null && isKey(record.key, key) ? record.key : key;
@@ -237,8 +238,9 @@ export class BatchBuilder {
 
   #tick(input: GateInput, at: InputPosition, nowMs: number): Judged {
     const events: GateEvent[] = [];
+    const read = readAfter(events, this.#staged.readClaim);
     for (const key of this.#staged.due(nowMs)) {
-      events.push(...this.#context.engine.decide(this.#staged.state(key), input, nowMs));
+      events.push(...this.#context.engine.decide(this.#staged.state(key), input, nowMs, read));
     }
     return this.#makeDecided({ type: "decided", at, input }, null, events, NO_HEADERS);
   }

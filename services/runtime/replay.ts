@@ -123,7 +123,7 @@ export class Replay {
     const begun = new Set<string>();
     return events.filter((event) => {
       const key = conversationKey(event.tenantId, event.conversationId);
-      const begins = "conversation" in event && event.conversation.fresh;
+      const begins = beginsWith(event);
       if (begins) begun.add(key);
       const isBegun = begins || begun.has(key) || staged.state(key) !== undefined;
       const { atMs, untilMs } = findRetention(event);
@@ -140,11 +140,17 @@ export class Replay {
   }
 }
 
+/** Whether no earlier event of its conversation is needed. */
+function beginsWith(event: GateEvent): boolean {
+  return event.type === "claimed" || ("conversation" in event && event.conversation.fresh);
+}
+
 /**
  * How long a decision retains its conversation: from its time until the conversation is dropped or
  * its hold ends.
  */
 function findRetention(event: GateEvent): { readonly atMs: number; readonly untilMs: number } {
+  if (event.type === "claimed") return { atMs: event.atMs, untilMs: event.dropAtMs };
   if (!("conversation" in event)) return { atMs: 0, untilMs: 0 };
   const { atMs, proposalsAtMs } = event.times;
   const holdUntilMs = event.type === "held" ? event.expiresAtMs : 0;

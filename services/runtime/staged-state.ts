@@ -3,6 +3,7 @@
  * so a copy of a touched conversation is a reference, and a rollback drops it.
  */
 import type { GateEvent } from "../core/events.ts";
+import { isClaimId, type ReadClaim } from "../core/state/claims.ts";
 import type { ConversationState } from "../core/state/state.ts";
 import type { PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
@@ -29,6 +30,9 @@ export class StagedState {
   readonly #dropped = new Set<string>();
   /** Conversations that the committed state does not have. */
   readonly #added = new TenantCounts();
+  /** Claims as the batch leaves them so far. */
+  readonly readClaim: ReadClaim = (tenantId, claimId) =>
+    this.state(conversationKey(tenantId, claimId));
   #progress: Progress;
   #atHashRecord = false;
   /** The key that was looked up last; null: none, or its state has changed since. */
@@ -136,7 +140,9 @@ export class StagedState {
     stateSum: StateSum,
   ): StateSum {
     const old = before?.hash ?? "";
-    const hash = conversationHash(old, key, seq, state);
+    // A claim's event has all of it, so that its hash does not depend on records that are gone.
+    const chained = isClaimId(state.conversationId) ? "" : old;
+    const hash = conversationHash(chained, key, seq, state);
     const deadlineMs = this.#base.fold.nextDeadlineMs(state);
     const memoryBytes = memoryAfterChange(before);
     if (before === undefined) this.#added.add(key);

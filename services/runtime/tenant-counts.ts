@@ -1,4 +1,6 @@
-/** How many conversations each tenant has. */
+/** How many conversations each tenant has, claims aside. */
+import { isClaimKey } from "../core/state/claims.ts";
+
 export class TenantCounts {
   readonly #counts = new Map<string, number>();
   #size = 0;
@@ -14,12 +16,14 @@ export class TenantCounts {
 
   /** @param key of a conversation, see `conversationKey`. */
   add(key: string): void {
+    if (isClaimKey(key)) return;
     const tenantId = tenantOf(key);
     this.#counts.set(tenantId, this.of(tenantId) + 1);
     this.#size += 1;
   }
 
   remove(key: string): void {
+    if (isClaimKey(key)) return;
     const tenantId = tenantOf(key);
     const left = this.of(tenantId) - 1;
     this.#size -= 1;

@@ -12,6 +12,14 @@ export const PAY_POLICY = /** @type {const} */ ({
   tool_schemas: { pay: { effects: [{ resource: "order/{order}/payment", kind: "charge" }] } },
 });
 
+/** Pays each order once in all conversations. */
+export const TENANT_PAY_POLICY = /** @type {const} */ ({
+  ...PAY_POLICY,
+  tool_schemas: {
+    pay: { effects: [{ resource: "order/{order}/payment", kind: "charge", scope: "tenant" }] },
+  },
+});
+
 /**
  * Returns the same call for the same number, in every process; many pay an order twice.
  * @param {number} number

@@ -2,10 +2,11 @@
 // allowed ones, and prints each answer as a JSON line. It runs the build, because transforming the sources at
 // each start would take longer than everything else that it does.
 import { openCallgate } from "callgate";
-import { CALLS_IN_FLIGHT, numberedCall, PAY_POLICY } from "./numbered-calls.js";
+import { CALLS_IN_FLIGHT, numberedCall, PAY_POLICY, TENANT_PAY_POLICY } from "./numbered-calls.js";
 
-const [dataDir = "", count = "0", use = "alone"] = process.argv.slice(2);
-const gate = await openCallgate({ policy: PAY_POLICY, dataDir, shared: use === "shared" });
+const [dataDir = "", count = "0", use = "alone", scope = "conversation"] = process.argv.slice(2);
+const policy = scope === "tenant" ? TENANT_PAY_POLICY : PAY_POLICY;
+const gate = await openCallgate({ policy, dataDir, shared: use === "shared" });
 let next = 0;
 
 async function work() {

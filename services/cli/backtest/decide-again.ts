@@ -15,6 +15,7 @@ import type { GateEvent } from "../../core/events.ts";
 import type { GateInput, VerdictInput } from "../../core/inputs.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import { sealProposal } from "../../core/seal/seal-arguments.ts";
+import type { ReadClaim } from "../../core/state/claims.ts";
 import { hasLapsed, nextDeadlineMs } from "../../core/state/deadline.ts";
 import { evolve } from "../../core/state/evolve.ts";
 import type { ConversationState } from "../../core/state/state.ts";
@@ -31,6 +32,9 @@ export class DecideAgain {
   readonly #policy: CompiledPolicy;
   readonly #states = new Map<string, ConversationState>();
   readonly #deadlines = new DeadlineIndex();
+
+  readonly #readClaim: ReadClaim = (tenantId, claimId) =>
+    this.#states.get(conversationKey(tenantId, claimId));
 
   constructor(policy: CompiledPolicy) {
     this.#policy = overRecorded(policy);
@@ -63,12 +67,13 @@ export class DecideAgain {
   }
 
   #apply(key: string, input: GateInput, nowMs: number): readonly GateEvent[] {
-    let state = this.#states.get(key);
-    const events = decide(state, input, this.#policy, nowMs);
-    for (const event of events) state = evolve(state, event);
-    if (state !== undefined) {
-      this.#states.set(key, state);
-      this.#deadlines.set(key, nextDeadlineMs(state));
+    const events = decide(this.#states.get(key), input, this.#policy, nowMs, this.#readClaim);
+    for (const event of events) {
+      const own = conversationKey(event.tenantId, event.conversationId);
+      const state = evolve(this.#states.get(own), event);
+      if (state === undefined) continue;
+      this.#states.set(own, state);
+      this.#deadlines.set(own, nextDeadlineMs(state));
     }
     return events;
   }

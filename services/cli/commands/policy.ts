@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { ImportFormat } from "../policy/import/import-tools.ts";
 import type { DefaultAction } from "../policy/import/policy-text.ts";
+import type { LintTarget } from "../policy/run-lint.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
 const FORMATS = [
@@ -10,6 +11,8 @@ const FORMATS = [
   "anthropic",
   "openapi",
 ] as const satisfies readonly ImportFormat[];
+
+const LINT_TARGETS = ["kafka"] as const satisfies readonly LintTarget[];
 
 const DEFAULT_ACTIONS = ["allow", "ask", "deny"] as const satisfies readonly DefaultAction[];
 
@@ -34,6 +37,7 @@ interface NewOptions extends DefinitionOptions {
 }
 
 interface LintOptions {
+  readonly for?: LintTarget;
   readonly policy?: readonly string[];
   readonly json?: true;
 }
@@ -222,13 +226,14 @@ function addLint(policy: Command, cli: Cli): void {
   const command = policy
     .command("lint")
     .description("find probable mistakes in a valid policy; exits 1 if there are any")
-    .argument("[file...]", "policy files, merged; - is stdin; the same as --policy");
+    .argument("[file...]", "policy files, merged; - is stdin; the same as --policy")
+    .addOption(choiceOption("--for <target>", "what the gate runs on", LINT_TARGETS));
   addJsonOption(addPolicyOption(command, "optional")).action(
     async (files: string[], options: LintOptions) => {
       const paths = [...files, ...(options.policy ?? [])];
       if (paths.length === 0) command.error("error: no policy file was given: name one");
       const { runLint } = await import("../policy/run-lint.ts");
-      cli.end(await runLint(paths, options.json === true, cli.terminal));
+      cli.end(await runLint(paths, options.json === true, cli.terminal, options.for));
     },
   );
 }

@@ -39,10 +39,14 @@ const RULES: readonly LintRule[] = [
 ];
 
 /** All findings, by file and line. The document has passed the loader. */
-export function lintPolicy(document: PolicyDocument, source: PolicySource): readonly Finding[] {
+export function lintPolicy(
+  document: PolicyDocument,
+  source: PolicySource,
+  more: readonly LintRule[] = [],
+): readonly Finding[] {
   const findings: Finding[] = [];
   const report = reportInto(findings, source);
-  for (const rule of RULES) rule(document, report);
+  for (const rule of [...RULES, ...more]) rule(document, report);
   const files = [...new Set(findings.map(({ file }) => file))].sort();
   return findings.sort(
     (a, b) =>

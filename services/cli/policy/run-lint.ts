@@ -11,7 +11,11 @@ import type { Style } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { counted } from "../output/text.ts";
 import type { Finding } from "./lint/finding.ts";
+import { lintForKafka } from "./lint/tenant-scope.ts";
 import { lintPolicy } from "./lint.ts";
+
+/** What the policy is for: the gate on it may refuse what others do. */
+export type LintTarget = "kafka";
 
 /**
  * The problems of a policy that does not load are findings with file, line and column. `-` among
@@ -21,8 +25,9 @@ export async function runLint(
   paths: readonly string[],
   json: boolean,
   terminal: Terminal,
+  target: LintTarget | null = null,
 ): Promise<ExitCode> {
-  const findings = findingsOf(loadPolicy(await filesOf(paths, terminal)));
+  const findings = findingsOf(loadPolicy(await filesOf(paths, terminal)), target);
   const { style } = terminal.out;
   const text = json ? `${JSON.stringify({ findings: findings })}\n` : render(findings, style);
   await terminal.out.write(text);
@@ -45,15 +50,21 @@ async function filesOf(
   );
 }
 
-function findingsOf(loaded: ReturnType<typeof loadPolicy>): readonly Finding[] {
+function findingsOf(
+  loaded: ReturnType<typeof loadPolicy>,
+  target: LintTarget | null,
+): readonly Finding[] {
   const compiled = compileGatePolicy(loaded, capabilities);
   if (!loaded.ok) return loaded.problems.map(problemFinding);
   if (!compiled.ok) return compiled.problems.map(problemFinding);
-  return lintLoaded(loaded);
+  return lintLoaded(loaded, target);
 }
 
-function lintLoaded({ document, source }: LoadedPolicy): readonly Finding[] {
-  return lintPolicy(document, source);
+function lintLoaded(
+  { document, source }: LoadedPolicy,
+  target: LintTarget | null,
+): readonly Finding[] {
+  return lintPolicy(document, source, target === "kafka" ? [lintForKafka] : []);
 }
 
 function problemFinding(problem: PolicyProblem): Finding {

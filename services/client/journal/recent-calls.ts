@@ -125,6 +125,7 @@ export function readNews(event: GateEvent, position: JournalPosition): CallNews 
     case "held":
     case "repeated":
     case "ruled":
+    case "claimed":
     case "ignored":
       return undefined;
   }

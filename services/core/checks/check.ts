@@ -4,6 +4,7 @@ import type {
   Conflict,
   Disposition,
   EarlierResult,
+  EffectHolder,
   PreviousCall,
   Refusal,
 } from "../events.ts";
@@ -37,7 +38,14 @@ export interface CallContext {
   readonly approved: boolean;
   /** Whether the call was held: then its own reservation does not count against it. */
   readonly wasHeld: boolean;
+  /**
+   * Reads who holds a resource in any conversation of the tenant, the latest first; null: the policy has no
+   * effect of this reach, or claims are not known here.
+   */
+  readonly claims: ClaimsOfTenant | null;
 }
+
+export type ClaimsOfTenant = (resource: string, proposalsAtMs: number) => readonly EffectHolder[];
 
 /** A reason that fires. The policy's mode for the reason decides what follows. */
 export interface Finding {

@@ -7,11 +7,10 @@
 
 import { trieGet, trieVisit } from "../../collections/trie.ts";
 import { cutText } from "../cut-text.ts";
-import type { ExclusiveEffect } from "../events.ts";
+import type { EffectHolder, ExclusiveEffect } from "../events.ts";
 import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE } from "../reasons/reasons.ts";
-import type { EffectHolder } from "../state/effect-index.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
 import { hasMakerName } from "../state/made-by.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
@@ -34,7 +33,7 @@ function findConflicts(call: CallContext): readonly Finding[] {
   for (const effect of call.facts.exclusive) {
     const conflict =
       anywhere({ call, effect, held, weight: "conflict" }) ??
-      (call.state.doubts.length === 0
+      (call.state.doubts.length === 0 && !effect.tenantWide
         ? null
         : anywhere({ call, effect, held: NOTHING_HELD, weight: "warn" }));
     if (conflict === null) continue;
@@ -83,7 +82,7 @@ function mayBeHeld({ held }: Asked, resource: string): boolean {
 function onOneThing(asked: Asked): Finding | null {
   const { call, effect } = asked;
   const { resource } = effect;
-  const own = findHolder(asked, resource, false);
+  const own = findClaimant(asked) ?? findHolder(asked, resource, false);
   if (own !== null) return conflict(call, effect, own, [resource]);
   const { graph } = call.policy;
   for (const equal of graph.equalsOf(resource)) {
@@ -129,6 +128,27 @@ function onParts(asked: Asked): Finding | null {
   return conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
 }
 
+/** The holder, in any conversation of the tenant, that an effect with `scope: tenant` conflicts with. */
+function findClaimant(asked: Asked): EffectHolder | null {
+  const { call, effect, weight } = asked;
+  if (!effect.tenantWide || call.claims === null) return null;
+  const holders = call
+    .claims(effect.resource, call.nowMs)
+    .filter(({ decisionId }) => decisionId !== call.decisionId);
+  const held = holders.find(isHeld);
+  const others = held === undefined ? holders : holders.filter((holder) => !isHeld(holder));
+  return conflicting(asked, others, false) ?? (weight === "conflict" ? (held ?? null) : null);
+}
+
+function isHeld({ status }: EffectHolder): boolean {
+  return status === "held";
+}
+
+/** Whether a call of another conversation has the effect. */
+function isOfAnother({ proposal }: CallContext, { claimant }: EffectHolder): boolean {
+  return claimant !== null && claimant !== proposal.conversationId;
+}
+
 /**
  * The holder that an effect on the resource conflicts with; `tree`: the resource is an ancestor of
  * the call's, or contained in it.
@@ -137,7 +157,10 @@ function findHolder(asked: Asked, resource: string, tree: boolean): EffectHolder
   const { call, effect } = asked;
   const { effects, effectIndex } = call.state;
   const holders = mayStand(effectIndex, resource) ? trieGet(effects, resource) : undefined;
-  const holder = holders === undefined ? undefined : conflicting(asked, holders, tree);
+  // The claim has these, among those of other conversations that may have undone them.
+  const isClaimed = !tree && effect.tenantWide && call.claims !== null;
+  const counted = isClaimed ? holders?.filter(({ claimant }) => claimant === null) : holders;
+  const holder = counted === undefined ? undefined : conflicting(asked, counted, tree);
   if (holder !== undefined) return holder;
   const held = mayBeHeld(asked, resource) ? heldHolder(call, resource) : undefined;
   return held !== undefined && counts(effect, held, tree) ? held : null;
@@ -155,7 +178,8 @@ function conflicting(
   for (const holder of holders) {
     const failed = holder.status === "failed";
     // This is a retry: the gate already judged the action when it allowed the first attempt.
-    if (failed && holder.actionKey === call.actionKey) return undefined;
+    const isSame = holder.actionKey === call.actionKey && !isOfAnother(call, holder);
+    if (failed && isSame) return undefined;
     const own = failed ? holder.onFailure : "conflict";
     const isMeant = own === weight && counts(effect, holder, tree);
     if (isMeant && conflicts(call, effect, holder)) return holder;
@@ -201,6 +225,7 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
     status: "held",
     ancestors,
     onFailure,
+    claimant: null,
   };
 }
 
@@ -219,25 +244,32 @@ function conflict(
   const resources = shownWay.map((one) => escapeHidden(cutText(one, LIMITS.shownArguments)));
   const resource = escapeHidden(cutText(own, LIMITS.shownArguments));
   const { callId, decisionId, tool, atMs, status } = holder;
+  const isOther = isOfAnother(call, holder);
   return finding({
     reason: "side_effect_conflict",
     rule: effect.rule,
     disposition: "ask_user",
     detail: whatHappened(
       holder,
+      isOther,
       maker === null
         ? quoteText(resources[0] ?? "")
         : `what an equal call of \`${maker}\` made: ${quoteText(resource)} is one with it`,
     ),
     warnsOnly: status === "failed" && holder.onFailure === "warn",
-    earlier: { callId, decisionId, tool, atMs, status },
+    // Nothing of it leads to the other conversation.
+    earlier: isOther ? null : { callId, decisionId, tool, atMs, status },
     conflict: { resource, path: [tool, ...resources, call.proposal.tool] },
     resolution: "confirmation",
   });
 }
 
-function whatHappened({ tool, callId, status }: EffectHolder, resource: string): string {
-  const call = `\`${tool}\` (call ${quoteId(callId)})`;
+function whatHappened(
+  { tool, callId, status }: EffectHolder,
+  isOther: boolean,
+  resource: string,
+): string {
+  const call = `\`${tool}\` (${isOther ? "in another conversation" : `call ${quoteId(callId)}`})`;
   if (status !== "failed") return `${call} already had this effect on ${resource}.`;
   return `${call} failed and may have taken effect on ${resource}. ${DOUBT_SENTENCE}`;
 }

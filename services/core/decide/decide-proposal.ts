@@ -3,7 +3,7 @@
  * call; then the checks judge it (`run-checks.ts`).
  */
 
-import type { CallContext } from "../checks/check.ts";
+import type { CallContext, ClaimsOfTenant } from "../checks/check.ts";
 import type { CallFacts, DecisionEvent, GateEvent, PendingEffect } from "../events.ts";
 import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
@@ -44,6 +44,7 @@ export function decideProposal(
   input: ProposalInput,
   policy: CompiledPolicy,
   nowMs: number,
+  claims: ClaimsOfTenant | null,
 ): GateEvent {
   const proposal = sealProposal(state, withReadName(input), policy);
   const clear = proposal.clear ?? null;
@@ -74,7 +75,7 @@ export function decideProposal(
   const asked = state && askedAgain(state, proposal, draft);
   if (asked !== undefined) return redeliver(asked);
   const args = clear ?? new TextArguments(draft.arguments.text);
-  return decideParsed(state, proposal, draft, args, policy, nowMs, null);
+  return decideParsed(state, proposal, draft, args, policy, nowMs, null, claims);
 }
 
 /** Applies NAME-1, also to a proposal that came without an envelope. */
@@ -178,6 +179,7 @@ function refuseText(
     policy,
     nowMs,
     null,
+    null,
   );
   return refuseEarly(context, draft, unread, new Advice());
 }
@@ -194,6 +196,7 @@ export function decideParsed(
   policy: CompiledPolicy,
   nowMs: number,
   approval: Approval | null,
+  claims: ClaimsOfTenant | null,
 ): DecisionEvent {
   // As `toolOfCall`, which would build the arguments for every tool. Here a shell line is parsed and
   // judged, where the tool has `commands` (policy/compile-commands.ts).
@@ -215,7 +218,7 @@ export function decideParsed(
     draft.notices = advice.notices;
     if (approval !== null) return refusePlainly(draft, plain);
     const unread = unreadArguments(draft);
-    const context = contextOf(state, proposal, draft, tool, unread, policy, nowMs, null);
+    const context = contextOf(state, proposal, draft, tool, unread, policy, nowMs, null, null);
     return refuseEarly(context, draft, plain, advice);
   };
   if (killed !== null) return refuse(killedBy(killed));
@@ -250,7 +253,7 @@ export function decideParsed(
     );
   }
   const parsed = budgets.length === 0 ? read : { ...read, budgets };
-  const context = contextOf(state, proposal, draft, tool, parsed, policy, nowMs, approval);
+  const context = contextOf(state, proposal, draft, tool, parsed, policy, nowMs, approval, claims);
   const finding = runChecks(context, advice);
   draft.notices = advice.notices;
   return conclude(context, draft, finding, approval);
@@ -294,6 +297,7 @@ function contextOf(
   policy: CompiledPolicy,
   nowMs: number,
   approval: Approval | null,
+  claims: ClaimsOfTenant | null,
 ): CallContext {
   const state = stateOf(before, proposal, draft.conversation.entersTurn, nowMs);
   const actionKey =
@@ -316,6 +320,7 @@ function contextOf(
     isConfirmed: approval?.stands === true || isConfirmed(state, proposal, draft),
     approved: approval?.stands === true,
     wasHeld: approval !== null,
+    claims,
   };
 }
 

@@ -5,6 +5,7 @@
 
 import { trieEntries, trieGet } from "../../collections/trie.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
+import type { ClaimsOfTenant } from "../checks/check.ts";
 import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
 import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
@@ -34,12 +35,13 @@ export function decideVerdict(
   input: VerdictInput,
   policy: CompiledPolicy,
   nowMs: number,
+  claims: ClaimsOfTenant | null,
 ): readonly GateEvent[] {
   switch (input.kind) {
     case "approve":
     case "deny":
     case "cancel":
-      return decideHold(state, input, policy, nowMs);
+      return decideHold(state, input, policy, nowMs, claims);
     case "reconcile":
       return [reconcile(state, input, nowMs)];
     case "grant":
@@ -156,6 +158,7 @@ function decideHold(
   input: VerdictInput,
   policy: CompiledPolicy,
   nowMs: number,
+  claims: ClaimsOfTenant | null,
 ): readonly GateEvent[] {
   const open = state === undefined ? undefined : findHold(state, input.approvalId);
   const held = open?.held ?? null;
@@ -178,7 +181,7 @@ function decideHold(
   }
   const wrong = wrongApproval(open, held, input);
   if (wrong !== null) return [ignored(input, wrong)];
-  return approve(state, open, held, input, policy, nowMs);
+  return approve(state, open, held, input, policy, nowMs, claims);
 }
 
 /**
@@ -228,6 +231,7 @@ function approve(
   input: VerdictInput,
   policy: CompiledPolicy,
   nowMs: number,
+  claims: ClaimsOfTenant | null,
 ): readonly GateEvent[] {
   const reopened = reopenHold(state, held, policy);
   const stands =
@@ -245,7 +249,7 @@ function approve(
   draft.arguments.text = text;
   const approval = { approvalId: held.holdId, by, stands };
   const at = draft.times.proposalsAtMs;
-  const decision = decideParsed(state, proposal, draft, reopened, policy, at, approval);
+  const decision = decideParsed(state, proposal, draft, reopened, policy, at, approval, claims);
   // An approval of the old rule grants no further calls under the new one either.
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;

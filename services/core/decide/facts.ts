@@ -85,7 +85,7 @@ interface Naming {
 
 function addName(
   into: Naming,
-  { kind, rule, onFailure, exclusive, byResult, madeBy }: CompiledEffect,
+  { kind, rule, onFailure, exclusive, byResult, madeBy, tenantWide }: CompiledEffect,
   resource: string,
   graph: ResourceGraph,
   state: ConversationState | undefined,
@@ -97,10 +97,17 @@ function addName(
   into.resources.push(resource);
   if (!exclusive) return;
   const ancestors = listAncestors(graph, resource);
-  into.exclusive.push({ resource, kind, rule, ancestors, onFailure });
+  into.exclusive.push({ resource, kind, rule, ancestors, onFailure, tenantWide });
   const made = madeBy === null ? null : nameByMaker(state, madeBy, resource);
   if (made === null) return;
-  into.exclusive.push({ resource: made, kind, rule, ancestors: NONE, onFailure });
+  into.exclusive.push({
+    resource: made,
+    kind,
+    rule,
+    ancestors: NONE,
+    onFailure,
+    tenantWide: false,
+  });
 }
 
 const NONE: readonly never[] = [];

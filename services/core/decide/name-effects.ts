@@ -33,6 +33,7 @@ export function nameEffects(
         rule,
         ancestors: listAncestors(graph, resource),
         onFailure,
+        tenantWide: false,
       }));
     },
   );

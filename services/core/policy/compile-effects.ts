@@ -52,6 +52,8 @@ export function compileEffects(
     const exclusive = isExclusive(effect);
     const maker = findMakerProblem(document, effect, aliased(effect.resource), exclusive);
     if (maker !== null) problems.push({ path: `${path}.of`, message: maker });
+    const unfit = findScopeProblem(effect, exclusive, resource, tool);
+    if (unfit !== null) problems.push({ path: `${path}.scope`, message: unfit });
     if (effect.kind === "read") return;
     const { template, byResult, placeholders } = resource;
     const argumentNames = placeholders.filter((name) => !isOfResult(name));
@@ -66,6 +68,7 @@ export function compileEffects(
       arguments: argumentNames,
       byResult,
       madeBy: effect.of ?? null,
+      tenantWide: effect.scope === "tenant",
     });
   });
   if (tool.side_effect_resource !== undefined) {
@@ -78,9 +81,43 @@ export function compileEffects(
       arguments: [],
       byResult: false,
       madeBy: null,
+      tenantWide: false,
     });
   }
   return effects;
+}
+
+/**
+ * Why the effect cannot happen once in all conversations; null: it can, or is not declared so. Every conversation
+ * must give the thing the same name, before the call runs.
+ */
+function findScopeProblem(
+  { scope, of, kind }: DeclaredEffect,
+  exclusive: boolean,
+  {
+    byResult,
+    placeholders,
+  }: { readonly byResult: boolean; readonly placeholders: readonly string[] },
+  { sensitive = [] }: ToolDocument,
+): string | null {
+  if (scope !== "tenant") return null;
+  if (!exclusive || kind === "read") {
+    return "`scope: tenant` is for an effect that happens once: write `exclusive: true`, or leave out `scope`";
+  }
+  if (of !== undefined) {
+    return "`scope: tenant` does not go with `of`: what a call made is known in its own conversation alone";
+  }
+  if (byResult) {
+    return "`scope: tenant` does not go with `{result.…}`: the resource must have its name before the call runs";
+  }
+  const hidden = placeholders.find((name) => sensitive.some((text) => areNested(name, text)));
+  if (hidden === undefined) return null;
+  return `\`scope: tenant\` does not go with the sensitive argument \`${hidden}\`: conversations may seal it with different secrets`;
+}
+
+function areNested(placeholder: string, path: string): boolean {
+  const name = placeholder.replaceAll("[]", "");
+  return name === path || name.startsWith(`${path}.`) || path.startsWith(`${name}.`);
 }
 
 /**

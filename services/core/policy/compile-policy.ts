@@ -41,6 +41,12 @@ const IDLE_MS = 86_400_000;
  */
 const REMEMBERED_TOOLS = 10_000;
 
+const EDGES_AND_TENANT: CompileProblem = {
+  path: "edges",
+  message:
+    "`edges` do not go with `scope: tenant`: across conversations effects on the same resource alone are compared. Leave out `edges`, or `scope: tenant`",
+};
+
 /** Pure: the same document and capabilities give a policy that decides the same. */
 export function compilePolicy(
   document: PolicyDocument,
@@ -82,6 +88,8 @@ export function compilePolicy(
   checkLifetimes(context, tools, conversation, problems);
   checkUnknownTier(document, problems);
   checkAliases(document, problems);
+  const scopesToTenant = tools.some(({ effects }) => effects.some((one) => one.tenantWide));
+  if (scopesToTenant && graph.hasEdges) problems.push(EDGES_AND_TENANT);
   if (problems.length > 0) return { ok: false, problems };
   const tool = rememberingTools(compiled, context);
   return {
@@ -93,6 +101,7 @@ export function compilePolicy(
       keyId: options.keyId,
       sealing: options.sealing ?? createSealing(options.keyId, new Map()),
       hidesArguments: tools.some(({ sensitive }) => sensitive.length > 0),
+      scopesToTenant,
       conversation,
       tool,
       killedBy: compileKill(document.kill),

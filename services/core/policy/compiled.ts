@@ -21,6 +21,8 @@ export interface CompiledPolicy {
   readonly sealing: Sealing;
   /** Whether some tool has sensitive arguments. */
   readonly hidesArguments: boolean;
+  /** Whether some effect happens once in all conversations of a tenant (`scope: tenant`). */
+  readonly scopesToTenant: boolean;
   readonly conversation: { readonly maxAgeMs: number; readonly idleMs: number };
   readonly canonicalLimits: CanonicalLimits;
   /** Outputs of up to this many bytes are stored. */
@@ -353,6 +355,8 @@ export interface CompiledEffect {
    * null: the resource alone does.
    */
   readonly madeBy: string | null;
+  /** Whether it happens once in all conversations of a tenant; false: in each conversation. */
+  readonly tenantWide: boolean;
 }
 
 /**

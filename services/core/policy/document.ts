@@ -2,8 +2,7 @@
  * The policy document after loading: what an author wrote, with the two positions of a block (top
  * level and `policy_engine:`) and all merged files folded into one plain object. Keys keep the
  * author's spelling; an absent key was not written, so the preset decides. Nothing in here is
- * compiled: patterns, templates and JSON Schemas are still text and data. What each key means is in
- * docs/policy-reference.md.
+ * compiled. What each key means is in docs/policy-reference.md.
  *
  * Written by `npm run schemas` from the vocabulary (`services/adapters/policy/vocabulary`).
  */
@@ -277,6 +276,7 @@ export type DeclaredEffect = {
   readonly kind: EffectKind;
   readonly exclusive?: boolean;
   readonly on_failure?: "conflict" | "warn" | "free";
+  readonly scope?: "conversation" | "tenant";
   readonly of?: string;
 };
 

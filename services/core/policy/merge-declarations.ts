@@ -28,6 +28,7 @@ const ANYTHING: CompiledEffect = {
   arguments: [],
   byResult: false,
   madeBy: null,
+  tenantWide: false,
 };
 
 /**

@@ -8,6 +8,7 @@
 import { trieGet } from "../../collections/trie.ts";
 import type { GateEvent, VerdictRuled } from "../events.ts";
 import { assertNever, invariant } from "../invariant.ts";
+import { evolveClaim } from "./claims.ts";
 import { evolveDecision } from "./evolve-decision.ts";
 import { evolveOutcome } from "./evolve-outcome.ts";
 import { afterRuling } from "./manual-grants.ts";
@@ -32,6 +33,8 @@ export function evolve(
     case "ruled":
       invariant(state !== undefined, "`ruled` needs a conversation");
       return evolveRuling(state, event);
+    case "claimed":
+      return evolveClaim(state, event);
     case "repeated":
     case "ignored":
       return state;

@@ -8,7 +8,7 @@
  */
 import { ledgerGet } from "../../collections/ledger.ts";
 import { trieGet } from "../../collections/trie.ts";
-import type { EffectHolder } from "./effect-index.ts";
+import type { EffectHolder } from "../events.ts";
 import { pathPrefixes } from "./effect-index.ts";
 import type { ConversationState } from "./state.ts";
 

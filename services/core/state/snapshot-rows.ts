@@ -3,8 +3,7 @@
  * snapshot short.
  */
 
-import type { Execution, Strike } from "../events.ts";
-import type { EffectHolder } from "./effect-index.ts";
+import type { EffectHolder, Execution, Strike } from "../events.ts";
 import type { RetainedDecision } from "./retained-decision.ts";
 import type { AskedCall, LastWrites, OpenCall, PriorCall, RecentCall, Sketched } from "./state.ts";
 
@@ -208,21 +207,23 @@ const packHolder = (holder: EffectHolder) =>
     holder.status,
     holder.ancestors,
     holder.onFailure,
+    holder.claimant,
   ] as const;
 
 export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
   pack: packHolder,
-  unpack: ([decisionId, callId, tool, kind, actionKey, n, atMs, status, ancestors, onFailure]) => ({
-    decisionId,
-    callId,
-    tool,
-    kind,
-    actionKey,
-    n,
-    atMs,
-    status,
-    ancestors,
-    onFailure,
+  unpack: (row) => ({
+    decisionId: row[0],
+    callId: row[1],
+    tool: row[2],
+    kind: row[3],
+    actionKey: row[4],
+    n: row[5],
+    atMs: row[6],
+    status: row[7],
+    ancestors: row[8],
+    onFailure: row[9],
+    claimant: row[10],
   }),
 };
 

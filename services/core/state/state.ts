@@ -12,11 +12,17 @@ import { NO_MARKS } from "../../collections/bloom-filter.ts";
 import { emptyLedger, type Ledger } from "../../collections/ledger.ts";
 import type { Times } from "../../collections/times.ts";
 import { emptyTrie, type Trie } from "../../collections/trie.ts";
-import type { CallFacts, CallHeld, CallStatus, Execution, Strike } from "../events.ts";
+import type {
+  CallFacts,
+  CallHeld,
+  CallStatus,
+  EffectHolder,
+  Execution,
+  Strike,
+} from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import { type AllBudgetTotals, NO_BUDGETS } from "./budget-totals.ts";
 import type { RememberedDenial } from "./denials.ts";
-import type { EffectHolder } from "./effect-index.ts";
 import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { ManualGrant } from "./manual-grants.ts";

@@ -131,6 +131,7 @@ function shown(event: GateEvent, record: JournalRecord): readonly ShownEvent[] {
     case "ruled":
       return [shownRuling(event)];
     case "repeated":
+    case "claimed":
     case "ignored":
       return [];
   }

@@ -378,6 +378,17 @@ const TOOLS: readonly KeyRow[] = [
     }),
     [...failing(1), { tool: "t", args: { a: "y" } }],
   ),
+  row(
+    "tool_schemas.*.effects.[].scope",
+    ["conversation", "tenant"],
+    ask({
+      effects: [{ resource: "r", kind: "create" }],
+    }),
+    [
+      { tool: "t", args: { a: "x" } },
+      { tool: "t", args: { a: "x" }, overrides: { conversationId: "other" } },
+    ],
+  ),
   row("tool_schemas.*.suggest", [["u"], undefined], ask({}), twice),
   row("tool_schemas.*.sensitive", [["a"], undefined], write, twice),
   row("tool_schemas.*.read_only", [true, false], write, twice),

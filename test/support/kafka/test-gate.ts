@@ -5,6 +5,7 @@ import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
+import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import type { GateTuning } from "../../../services/gate/gate-host.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
@@ -25,7 +26,7 @@ import type {
 import { readJournal } from "../../../services/runtime/read-journal.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
-import { numberedCall, PAY_POLICY } from "../numbered-calls.js";
+import { numberedCall, PAY_POLICY, TENANT_PAY_POLICY } from "../numbered-calls.js";
 import { until } from "../runtime-kit.ts";
 import { plainSettings } from "./test-cluster.ts";
 
@@ -44,15 +45,23 @@ export const testSecrets = registerSecrets(secret.secret, [], "Give the test its
 
 export const testCodec = createAvroCodec({ secrets });
 
-const compiled = compileGatePolicy(readPolicy({ document: PAY_POLICY }), capabilities);
-if (!compiled.ok) throw new Error("the policy does not compile");
-export const testPolicy = withSecret(compiled.policy, keyId, secrets).compiled;
+function compileTest(document: object): CompiledPolicy {
+  const compiled = compileGatePolicy(readPolicy({ document }), capabilities);
+  if (!compiled.ok) throw new Error("the policy does not compile");
+  return withSecret(compiled.policy, keyId, secrets).compiled;
+}
+
+export const testPolicy = compileTest(PAY_POLICY);
+/** Pays each order once in all conversations, which no gate on Kafka can. */
+export const tenantPolicy = compileTest(TENANT_PAY_POLICY);
 
 /** A retention of the journal as long as the test's policy needs. */
 export const JOURNAL_RETENTION = { "retention.ms": String(30 * DAY_MS) };
 
 export type TestGateChoices = {
   readonly group: string;
+  /** By default `testPolicy`. */
+  readonly policy?: CompiledPolicy;
   readonly logger?: Logger;
   /** Credentials and TLS, where the broker requires them. */
   readonly settings?: Partial<KafkaSettings>;
@@ -83,7 +92,8 @@ export function openTestGate(
 ): Promise<KafkaGate> {
   const { group, counts } = choices;
   return openKafkaGate({
-    ...{ names, group, app: "test", codec: testCodec, clock: systemClock, policy: testPolicy },
+    ...{ names, group, app: "test", codec: testCodec, clock: systemClock },
+    policy: choices.policy ?? testPolicy,
     kafka: { ...plainSettings(brokers), ...choices.settings },
     sessionTimeoutMs: choices.sessionTimeoutMs ?? SESSION_MS,
     heartbeatIntervalMs: 300,

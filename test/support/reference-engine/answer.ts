@@ -87,6 +87,8 @@ export function answerOf(event: GateEvent): Answer {
       return { outcome: event.type, decisionId: event.decisionId, status: event.outcome };
     case "ruled":
       return { outcome: `ruled ${event.kind}`, decisionId: event.decisionId };
+    case "claimed":
+      return { outcome: event.type, decisionId: event.decisionId };
     case "ignored":
       return { outcome: "ignored", decisionId: null, reason: event.why };
   }

@@ -71,7 +71,9 @@ function understood(
   );
   const touched = touchedBy(tool, callIdentity, argumentEffects, effects.length > 0);
   const exclusive = argumentEffects.flatMap(({ effect, resource }): ExclusiveEffect[] =>
-    effect.exclusive && resource !== null ? [{ ...partOf(effect), resource, ancestors: null }] : [],
+    effect.exclusive && resource !== null
+      ? [{ ...partOf(effect), resource, ancestors: null, tenantWide: false }]
+      : [],
   );
   const asked: Asked = {
     input,

@@ -27,6 +27,7 @@ export function nameEffects(call: Call, input: ResultInput | null): void {
     ...stands.map(({ resource, kind, rule, onFailure }) => ({
       ...{ resource, kind, rule, onFailure },
       ancestors: null,
+      tenantWide: false,
     })),
   ];
 }

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import { chainHash } from "../../../services/core/hash.ts";
+import { isClaimKey } from "../../../services/core/state/claims.ts";
 import { hasLapsed } from "../../../services/core/state/deadline.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
@@ -169,8 +170,9 @@ function checkTerminal(journal: readonly JournalRecord[], problems: string[]): R
   const decided: Decided = { terminal: new Map(), held: new Set() };
   for (const { seq, input, events } of journal) {
     if (input.type !== "decided") continue;
-    if (input.input.type === "proposal" && events.length !== 1) {
-      problems.push(`seq ${seq}: a proposal with ${events.length} events`);
+    const decisions = events.filter(({ type }) => type !== "claimed").length;
+    if (input.input.type === "proposal" && (decisions !== 1 || events[0]?.type === "claimed")) {
+      problems.push(`seq ${seq}: a proposal with ${decisions} decisions`);
     }
     for (const event of events) {
       const problem = follow(event, decided);
@@ -286,17 +288,31 @@ function decideAgain(
 ): readonly GateEvent[] {
   if (input.type !== "decided") return [];
   const nowMs = clocks[input.at.topic];
+  const readClaim = (tenantId: string, claimId: string): ConversationState | undefined =>
+    states.get(`${tenantId}/${claimId}`)?.state;
   if (input.input.type !== "tick") {
     const { tenantId, conversationId } = input.input;
     const key = `${tenantId}/${conversationId}`;
-    return engine.decide(states.get(key)?.state, input.input, nowMs);
+    return engine.decide(states.get(key)?.state, input.input, nowMs, readClaim);
   }
   const due = [...states]
     .map(([key, { state }]) => ({ key, state, at: engine.nextDeadlineMs(state) ?? Infinity }))
     .filter(({ at }) => at <= nowMs)
     .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
     .slice(0, TICK_CONVERSATIONS_MAX);
-  return due.flatMap(({ state }) => engine.decide(state, { type: "tick" }, nowMs));
+  // Several conversations may change one claim in one tick: each sees what those before it did.
+  const changed = new Map<string, ConversationState | undefined>();
+  const readChanged = (tenantId: string, claimId: string): ConversationState | undefined =>
+    changed.get(`${tenantId}/${claimId}`) ?? readClaim(tenantId, claimId);
+  return due.flatMap(({ state }) => {
+    const events = engine.decide(state, { type: "tick" }, nowMs, readChanged);
+    for (const event of events) {
+      if (event.type !== "claimed") continue;
+      const key = `${event.tenantId}/${event.conversationId}`;
+      changed.set(key, engine.evolve(undefined, event));
+    }
+    return events;
+  });
 }
 
 function applyEvents(
@@ -317,10 +333,8 @@ function applyEvents(
     }
   }
   for (const [key, state] of after) {
-    states.set(key, {
-      state,
-      hash: conversationHash(states.get(key)?.hash ?? "", key, seq, state),
-    });
+    const before = isClaimKey(key) ? "" : (states.get(key)?.hash ?? "");
+    states.set(key, { state, hash: conversationHash(before, key, seq, state) });
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   CallFacts,
   CallMore,
   DecisionEvent,
+  EffectHolder,
   ExclusiveEffect,
   GateEvent,
   PreviousResult,
@@ -81,6 +82,21 @@ const effect: Arbitrary<ExclusiveEffect> = record({
   rule: text,
   ancestors: nullable(list(text)),
   onFailure,
+  tenantWide: fc.boolean(),
+});
+
+const holder: Arbitrary<EffectHolder> = record({
+  decisionId: text,
+  callId: text,
+  tool: text,
+  kind: text,
+  actionKey: text,
+  n: fc.nat(),
+  atMs: long,
+  status: fc.constantFrom("held" as const, "in_flight" as const, "failed" as const),
+  ancestors: nullable(list(text)),
+  onFailure,
+  claimant: nullable(text),
 });
 
 const more: Arbitrary<CallMore> = record({
@@ -302,6 +318,16 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
     cost: nullable(money),
     evicted: nullable(evicted),
     effects: nullable(record({ resources: nullable(list(text)), exclusive: list(effect) })),
+  }),
+  claimed: record({
+    type: fc.constant("claimed" as const),
+    tenantId: text,
+    conversationId: text,
+    resource: text,
+    holders: list(holder),
+    decisionId: text,
+    atMs: long,
+    dropAtMs: long,
   }),
   outcome_unknown: record({ type: fc.constant("outcome_unknown" as const), ...about }),
   reconciled: record({

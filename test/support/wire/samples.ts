@@ -15,6 +15,7 @@ import type {
   ResultInput,
   VerdictInput,
 } from "../../../services/core/inputs.ts";
+import { claimIdOf } from "../../../services/core/state/claims.ts";
 import type { InputPosition, JournalRecord } from "../../../services/runtime/journal.ts";
 
 const AT_MS = 1_750_000_000_123;
@@ -58,6 +59,7 @@ const CALL: CallFacts = {
       rule: "tool_schemas.create_invoice",
       ancestors: null,
       onFailure: "warn",
+      tenantWide: false,
     },
   ],
   windowUntilMs: AT_MS + 300_000,
@@ -223,6 +225,30 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
     evicted: { reads: [], names: [], writes: [], resources: [] },
     effects: null,
   },
+  claimed: {
+    type: "claimed",
+    tenantId: BASE.tenantId,
+    conversationId: claimIdOf("invoice"),
+    resource: "invoice",
+    holders: [
+      {
+        decisionId: BASE.decisionId,
+        callId: CALL_REFERENCE.callId,
+        tool: CALL_REFERENCE.tool,
+        kind: "create",
+        actionKey: "ab".repeat(32),
+        n: 3,
+        atMs: AT_MS,
+        status: "in_flight",
+        ancestors: null,
+        onFailure: "warn",
+        claimant: BASE.conversationId,
+      },
+    ],
+    decisionId: BASE.decisionId,
+    atMs: AT_MS,
+    dropAtMs: AT_MS + 86_400_000,
+  },
   outcome_unknown: { type: "outcome_unknown", ...CALL_REFERENCE },
   reconciled: {
     type: "reconciled",
@@ -271,6 +297,7 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
           rule: "tool_schemas",
           ancestors: ["ledger"],
           onFailure: "conflict",
+          tenantWide: false,
         },
       ],
       more: {
@@ -309,6 +336,7 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
           rule: "tool_schemas",
           ancestors: null,
           onFailure: "warn",
+          tenantWide: false,
         },
       ],
     },

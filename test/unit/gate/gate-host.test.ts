@@ -75,6 +75,23 @@ test("a policy with longer conversations extends the journal's retention, and on
   expect(journalKeepMs(lasting(9 * days))).toBeGreaterThan(journalKeepMs(lasting(2 * days)));
 });
 
+test("on a log with several partitions, a policy with `scope: tenant` is refused at the start and later", () => {
+  const log = new MemoryLog({ partitions: 2, clusterId: "one", nowMs: Date.now });
+  const effects = [{ resource: "order/{id}", kind: "charge", scope: "tenant" }];
+  const result = compileGatePolicy(
+    loadPolicy({ tool_schemas: { pay: { effects } } }),
+    capabilities,
+  );
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  const scoped = withSecret(result.policy, KEY_ID, SECRETS).compiled;
+  expect(() => hostWith(ALONE, systemClock, scoped, { log })).toThrow(/`scope: tenant`/);
+  const host = hostWith(ALONE, systemClock, lasting(86_400_000), { log });
+  const { keepMs } = host;
+  expect(() => host.setPolicy(scoped)).toThrow(/`scope: tenant`/);
+  expect(host.keepMs).toBe(keepMs);
+  expect(() => hostWith(ALONE, systemClock, scoped).setPolicy(scoped)).not.toThrow();
+});
+
 test("a gate joins after a while even if the group does not say which partitions to expect", async () => {
   let joined = 0;
   const unanswering: Membership = {

@@ -33,6 +33,12 @@ describe("the checks of topics at the start", () => {
     expect(listProblems({ allowed: { replicationFactor: 1, minInsyncReplicas: 1 } })).toEqual([]);
   });
 
+  it("find a policy whose effects happen once in all conversations of a tenant", () => {
+    const problems = checkTopics(facts(), { keepMs: KEEP_MS, scopesToTenant: true });
+    expect(problems).toHaveLength(1);
+    expect(describeStartProblems(problems)).toContain("leave `scope: tenant` out of the policy");
+  });
+
   it("find a missing topic, and report nothing else of it", () => {
     const missing = { partitions: 0, replicationFactor: 0, cleanupPolicy: "", timestampType: "" };
     expect(listProblems({ held: missing })).toEqual(["toolcalls.held does not exist"]);

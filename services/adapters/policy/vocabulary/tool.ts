@@ -55,6 +55,10 @@ const effect = nameType(
       z.enum(["conflict", "warn", "free"]),
       "What happens to another call with this effect while a failed call may have had it: it is refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
     ),
+    scope: key(
+      z.enum(["conversation", "tenant"]),
+      "How far once reaches: in one conversation (default), or in all conversations of the tenant. `tenant` needs a gate with its own log, not Kafka.",
+    ),
     of: key(
       text,
       "The tool that makes what the resource is in, by an effect on {result.id}. The effect then happens once for all things that equal calls of that tool made, such as the sending of two equal drafts.",

@@ -59,6 +59,7 @@ describe("once the result is in", () => {
           rule: "tool_schemas.create_invoice.effects[0]",
           ancestors: null,
           onFailure: "warn",
+          tenantWide: false,
         },
       ],
     });

@@ -19,6 +19,9 @@ const GENERIC: ReadonlySet<string> = new Set(
   ),
 );
 
+/** What a verb acts on, where the name says no more. */
+const NOUN_OF_VERB: ReadonlyMap<string, string> = new Map([["deploy", "deployment"]]);
+
 /** Whoever sets one of these lets somebody in. */
 const SECRETS: ReadonlySet<string> = new Set("password passcode pin mfa otp credential".split(" "));
 
@@ -40,10 +43,13 @@ export function guessClass(words: readonly string[]): WriteGuess {
   const verb = words[verbAt] ?? "";
   const nouns = nounsOf(words, verbAt);
   const noun = nouns.join("_");
+  return guessByNouns(verb, nouns, noun === "" ? (NOUN_OF_VERB.get(verb) ?? "") : noun);
+}
+
+function guessByNouns(verb: string, nouns: readonly string[], noun: string): WriteGuess {
   const kind = (WRITES.get(verb) as WriteClass | undefined) ?? null;
   const head = nouns.at(-1) ?? "";
   if (SECRETS.has(head) && kind === "update") return { kind: "grant", verb, noun };
-  if (verb === "deploy" && noun === "") return { kind, verb, noun: "deployment" };
   const byNoun = NOUN_CLASSES.get(head) ?? NOUN_CLASSES.get(nouns[0] ?? "");
   if (GENERIC.has(verb) && byNoun !== undefined) return { kind: byNoun, verb, noun };
   if (verb === "post" && byNoun === undefined && nouns.length > 0)
