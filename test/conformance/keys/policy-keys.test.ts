@@ -6,7 +6,8 @@ import { CallgateError } from "../../../services/library/callgate.ts";
 import { gatherCheckExamples } from "../../support/gate-story/check-examples.ts";
 import { GateStory } from "../../support/gate-story/gate-story.ts";
 import type { KeyRow, KeyStep } from "../../support/gate-story/key-row.ts";
-import { KEY_ROWS, setIn } from "../../support/gate-story/policy-key-rows.ts";
+import { KEY_ROWS } from "../../support/gate-story/policy-key-rows.ts";
+import { setIn } from "../../support/gate-story/set-in.ts";
 
 const ROWS: readonly KeyRow[] = [
   ...KEY_ROWS,

@@ -4,6 +4,7 @@ import { BUDGET_KEY_ROWS } from "./budget-key-rows.ts";
 import { COMMAND_KEY_ROWS } from "./command-key-rows.ts";
 import { CONDITION_KEY_ROWS } from "./condition-key-rows.ts";
 import type { KeyRow, KeyStep } from "./key-row.ts";
+import { setIn } from "./set-in.ts";
 
 const T: KeyStep = { tool: "t", args: { a: "x" } };
 const twice = [T, T];
@@ -584,20 +585,4 @@ function explicit(): object {
 
 function says(assistantText: string): readonly KeyStep[] {
   return [T, T, { tool: "t", args: { b: 1 }, overrides: { assistantText } }];
-}
-
-/** A policy with the value at the key. */
-/** `name` takes the place of `*` in the key. */
-export function setIn(base: object, key: string, value: unknown, name = "t"): object {
-  const copy = structuredClone(base) as Record<string, unknown>;
-  const parts = key.split(".").map((part) => (part === "*" ? name : part));
-  let at: Record<string, unknown> = copy;
-  for (const [index, part] of parts.slice(0, -1).entries()) {
-    const member = part === "[]" ? "0" : part;
-    at[member] ??= parts[index + 1] === "[]" ? [] : {};
-    at = at[member] as Record<string, unknown>;
-  }
-  const last = parts.at(-1) ?? "";
-  if (value !== undefined) at[last] = value;
-  return copy;
 }

@@ -92,7 +92,7 @@ export function importTools(
     const merged = mergeDefinitions(repairedAll);
     const guess = isOpen(merged, format) ? (guesses.get(name) ?? null) : null;
     noteOpenEnds(merged, { definitions: group.length, guess }, note);
-    tools.push({ name, guess, entry: toolEntry(compilable(merged, note), guess) });
+    tools.push({ name, guess, entry: toolEntry(compilable(merged, note), guess, isRecorded) });
   }
   if (tools.length === 0) return { ok: false, problems: [nothingIn(sources, notes)] };
   const yaml = policyText(tools, { ...options, isRecorded });
@@ -234,11 +234,11 @@ function isOpen(tool: RepairedDefinition, format: ImportFormat): boolean {
 
 const NO_GUESSES: ReadonlyMap<string, ToolGuess> = new Map();
 
-function toolEntry(tool: RepairedDefinition, guess: ToolGuess | null): object {
+function toolEntry(tool: RepairedDefinition, guess: ToolGuess | null, isRecorded: boolean): object {
   return {
     ...(tool.readOnly === null ? {} : { read_only: tool.readOnly }),
     ...(guess === null ? {} : writtenForm(guess.entry)),
-    ...commandsOf(tool),
+    ...commandsOf(tool, isRecorded),
     ...(tool.risky ? { risk_level: "HIGH" } : {}),
     ...(tool.effects.length > 0 ? { effects: tool.effects } : {}),
     ...(tool.schema === null ? {} : { input_schema: tool.schema }),
@@ -275,10 +275,10 @@ function languageOf({ readOnly, schema }: RepairedDefinition): "shell" | "sql" |
   return isText && argument["enum"] === undefined ? PROGRAMS[name] : null;
 }
 
-function commandsOf(tool: RepairedDefinition): object {
+function commandsOf(tool: RepairedDefinition, isRecorded: boolean): object {
   const language = languageOf(tool);
   if (language === null) return {};
   const read = language === "sql" ? { language, argument: "sql" } : { language };
-  // What is not understood may do anything: a person decides.
-  return { commands: { ...read, unclear: "hitl" } };
+  // What is not understood may do anything: a person decides. No person answers a recording.
+  return { commands: isRecorded ? read : { ...read, unclear: "hitl" } };
 }

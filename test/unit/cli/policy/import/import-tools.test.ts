@@ -179,12 +179,9 @@ describe("imported tools", () => {
   const text = { type: "string" };
 
   it.each([
-    [needs("command", text), { language: "shell", unclear: "hitl" }],
-    [
-      needs("command", text, { timeout: { type: "number" } }),
-      { language: "shell", unclear: "hitl" },
-    ],
-    [needs("sql", text), { language: "sql", argument: "sql", unclear: "hitl" }],
+    [needs("command", text), { language: "shell" }],
+    [needs("command", text, { timeout: { type: "number" } }), { language: "shell" }],
+    [needs("sql", text), { language: "sql", argument: "sql" }],
     [needs("command", { type: "string", enum: ["view", "edit"] }), undefined],
     [needs("command", { type: "array", items: text }), undefined],
     [{ ...needs("command", text, { path: text }), required: ["command", "path"] }, undefined],
