@@ -16,11 +16,13 @@ export interface Windows {
 }
 
 /**
- * Whether `tool_deduplication` says what a duplicate is. A threshold of its loops, or a note, written alone moves
- * no window.
+ * Whether `tool_deduplication` says what a duplicate is: an empty block does, as published. A threshold of its loops,
+ * or a note, written alone moves no window.
  */
 export function remembersTurns({ tool_deduplication: byTurn }: PolicyDocument): boolean {
-  return byTurn?.enabled !== undefined || byTurn?.exact_duplicate_threshold !== undefined;
+  if (byTurn === undefined) return false;
+  if (Object.keys(byTurn).length === 0) return true;
+  return byTurn.enabled !== undefined || byTurn.exact_duplicate_threshold !== undefined;
 }
 
 /**
