@@ -50,7 +50,7 @@ test.each([
   ["[]", "refuse", "`idempotency.unknown_outcome: retry_if_absent` would let it run"],
   ["[]", "retry_if_absent", "so it runs again under its key"],
 ])("says what a read that gave %j showed of an unknown write, with %s", (output, mode, value) => {
-  const text = `idempotency: { unknown_outcome: ${mode} }\ntool_schemas: { pay: {}, list: { read_only: true } }`;
+  const text = `idempotency: { unknown_outcome: ${mode} }\ntool_schemas: { pay: { effects: [{ resource: invoice, kind: charge, exclusive: false }] }, list: { read_only: true, reads: [invoice] } }`;
   const { story, explain } = startExplained(text);
   story.reported(story.allowed("pay", { id: "INV-4711" }), { status: "unknown" });
   if (output !== null) story.done("list", {}, output);

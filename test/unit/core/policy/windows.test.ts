@@ -50,9 +50,11 @@ test("tool_deduplication remembers for the turn, unless it is off or a scope is 
 });
 
 test("a threshold of loops or a note in tool_deduplication moves no window", () => {
-  for (const block of [{}, { no_progress_threshold: 6 }, { append_system_note: true }]) {
+  for (const block of [{ no_progress_threshold: 6 }, { append_system_note: true }]) {
     expect(windowsOf({ tool_deduplication: block })).toEqual(windowsOf({}));
   }
+  const empty = windowsOf({ tool_deduplication: {} });
+  expect(empty).toEqual(windowsOf({ tool_deduplication: { enabled: true } }));
 });
 
 test("repeats are answered as a read's only without declarations and with a written cache time", () => {

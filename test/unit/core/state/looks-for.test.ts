@@ -41,10 +41,19 @@ describe("a write of unknown outcome", () => {
   });
 
   test("runs again once a read shows what it showed before the write", () => {
-    const look = (story: Story) => story.done("search", { q: "depth" }, '{"depth":12}');
+    const look = (story: Story) => story.done("list_refunds", OF_ORDER, '["rf_1"]');
     const { story } = lost(POLICY, look);
     look(story);
     story.allowed("refund", REFUND);
+  });
+
+  test.each([
+    ["a tool without declared resources", "search", { q: "depth" }],
+    ["a tool of other resources", "get_customer", { id: "c1" }],
+  ])("stays refused where %s shows nothing", (_what, tool, args) => {
+    const { story } = lost();
+    story.done(tool, args, "[]");
+    expect(story.reason("refund", REFUND)).toBe("outcome_unknown");
   });
 
   test.each([
