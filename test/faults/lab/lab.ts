@@ -58,6 +58,7 @@ const STUCK_MS = 60_000;
 
 /** So little that nearly every conversation is in the state store alone. */
 const STATE_BYTES = 64 * 1024;
+const CONVERSATIONS_MAX = 1_000_000;
 
 export class Lab {
   readonly names: TopicNames;
@@ -141,7 +142,9 @@ export class Lab {
   beginGate(config: Readonly<Record<string, unknown>> = {}): GateProcess {
     this.#closed.signal.throwIfAborted();
     const state = { directory: this.#takeStateDirectory(), memoryBytes: STATE_BYTES };
-    const gate = new GateProcess(this.directory, { ...this.#config, state, ...config });
+    // By default so little memory bounds how many conversations live.
+    const limits = { conversations: CONVERSATIONS_MAX };
+    const gate = new GateProcess(this.directory, { ...this.#config, state, limits, ...config });
     this.#stateDirectories.set(state.directory, gate);
     this.gates.push(gate);
     return gate;
