@@ -67,8 +67,10 @@ async function propose(
     while (at < total) {
       const call = callAt(at);
       at += 1;
-      const { outcome } = await callgate.propose(call);
-      if (outcome !== "allowed") throw new Error(`a call of the bench was ${outcome}`);
+      const { outcome, decisionId } = await callgate.propose(call);
+      // A conversation of thousands of calls without a result has some refused: that is a decision too.
+      if (decisionId === undefined)
+        throw new Error(`a call of the bench was ${outcome} without one`);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, agent));
