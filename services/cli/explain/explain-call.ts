@@ -1,4 +1,5 @@
 /** Traces one call through every check: its value, its result, and the line of the policy. */
+
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
 import type { ExplainedCall, ExplainRow } from "../../core/checks/explain-row.ts";
 import { ENTRY_ROWS } from "../../core/checks/explain-row.ts";
@@ -21,6 +22,7 @@ import {
   type ReasonCode,
 } from "../../core/reasons/reasons.ts";
 import type { ConversationState } from "../../core/state/state.ts";
+import { reasonOf } from "../output/reason-of.ts";
 import type { ReplayPolicy } from "../replay/replay-conversation.ts";
 
 /**
@@ -148,17 +150,6 @@ const RESULT_OF_MODE: Readonly<Record<Mode, CheckResult>> = {
   shadow: "shadow",
   off: "off",
 };
-
-function reasonOf(decision: DecisionEvent): string | null {
-  switch (decision.type) {
-    case "allowed":
-      return null;
-    case "held":
-      return "approval_required";
-    case "refused":
-      return decision.refusal.reason;
-  }
-}
 
 function messageOf(decision: DecisionEvent): string | null {
   switch (decision.type) {

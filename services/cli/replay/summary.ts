@@ -1,5 +1,6 @@
 /** Counts the outcomes of a replay; memory is bounded, however many conversations there are. */
 
+import { reasonOf } from "../output/reason-of.ts";
 import type { ReplayedCall } from "./replay-conversation.ts";
 import type { ReplayedConversation } from "./replay-files.ts";
 
@@ -57,7 +58,7 @@ export class ReplaySummary {
     for (const replayed of calls) {
       count(this.#total, replayed);
       count(this.#ofTool(replayed.call.tool), replayed);
-      const reason = reasonOf(replayed);
+      const reason = reasonOf(replayed.decision);
       if (reason === null) continue;
       this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
       reasons[reason] = (reasons[reason] ?? 0) + 1;
@@ -120,15 +121,4 @@ function count(counts: MutableCounts, { decision }: ReplayedCall): void {
   counts[decision.type] += 1;
   if (decision.type === "refused" && decision.answered !== null) counts.answered += 1;
   if (decision.notices.warnings.length > 0) counts.warned += 1;
-}
-
-function reasonOf({ decision }: ReplayedCall): string | null {
-  switch (decision.type) {
-    case "allowed":
-      return null;
-    case "held":
-      return "approval_required";
-    case "refused":
-      return decision.refusal.reason;
-  }
 }

@@ -3,7 +3,7 @@ import type { Expected } from "../../../adapters/policy/read-cases.ts";
 import type { Notice } from "../../../core/decision.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
 import { isReasonCode } from "../../../core/reasons/reasons.ts";
-import { reasonOf } from "./reason-of.ts";
+import { reasonOf } from "../../output/reason-of.ts";
 import type { DecidedCaseCall } from "./run-case.ts";
 
 export type Mismatch = {

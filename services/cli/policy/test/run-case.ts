@@ -20,7 +20,7 @@ import type { Spending } from "../../../core/policy/conditions/spending.ts";
 import { nextDeadlineMs } from "../../../core/state/deadline.ts";
 import { evolve } from "../../../core/state/evolve.ts";
 import type { ConversationState } from "../../../core/state/state.ts";
-import { reasonOf } from "./reason-of.ts";
+import { reasonOf } from "../../output/reason-of.ts";
 
 export type DecidedCaseCall = {
   readonly call: CaseCall;

@@ -1,4 +1,4 @@
-import type { CallAllowed, DecisionEvent } from "../../../core/events.ts";
+import type { CallAllowed, DecisionEvent } from "../../core/events.ts";
 
 /** The reason code of a decision; null: the call was allowed. */
 export function reasonOf(decision: Exclude<DecisionEvent, CallAllowed>): string;
