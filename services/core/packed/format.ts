@@ -6,9 +6,11 @@
  * of each value.
  * PACKED-2 `unpackValue(packValue(v))` is what `JSON.parse(JSON.stringify(v))` is.
  *
- * A value is a tag and what belongs to it. A text and a list of member names are written once, and
- * later named by the number of their first use. Hex digits take half a byte each. A large whole
- * number is written as its distance from the large number before it: most are times.
+ * A value is a tag and what belongs to it. A text, a large number and a list of member names are
+ * written once, and then referred to: a text by how many texts came since, the others by their
+ * number. Hex digits take half a byte each; a text that contains a long run of them is written in
+ * parts, since the run is often a digest that occurs elsewhere. A large whole number is written as
+ * its distance from the one before it: most are times.
  */
 export const TAG = {
   null: 0,
@@ -28,7 +30,7 @@ export const TAG = {
   hex: 8,
   /** Varint of bytes, then a JSON literal: a text with half a surrogate pair. */
   literal: 9,
-  /** Varint: the number of the text. */
+  /** Varint: how many texts came since. */
   reference: 10,
   /** Varint of items, then the items. */
   list: 11,
@@ -36,6 +38,10 @@ export const TAG = {
   record: 12,
   /** Varint: the number of the record's list of names; then the values. */
   shaped: 13,
+  /** Varint of parts, then the parts as texts: a text with long runs of hex digits. */
+  joined: 14,
+  /** Varint: the number of the large number. */
+  repeated: 15,
 } as const;
 
 /** From here on a tag is a whole number, a reference, or a short list by itself. */
@@ -54,3 +60,26 @@ export const TIME_MAX = 2 ** 50;
 
 /** Shorter texts of hex digits are names. */
 export const HEX_DIGITS_MIN = 8;
+
+/** Fewer hex digits within a text are not worth a part of their own. */
+export const HEX_RUN_MIN = 16;
+
+/** What writer and reader have before the first byte. */
+export type Vocabulary = {
+  readonly texts: readonly string[];
+  /** Names of members of records, each list in the order of names. */
+  readonly shapes: readonly (readonly string[])[];
+  /** The number of each of `shapes` by its names with spaces between. */
+  readonly shapeNumbers: ReadonlyMap<string, number>;
+};
+
+/** @param shapes names with spaces between, in the order of names */
+export function vocabularyOf(texts: readonly string[], shapes: readonly string[]): Vocabulary {
+  return {
+    texts,
+    shapes: shapes.map((names) => names.split(" ")),
+    shapeNumbers: new Map(shapes.map((names, at) => [names, at])),
+  };
+}
+
+export const NO_VOCABULARY: Vocabulary = vocabularyOf([], []);

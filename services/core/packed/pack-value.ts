@@ -1,7 +1,9 @@
 import { ByteWriter } from "./byte-writer.ts";
 import {
   HEX_DIGITS_MIN,
+  HEX_RUN_MIN,
   LARGE,
+  NO_VOCABULARY,
   SMALL_LIST,
   SMALL_LIST_COUNT,
   SMALL_REFERENCE,
@@ -10,32 +12,38 @@ import {
   SMALL_WHOLE_COUNT,
   TAG,
   TIME_MAX,
+  type Vocabulary,
 } from "./format.ts";
 
 /**
  * The value as bytes; see format.ts. As in JSON, members without a value are left out, and in lists
  * they are null, as are numbers that are not finite.
- * @param words texts that need not be written, since the reader knows them: those that occur most
- *   come first
+ * @param vocabulary what need not be written, since the reader has it too
  */
-export function packValue(value: unknown, words: readonly string[] = []): Uint8Array {
-  const packer = new Packer(words);
+export function packValue(value: unknown, vocabulary: Vocabulary = NO_VOCABULARY): Uint8Array {
+  const packer = new Packer(vocabulary);
   packer.value(value);
   return packer.writer.written;
 }
 
 const HEX = /^(?:[0-9a-f]{2})+$/;
 const HALF_PAIR = /\p{Surrogate}/u;
+/** Runs of hex digits of even length. */
+const HEX_RUNS = new RegExp(`((?:[0-9a-f]{2}){${HEX_RUN_MIN / 2},})`);
 
 class Packer {
   readonly writer = new ByteWriter();
   readonly #texts: Map<string, number>;
-  readonly #shapes = new Shape([]);
-  readonly #numbers = new Map<Shape, number>();
+  readonly #vocabulary: Vocabulary;
+  readonly #shapes = new Shape();
+  #shapeCount: number;
+  readonly #largeNumbers = new Map<number, number>();
   #lastLarge = 0;
 
-  constructor(words: readonly string[]) {
-    this.#texts = new Map(words.map((word, at) => [word, at]));
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary;
+    this.#shapeCount = vocabulary.shapes.length;
+    this.#texts = new Map(vocabulary.texts.map((text, at) => [text, at]));
   }
 
   value(value: unknown): void {
@@ -49,7 +57,7 @@ class Packer {
 
   #number(value: number): void {
     if (!Number.isSafeInteger(value)) this.#other(value);
-    else if (value >= LARGE || value <= -LARGE) this.#large(value);
+    else if (value >= LARGE || value <= -LARGE) this.#repeatable(value);
     else if (value < 0) this.#tagged(TAG.negative, -value);
     else if (value < SMALL_WHOLE_COUNT) this.writer.byte(SMALL_WHOLE + value);
     else this.#tagged(TAG.whole, value);
@@ -63,6 +71,16 @@ class Packer {
   #other(value: number): void {
     this.writer.byte(Number.isFinite(value) ? TAG.float : TAG.null);
     if (Number.isFinite(value)) this.writer.float(value);
+  }
+
+  #repeatable(value: number): void {
+    const number = this.#largeNumbers.get(value);
+    if (number !== undefined) {
+      this.#tagged(TAG.repeated, number);
+      return;
+    }
+    this.#largeNumbers.set(value, this.#largeNumbers.size);
+    this.#large(value);
   }
 
   /** What is too far away to be a time has its own bytes. */
@@ -79,13 +97,13 @@ class Packer {
   #text(text: string): void {
     const number = this.#texts.get(text);
     if (number === undefined) {
-      this.#texts.set(text, this.#texts.size);
       this.#newText(text);
-    } else if (number < SMALL_REFERENCE_COUNT) {
-      this.writer.byte(SMALL_REFERENCE + number);
-    } else {
-      this.#tagged(TAG.reference, number);
+      this.#texts.set(text, this.#texts.size);
+      return;
     }
+    const distance = this.#texts.size - 1 - number;
+    if (distance < SMALL_REFERENCE_COUNT) this.writer.byte(SMALL_REFERENCE + distance);
+    else this.#tagged(TAG.reference, distance);
   }
 
   #newText(text: string): void {
@@ -96,6 +114,10 @@ class Packer {
     } else if (HALF_PAIR.test(text)) {
       writer.byte(TAG.literal);
       writer.text(JSON.stringify(text));
+    } else if (text.length > HEX_RUN_MIN && HEX_RUNS.test(text)) {
+      const parts = text.split(HEX_RUNS).filter((part) => part !== "");
+      this.#tagged(TAG.joined, parts.length);
+      for (const part of parts) this.#text(part);
     } else {
       writer.byte(TAG.text);
       writer.text(text);
@@ -112,55 +134,74 @@ class Packer {
   /** Members are written in the order of their names, however the record was built. */
   #record(record: object): void {
     const members = record as { readonly [name: string]: unknown };
-    let shape = this.#shapes;
-    for (const name of Object.keys(record)) {
-      if (members[name] !== undefined) shape = shape.after(name);
-    }
-    const { names } = shape;
-    const number = this.#numbers.get(shape.sorted);
-    if (number === undefined) {
-      this.#numbers.set(shape.sorted, this.#numbers.size);
+    const shape = this.#shapeOf(members);
+    const sorted = shape.sortedFrom(this.#shapes);
+    const { names } = sorted;
+    sorted.number ??= this.#vocabulary.shapeNumbers.get(names.join(" ")) ?? null;
+    if (sorted.number === null) {
+      sorted.number = this.#shapeCount;
+      this.#shapeCount += 1;
       this.#tagged(TAG.record, names.length);
       for (const name of names) this.#text(name);
     } else {
-      this.#tagged(TAG.shaped, number);
+      this.#tagged(TAG.shaped, sorted.number);
     }
     for (const name of names) this.value(members[name]);
+  }
+
+  /** Members without a value are none. */
+  #shapeOf(members: { readonly [name: string]: unknown }): Shape {
+    let shape = this.#shapes;
+    for (const name of Object.keys(members)) {
+      if (members[name] !== undefined) shape = shape.after(name);
+    }
+    return shape;
   }
 }
 
 /** The names of a record's members in the order in which it was built, as a path from no names. */
 class Shape {
-  readonly #path: readonly string[];
-  readonly #root: Shape;
-  readonly #longer = new Map<string, Shape>();
+  /** Of a shape in the order of names that was written, or that the reader has. */
+  number: number | null = null;
+  readonly #name: string;
+  readonly #before: Shape | null;
+  /** Most shapes go on in one way. */
+  #next: Shape | null = null;
+  #others: Map<string, Shape> | null = null;
   #sorted: Shape | null = null;
+  #names: readonly string[] | null = null;
 
-  constructor(path: readonly string[], root?: Shape) {
-    this.#path = path;
-    this.#root = root ?? this;
+  constructor(name = "", before: Shape | null = null) {
+    this.#name = name;
+    this.#before = before;
   }
 
   after(name: string): Shape {
-    const existing = this.#longer.get(name);
+    const next = this.#next;
+    if (next !== null && next.#name === name) return next;
+    const existing = this.#others?.get(name);
     if (existing !== undefined) return existing;
-    const longer = new Shape([...this.#path, name], this.#root);
-    this.#longer.set(name, longer);
+    const longer = new Shape(name, this);
+    if (next === null) this.#next = longer;
+    else {
+      this.#others ??= new Map();
+      this.#others.set(name, longer);
+    }
     return longer;
   }
 
-  /** The shape of the same names in their order. */
-  get sorted(): Shape {
-    if (this.#sorted === null) {
-      let sorted = this.#root;
-      for (const name of this.#path.toSorted()) sorted = sorted.after(name);
-      this.#sorted = sorted;
-    }
+  /** The shape of the same names in their order. @param root the shape without names */
+  sortedFrom(root: Shape): Shape {
+    this.#sorted ??= this.names.toSorted().reduce((shape, name) => shape.after(name), root);
     return this.#sorted;
   }
 
-  /** In their order. */
   get names(): readonly string[] {
-    return this.sorted.#path;
+    if (this.#names === null) {
+      const names: string[] = [];
+      for (let at: Shape = this; at.#before !== null; at = at.#before) names.push(at.#name);
+      this.#names = names.reverse();
+    }
+    return this.#names;
   }
 }

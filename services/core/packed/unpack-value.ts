@@ -1,10 +1,17 @@
 import type { JsonValue } from "../canonical/json-value.ts";
 import { ByteReader } from "./byte-reader.ts";
-import { SMALL_LIST, SMALL_REFERENCE, SMALL_WHOLE, TAG } from "./format.ts";
+import {
+  NO_VOCABULARY,
+  SMALL_LIST,
+  SMALL_REFERENCE,
+  SMALL_WHOLE,
+  TAG,
+  type Vocabulary,
+} from "./format.ts";
 
-/** @throws Error where the bytes are not those of `packValue` with the same words. */
-export function unpackValue(bytes: Uint8Array, words: readonly string[] = []): JsonValue {
-  const unpacker = new Unpacker(bytes, words);
+/** @throws Error where the bytes are not those of `packValue` with the same texts and shapes. */
+export function unpackValue(bytes: Uint8Array, vocabulary: Vocabulary = NO_VOCABULARY): JsonValue {
+  const unpacker = new Unpacker(bytes, vocabulary);
   const value = unpacker.value();
   if (!unpacker.reader.isAtEnd) throw new RangeError("bytes follow the value");
   return value;
@@ -13,12 +20,14 @@ export function unpackValue(bytes: Uint8Array, words: readonly string[] = []): J
 class Unpacker {
   readonly reader: ByteReader;
   readonly #texts: string[];
-  readonly #shapes: (readonly string[])[] = [];
+  readonly #shapes: (readonly string[])[];
+  readonly #largeNumbers: number[] = [];
   #lastLarge = 0;
 
-  constructor(bytes: Uint8Array, words: readonly string[]) {
+  constructor(bytes: Uint8Array, { texts, shapes }: Vocabulary) {
     this.reader = new ByteReader(bytes);
-    this.#texts = [...words];
+    this.#texts = [...texts];
+    this.#shapes = [...shapes];
   }
 
   value(): JsonValue {
@@ -44,8 +53,10 @@ class Unpacker {
         return -reader.varint();
       case TAG.large:
         return this.#large();
+      case TAG.repeated:
+        return earlier(this.#largeNumbers, reader.varint());
       case TAG.float:
-        return reader.float();
+        return this.#float();
       case TAG.list:
         return this.#list(reader.varint());
       case TAG.record:
@@ -60,7 +71,14 @@ class Unpacker {
   #large(): number {
     const zigzag = this.reader.varint();
     this.#lastLarge += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    this.#largeNumbers.push(this.#lastLarge);
     return this.#lastLarge;
+  }
+
+  #float(): number {
+    const value = this.reader.float();
+    if (Number.isSafeInteger(value)) this.#largeNumbers.push(value);
+    return value;
   }
 
   #text(tag: number): string {
@@ -78,13 +96,25 @@ class Unpacker {
         return this.reader.hex();
       case TAG.literal:
         return String(JSON.parse(this.reader.text()));
+      case TAG.joined:
+        return this.#joined(this.reader.varint());
       default:
         throw new RangeError(`there is no tag ${tag}`);
     }
   }
 
-  #reference(number: number): string {
-    return earlier(this.#texts, number);
+  #joined(count: number): string {
+    const parts: string[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const part = this.value();
+      if (typeof part !== "string") throw new RangeError("a part of a text is none");
+      parts.push(part);
+    }
+    return parts.join("");
+  }
+
+  #reference(distance: number): string {
+    return earlier(this.#texts, this.#texts.length - 1 - distance);
   }
 
   #list(length: number): JsonValue[] {

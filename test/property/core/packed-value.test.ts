@@ -1,6 +1,7 @@
 // Packed values are what JSON is, in fewer bytes.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { vocabularyOf } from "../../../services/core/packed/format.ts";
 import { packValue } from "../../../services/core/packed/pack-value.ts";
 import { unpackValue } from "../../../services/core/packed/unpack-value.ts";
 
@@ -17,6 +18,7 @@ const text = fc.oneof(
     unit: fc.integer({ min: 0, max: 0xff_ff }).map((code) => String.fromCharCode(code)),
   }),
   fc.string({ unit: fc.constantFrom(..."0123456789abcdefA"), maxLength: 80 }),
+  fc.string({ unit: fc.constantFrom("0123456789abcdef", "0", "{", "é"), maxLength: 8 }),
   fc.constantFrom("", "__proto__", "constructor", "status", "in_flight"),
 );
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -30,16 +32,16 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     fc.record({ status: text, at: number, left: fc.option(tie("value"), { nil: undefined }) }),
   ),
 }));
-const WORDS = ["status", "at", "in_flight"];
+const VOCABULARY = vocabularyOf(["status", "in_flight"], ["at left status"]);
 
 describe("a packed value", () => {
   test("is read as JSON would be", () => {
     fc.assert(
-      fc.property(value, fc.constantFrom([], WORDS), (any, words) => {
+      fc.property(value, fc.constantFrom(undefined, VOCABULARY), (any, vocabulary) => {
         const expected: unknown = JSON.parse(JSON.stringify(any));
-        const bytes = packValue(any, words);
-        expect(unpackValue(bytes, words)).toEqual(expected);
-        expect(packValue(unpackValue(bytes, words), words)).toEqual(bytes);
+        const bytes = packValue(any, vocabulary);
+        expect(unpackValue(bytes, vocabulary)).toEqual(expected);
+        expect(packValue(unpackValue(bytes, vocabulary), vocabulary)).toEqual(bytes);
       }),
     );
   });
@@ -75,5 +77,15 @@ describe("a packed value", () => {
     const once = packValue([digest]).length;
     expect(once).toBeLessThan(36);
     expect(packValue([digest, digest, digest]).length).toBe(once + 2);
+    expect(packValue([digest, `id:${digest}`]).length).toBeLessThan(once + 10);
+  });
+
+  test("has each time once, and names of members that the reader has not at all", () => {
+    const time = 1_700_000_000_000;
+    expect(packValue([time, time + 86_400_000, time, time]).length).toBe(
+      packValue([time, time + 86_400_000]).length + 4,
+    );
+    const row = { status: "in_flight", at: 1, left: 2 };
+    expect(packValue(row, VOCABULARY).length).toBe(5);
   });
 });
