@@ -60,7 +60,7 @@ export type StateChange = {
   readonly atHashRecord: boolean;
 };
 
-/** Share of the memory for conversations that `evict` makes free, so that it is not needed for each call. */
+/** Share of the memory for conversations that is made free at once, so that it is not needed for each call. */
 const SPARE = 0.1;
 
 /** Share of the budget that conversations may take beyond it while a save runs. */
@@ -220,14 +220,31 @@ export class PartitionState {
     return this.#hotBytes + this.#seqs.size * INDEX_BYTES - this.#cold.memoryBytes();
   }
 
+  /** Unsaved ones among the conversations whose turn it is to leave memory. */
+  unsavedLeaving(): ReadonlySet<string> {
+    const keys = new Set<string>();
+    const goal = this.#bytesToFree;
+    let bytes = 0;
+    for (const [key, { memoryBytes }] of this.#hot) {
+      if (bytes >= goal) break;
+      bytes += memoryBytes;
+      if (this.unsaved.inStore.has(key)) keys.add(key);
+    }
+    return keys;
+  }
+
+  /** Until a tenth of the budget for conversations is free. */
+  get #bytesToFree(): number {
+    const excess = this.excessBytes;
+    return excess <= 0 ? 0 : excess + (this.#hotBytes - excess) * SPARE;
+  }
+
   /**
    * Lets conversations leave memory that the store has, the ones that changed longest ago first, until
-   * a tenth of the budget for them is free.
+   * memory has room.
    */
   evict(): void {
-    const excess = this.excessBytes;
-    if (excess <= 0) return;
-    const goal = excess + (this.#hotBytes - excess) * SPARE;
+    const goal = this.#bytesToFree;
     let freed = 0;
     for (const [key, { memoryBytes }] of this.#hot) {
       if (freed >= goal) break;

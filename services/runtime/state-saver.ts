@@ -1,10 +1,12 @@
 /**
- * Writes what changed to the state store, in the background, and then lets conversations leave
- * memory. When the store fails, decisions go on with all conversations in memory.
+ * Writes conversations to the state store, in the background. When the store fails, decisions go on
+ * with all conversations in memory.
  *
- * SAVER-1 a save writes the newest version of each conversation, and the position last: what an
- *    interrupted one has written is newer than its position, which a replay tolerates.
- * SAVER-2 conversations leave memory at the end of a save that succeeded, and never during one.
+ * SAVER-1 a full save writes the newest version of each conversation that changed, and the position
+ *    last: what an interrupted one has written is newer than its position, which a replay tolerates.
+ * SAVER-2 where memory is wanted alone, a save writes only the conversations whose turn to leave it
+ *    is, and no position: busy conversations are written once in a while, not for each that leaves.
+ * SAVER-3 conversations leave memory at the end of a save that succeeded, and never during one.
  */
 import { blobOf, headerOf } from "./checkpoint.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -28,10 +30,12 @@ export type StateSaverContext = {
 /** Bytes that one transaction writes: encoding and writing them takes about as long as a flush. */
 const STEP_BYTES = 48 * 1024;
 const HASTY_STEP_BYTES = 512 * 1024;
-/** So many unsaved conversations are saved, so that the last save of a gate that ends is short. */
-const UNSAVED_MAX = 4_000;
+/** With more unsaved conversations a gate that ends does not wait: the next one replays them sooner. */
+const UNSAVED_AT_END_MAX = 8_000;
 /** Without a commit for this time, ms, there is nothing to decide. */
 const IDLE_MS = 100;
+/** Without a commit for this time, ms, what is unsaved is saved. */
+const SETTLED_MS = 1_000;
 
 export class StateSaver {
   readonly #context: StateSaverContext;
@@ -59,21 +63,22 @@ export class StateSaver {
 
   /** To be called also while there is nothing to decide. */
   saveIfDue(state: PartitionState): void {
-    if (this.#saving === null && this.#isDue(state)) void this.#start(state);
-  }
-
-  #isDue(state: PartitionState): boolean {
-    const unsaved = state.unsaved.inStore.size;
-    if (unsaved === 0) return false;
+    if (this.#saving !== null || state.unsaved.inStore.size === 0) return;
     const records = state.progress.seq - this.#savedSeq;
-    if (records >= this.#context.everyRecords || unsaved >= UNSAVED_MAX) return true;
-    return state.excessBytes > 0;
+    if (records >= this.#context.everyRecords || this.#isQuietFor(SETTLED_MS))
+      void this.#start(state, "all");
+    else if (state.excessBytes > 0) void this.#start(state, "leaving");
   }
 
-  #start(state: PartitionState): Promise<void> {
-    const { clock } = this.#context;
-    this.#pace = new SavePace(clock, () => clock.nowMs() - this.#committedAtMs >= IDLE_MS);
-    this.#saving = this.#save(state, this.#pace).finally(() => {
+  #isQuietFor(ms: number): boolean {
+    return this.#context.clock.nowMs() - this.#committedAtMs >= ms;
+  }
+
+  #start(state: PartitionState, what: "all" | "leaving"): Promise<void> {
+    const pace = new SavePace(this.#context.clock, () => this.#isQuietFor(IDLE_MS));
+    this.#pace = pace;
+    const save = what === "all" ? this.#saveAll(state, pace) : this.#saveLeaving(state, pace);
+    this.#saving = save.finally(() => {
       this.#saving = null;
     });
     return this.#saving;
@@ -87,16 +92,17 @@ export class StateSaver {
     if (!state.isOverfull || this.#hasFailed) return;
     await this.waitForSave();
     if (state.excessBytes <= 0) return;
-    const saved = this.#start(state);
+    const saved = this.#start(state, "leaving");
     this.#pace?.hurry();
     await saved;
   }
 
-  /** Waits for a save in flight, then writes what has changed since. */
+  /** Waits for a save in flight, then writes what has changed since, where that is soon done. */
   async finish(state: PartitionState): Promise<void> {
     await this.waitForSave();
     if (state.progress.seq === this.#savedSeq) return;
-    const saved = this.#start(state);
+    if (state.unsaved.inStore.size > UNSAVED_AT_END_MAX) return;
+    const saved = this.#start(state, "all");
     this.#pace?.hurry();
     await saved;
   }
@@ -107,7 +113,21 @@ export class StateSaver {
     await this.#saving;
   }
 
-  async #save(state: PartitionState, pace: SavePace): Promise<void> {
+  async #saveLeaving(state: PartitionState, pace: SavePace): Promise<void> {
+    const keys = state.unsavedLeaving();
+    state.unsaved.inStore.takeOut(keys);
+    try {
+      const puts = await this.#writeChanged(state, keys, pace);
+      this.#context.store.write(this.#context.partition, { puts, removals: [], header: null });
+      this.#hasFailed = false;
+      state.evict();
+    } catch (error) {
+      state.unsaved.inStore.giveBack(keys);
+      this.#reportFailure(error);
+    }
+  }
+
+  async #saveAll(state: PartitionState, pace: SavePace): Promise<void> {
     const { partition, log, clock, metrics } = this.#context;
     const startedMs = clock.nowMs();
     const keys = state.unsaved.inStore.take();
@@ -127,7 +147,7 @@ export class StateSaver {
     }
   }
 
-  /** @returns the blobs for the last step, which also writes the position. */
+  /** @returns the blobs for the last step. */
   async #writeChanged(
     state: PartitionState,
     keys: ReadonlySet<string>,

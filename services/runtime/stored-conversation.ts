@@ -18,14 +18,15 @@ export type Conversation = {
 };
 
 /**
- * A state takes about four times the memory of its packed bytes: after five calls with arguments of 240
- * bytes 9.6 to 10.9 KiB for 2.7 KiB. Half as much again is what the garbage collector has not freed yet.
+ * A state takes about seven times its packed bytes: after five calls with arguments of 240 bytes 13.6 KiB for
+ * 1.9 KiB. V8 lets a heap grow to up to four times what lives in it before it collects garbage
+ * (`kHighFactor` of its MemoryController), so that is what a state may take of the process's memory.
  */
-const MEMORY_PER_BYTE = 6;
-/** What a conversation takes in the indexes of its partition, beside its state. */
-export const INDEX_BYTES = 200;
+const MEMORY_PER_BYTE = 28;
+/** What a conversation takes in the indexes of its partition, beside its state, by the same factor of four. */
+export const INDEX_BYTES = 400;
 /** Until a state is packed for the first time: what a call adds to it. */
-const MEMORY_OF_CHANGE = 1_700;
+const MEMORY_OF_CHANGE = 5_300;
 
 /** About what a state takes after one more change. */
 export function memoryAfterChange(before: Conversation | undefined): number {

@@ -28,7 +28,11 @@ export class UnsavedKeys {
     return keys;
   }
 
-  /** Gives back keys that `take` returned and that were not saved. */
+  takeOut(keys: ReadonlySet<string>): void {
+    for (const key of keys) this.#keys.delete(key);
+  }
+
+  /** Gives back keys that were taken and that were not saved. */
   giveBack(keys: ReadonlySet<string>): void {
     for (const key of keys) this.#keys.add(key);
   }

@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { LmdbStateStore } from "../../services/adapters/lmdb/lmdb-state-store.ts";
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import type { GateEvent } from "../../services/core/events.ts";
@@ -35,6 +35,7 @@ const SAMPLES = 20_000;
 /** So few that they stay in memory, and so many that they stay short. */
 const HOT_CONVERSATIONS = 2_000;
 const WORST = 0.99;
+const SETTLED_MS = 1_100;
 const START_MS = 1_700_000_000_000;
 const MIB = 1024 * 1024;
 const US_PER_MS = 1_000;
@@ -145,7 +146,10 @@ export class SmallGate {
     for (let call = 0; call < CALLS_EACH; call += 1) await this.#commit(batch, call, null);
   }
 
+  /** What a gate does after its last call. */
   async finish(): Promise<void> {
+    await sleep(SETTLED_MS);
+    this.#saver?.saveIfDue(this.#state);
     await this.#saver?.finish(this.#state);
   }
 

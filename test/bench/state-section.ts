@@ -29,7 +29,7 @@ export const stateSection: Section = {
     ),
     { row: manyRow(HOT, FEWEST), per: manyRow(HOT, IN_MEMORY), figure: "p50", atMost: 1.1 },
     {
-      row: zipfRow({ memory: "a tenth" }),
+      row: zipfRow({ memory: "512 MiB" }),
       per: zipfRow({ memory: "all" }),
       figure: "p50",
       atLeast: 0.9,
@@ -47,7 +47,7 @@ export const stateSection: Section = {
     );
     const zipf = inRounds(3, [
       child("zipf", { memory: "all" }),
-      child("zipf", { memory: "a tenth" }),
+      child("zipf", { memory: "512 MiB" }),
     ]);
     const soak = inRounds(1, [child("soak", { minutes: SOAK_MINUTES })]);
     return {

@@ -1,6 +1,7 @@
 /**
  * The embedded pipeline under calls of which most are of few conversations (Zipf, exponent 1), with
- * all conversations in memory, or with a tenth of them.
+ * memory for all conversations, or for a part of them. A busy agent begins a new conversation after
+ * twenty calls.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,19 +15,24 @@ import { openEmbedded } from "../../services/library/open-embedded.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls, seededArguments } from "./calls.ts";
 
-export type ZipfLoad = { readonly memory: "all" | "a tenth" };
+export type ZipfLoad = { readonly memory: "all" | "512 MiB" };
 
 const CONVERSATIONS = 20_000;
 const FILLED_CALLS = 3;
+const CALLS_EACH_MAX = 20;
 const CALLS = 60_000;
 const IN_FLIGHT = 500;
 const TIMEOUT_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 const MIB = 1024 * 1024;
-const MEMORY_BYTES = { all: 2_048 * MIB, "a tenth": 24 * MIB } as const;
+const MEMORY_BYTES = {
+  all: 8_192 * MIB,
+  "512 MiB": 512 * MIB,
+} as const;
 
 export function zipfRow({ memory }: ZipfLoad): string {
-  return `decisions, saturated, most to few conversations, ${memory} in memory`;
+  const room = memory === "all" ? "all in memory" : memory;
+  return `decisions, saturated, most to few conversations, ${room}`;
 }
 
 export async function benchZipf(load: ZipfLoad): Promise<readonly BenchRow[]> {
@@ -85,9 +91,9 @@ function callMaker(): (conversation: number) => ProposedCall {
     made[conversation] = at + 1;
     const { callId, tool, arguments: text, step } = shapes(at, conversation);
     return {
-      conversationId: `conversation-${conversation}`,
+      conversationId: `conversation-${conversation}-${Math.floor(at / CALLS_EACH_MAX)}`,
       ...{ callId, agentId: "agent-7", tool },
-      turn: String(Math.floor(at / 20)),
+      turn: String(Math.floor((at % CALLS_EACH_MAX) / 20)),
       step: step ?? "1",
       arguments: text ?? "{}",
     };

@@ -19,7 +19,7 @@ import { makeDirectory } from "../system/make-directory.ts";
 import { inspectFile } from "./inspect-file.ts";
 import { type LmdbOpen, loadOpen } from "./load-open.ts";
 import { isDamage } from "./map-error.ts";
-import { decodeEntry, decodeState, encodeEntry, encodeState } from "./state-rows.ts";
+import { decodeEntry, decodeState, encodeEntry, encodeState, rowKey } from "./state-rows.ts";
 
 /** Name of the file in its directory. */
 export const STATE_FILE = "conversations.mdb";
@@ -31,6 +31,11 @@ type PartitionTables = { readonly states: Table; readonly entries: Table };
 
 /** Two tables for each partition, and the positions. */
 const TABLES_MAX = 4_096;
+/**
+ * Of the file. LMDB has up to 8,192 stretches of 16 pages mapped at a time, so this bounds the memory that
+ * they take: 128 MiB. A state of five calls fills two pages.
+ */
+const PAGE_BYTES = 1_024;
 /** Smaller values are not worth compressing. */
 const COMPRESS_FROM_BYTES = 512;
 const FILE_MODE = 0o600;
@@ -80,7 +85,7 @@ export class LmdbStateStore implements StateStore {
 
   get(partition: number, key: string): CheckpointBlob | undefined {
     return this.#run(() => {
-      const bytes = this.#tables(partition).states.get(Buffer.from(key));
+      const bytes = this.#tables(partition).states.get(rowKey(key));
       return bytes === undefined ? undefined : decodeState(key, bytes);
     });
   }
@@ -91,7 +96,7 @@ export class LmdbStateStore implements StateStore {
       const entry = decodeEntry(value);
       if (entry === undefined) throw this.#damaged();
       const { seq, deadlineMs, dropAtMs } = entry;
-      yield { key: key.toString(), seq, deadlineMs, dropAtMs };
+      yield { key: entry.key ?? key.toString(), seq, deadlineMs, dropAtMs };
     }
   }
 
@@ -137,16 +142,16 @@ export class LmdbStateStore implements StateStore {
       stateSum = exchangeHash(stateSum, entry.hashStart, "");
     };
     for (const conversation of removals) {
-      const row = Buffer.from(conversation);
+      const row = rowKey(conversation);
       takeOut(row);
       states.removeSync(row);
       entries.removeSync(row);
     }
     for (const blob of puts) {
-      const row = Buffer.from(blob.key);
+      const row = rowKey(blob.key);
       takeOut(row);
       states.putSync(row, encodeState(blob));
-      entries.putSync(row, encodeEntry(blob));
+      entries.putSync(row, encodeEntry(blob, row));
       count += 1;
       stateSum = exchangeHash(stateSum, "", blob.hash);
     }
@@ -210,6 +215,7 @@ function openRoot(open: LmdbOpen, path: string): Root {
     maxDbs: TABLES_MAX,
     // Pages that are not in use are unmapped: otherwise all that was ever read counts as memory.
     remapChunks: true,
+    pageSize: PAGE_BYTES,
     // A write does not wait for the disk. After a loss of power the file is what it was at an earlier
     // write, and the journal has the rest.
     overlappingSync: true,

@@ -1,6 +1,19 @@
 /** The rows of the state store as bytes. */
+import { createHash } from "node:crypto";
 import type { CheckpointBlob } from "../../runtime/ports.ts";
 import { readTimes } from "../../runtime/stored-conversation.ts";
+
+/** The longest key that a page of `PAGE_BYTES` can have is a little longer. */
+const KEY_BYTES_MAX = 400;
+/** No key begins with it: ids have no control characters. */
+const DIGEST_MARK = Buffer.of(0);
+
+/** The bytes under which the store has a key: of a long one a digest. */
+export function rowKey(key: string): Buffer {
+  const bytes = Buffer.from(key);
+  if (bytes.length <= KEY_BYTES_MAX) return bytes;
+  return Buffer.concat([DIGEST_MARK, createHash("sha256").update(bytes).digest()]);
+}
 
 const DIGEST_BYTES = 32;
 const DIGEST_AT = 8;
@@ -36,6 +49,8 @@ const HASH_START_AT = 24;
 const ENTRY_BYTES = HASH_START_AT + HASH_START_BYTES;
 
 export type Entry = {
+  /** Null: it is the row's own. */
+  readonly key: string | null;
   readonly seq: number;
   readonly deadlineMs: number | undefined;
   readonly dropAtMs: number;
@@ -43,8 +58,10 @@ export type Entry = {
   readonly hashStart: string;
 };
 
-export function encodeEntry({ seq, hash, bytes }: CheckpointBlob): Buffer {
-  const entry = Buffer.allocUnsafe(ENTRY_BYTES);
+/** The times and the start of the hash, then the key where the row has a digest of it. */
+export function encodeEntry({ key, seq, hash, bytes }: CheckpointBlob, row: Buffer): Buffer {
+  const longKey = row[0] === DIGEST_MARK[0] ? Buffer.from(key) : Buffer.alloc(0);
+  const entry = Buffer.concat([Buffer.alloc(ENTRY_BYTES), longKey]);
   const { deadlineMs, dropAtMs } = readTimes(bytes);
   entry.writeDoubleLE(seq, 0);
   entry.writeDoubleLE(deadlineMs ?? Number.NaN, DEADLINE_AT);
@@ -54,9 +71,10 @@ export function encodeEntry({ seq, hash, bytes }: CheckpointBlob): Buffer {
 }
 
 export function decodeEntry(bytes: Buffer): Entry | undefined {
-  if (bytes.length !== ENTRY_BYTES) return undefined;
+  if (bytes.length < ENTRY_BYTES) return undefined;
   const deadlineMs = bytes.readDoubleLE(DEADLINE_AT);
   return {
+    key: bytes.length === ENTRY_BYTES ? null : bytes.toString("utf8", ENTRY_BYTES),
     seq: bytes.readDoubleLE(0),
     deadlineMs: Number.isNaN(deadlineMs) ? undefined : deadlineMs,
     dropAtMs: bytes.readDoubleLE(DROP_AT),

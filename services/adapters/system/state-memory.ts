@@ -10,11 +10,11 @@ export function defaultStateMemory(): number {
 }
 
 /** Share of the state memory for the index where most conversations are in the state store. */
-const INDEX_SHARE = 1 / 4;
+const INDEX_SHARE = 1 / 2;
 /** Share of the heap for conversations where all of them are in memory. */
 const HEAP_SHARE = 1 / 2;
-/** About what a conversation of five calls takes there (`npm run bench -- --only state`). */
-const CONVERSATION_BYTES = 12 * 1_024;
+/** About what a conversation of five calls takes there, with what the garbage collector has not freed (`npm run bench -- --only state`). */
+const CONVERSATION_BYTES = 14 * 1_024;
 
 /**
  * The limits with the default of `conversations`: as many as memory has room for.

@@ -67,6 +67,18 @@ export function describeStateContract(name: string, open: () => Promise<StatesUn
       expect([...store.entries(0)]).toEqual([]);
     });
 
+    it("has conversations whose ids are as long as ids may be", () => {
+      const [tenant, other] = ["t".repeat(256), `${"t".repeat(255)}u`];
+      const keys = [`${tenant}/${"ü".repeat(128)}`, `${other}/${"ü".repeat(128)}`, "t/a"];
+      const puts = keys.map((key, at) => blob(key, at + 1));
+      store.write(0, { puts, removals: [], header: header(3) });
+      for (const one of puts) expect(plain(store.get(0, one.key))).toEqual(plain(one));
+      expect(new Set([...store.entries(0)].map(({ key }) => key))).toEqual(new Set(keys));
+      store.write(0, { puts: [], removals: keys.slice(0, 1), header: header(3) });
+      expect(store.look(0).summary?.count).toBe(2);
+      expect([...store.entries(0)]).toHaveLength(2);
+    });
+
     it("returns what was written last, whatever its size, and its totals", () => {
       const long = blob("t/ünï", 5, 300_000, 12_345);
       store.write(0, { puts: [blob("t/a", 3), long], removals: [], header: header(5) });

@@ -88,12 +88,12 @@ async function opened(conversations: number, memoryBytes: number) {
     seq += 1;
     state.apply(changeOf([], [key]));
   };
-  return { state, saver, store, lines, apply, drop };
+  return { state, saver, store, lines, apply, drop, kit };
 }
 
 describe("a partition's state with a budget", () => {
   it("lets the conversations leave that changed longest ago", async () => {
-    const { state, saver, apply } = await opened(6, 6 * INDEX_BYTES + 5_000);
+    const { state, saver, apply } = await opened(6, 6 * INDEX_BYTES + 60_000);
     for (const at of [0, 1, 2, 3, 4, 5, 0]) apply(at);
     expect(state.hotCount).toBe(6);
     await saver.finish(state);
@@ -101,6 +101,31 @@ describe("a partition's state with a budget", () => {
     expect(state.hot("t/c1")).toBeUndefined();
     expect(state.hot("t/c0")).toBeDefined();
     expect(state.conversation("t/c1")?.state.conversationId).toBe("c1");
+  });
+
+  it("writes those alone whose turn to leave it is, and no position, while there is a lot to do", async () => {
+    const { state, saver, store, apply } = await opened(6, 6 * INDEX_BYTES + 5 * CALL_BYTES);
+    for (const at of [0, 1, 2, 3, 4, 5, 0]) apply(at);
+    saver.noteCommit(state);
+    await saver.waitForSave();
+    expect(store.get(PARTITION, "t/c1")).toBeDefined();
+    expect(state.hot("t/c1")).toBeUndefined();
+    expect(store.get(PARTITION, "t/c0")).toBeUndefined();
+    expect(state.hot("t/c0")).toBeDefined();
+    expect(store.look(PARTITION).summary).toBeNull();
+  });
+
+  it("writes the rest, and the position, when nothing has been decided for a second", async () => {
+    const { state, saver, store, apply, kit } = await opened(3, 1_000_000);
+    for (const at of [0, 1, 2]) apply(at);
+    saver.noteCommit(state);
+    saver.saveIfDue(state);
+    await saver.waitForSave();
+    expect(store.look(PARTITION).summary).toBeNull();
+    kit.clock.advance(1_000);
+    saver.saveIfDue(state);
+    await saver.waitForSave();
+    expect(store.look(PARTITION).summary).toMatchObject({ count: 3, header: { seq: 3 } });
   });
 
   it("holds on to what is not saved", async () => {
