@@ -112,7 +112,9 @@ export class Checkpointer {
   saveIfDue(state: PartitionState): void {
     if (this.#saving !== null || this.#stopped || !this.#isDue(state)) return;
     const { clock } = this.#context;
-    this.#pace = new SavePace(clock, () => clock.nowMs() - this.#committedAtMs >= IDLE_MS);
+    this.#pace = new SavePace(clock, () =>
+      clock.nowMs() - this.#committedAtMs >= IDLE_MS ? "idle" : "busy",
+    );
     this.#saving = this.#save(state, { pace: this.#pace }).finally(() => {
       this.#saving = null;
     });

@@ -1,21 +1,28 @@
 import type { CheckpointPace, Clock } from "./ports.ts";
 
+/** How much there is to decide beside a save, or how much a restart would have to replay without it. */
+export type SaveLoad = "busy" | "late" | "overdue" | "idle";
+
 /**
- * A save that nobody waits for takes at most a tenth of the time, so that decisions keep the rest,
- * and half of it where there is nothing to decide.
+ * A save that nobody waits for takes at most a tenth of the time, so that decisions keep the rest: half
+ * of it where there is nothing to decide, a third where the save is late, and then two thirds.
  */
-const REST_PER_WORK = 9;
-const REST_PER_WORK_IDLE = 1;
+const REST_PER_WORK: Readonly<Record<SaveLoad, number>> = {
+  busy: 9,
+  late: 2,
+  overdue: 0.5,
+  idle: 1,
+};
 
 /** Rests between the steps of a save until somebody waits for its end. */
 export class SavePace implements CheckpointPace {
   readonly #clock: Clock;
-  readonly #isIdle: () => boolean;
+  readonly #load: () => SaveLoad;
   readonly #haste = new AbortController();
 
-  constructor(clock: Clock, isIdle: () => boolean) {
+  constructor(clock: Clock, load: () => SaveLoad) {
     this.#clock = clock;
-    this.#isIdle = isIdle;
+    this.#load = load;
   }
 
   get inHaste(): boolean {
@@ -23,8 +30,7 @@ export class SavePace implements CheckpointPace {
   }
 
   rest(workedMs: number): Promise<void> {
-    const perWork = this.#isIdle() ? REST_PER_WORK_IDLE : REST_PER_WORK;
-    return this.#clock.sleep(workedMs * perWork, this.#haste.signal);
+    return this.#clock.sleep(workedMs * REST_PER_WORK[this.#load()], this.#haste.signal);
   }
 
   hurry(): void {

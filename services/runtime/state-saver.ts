@@ -11,7 +11,7 @@
 import { blobOf, headerOf } from "./checkpoint.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { CheckpointBlob, Clock, Log, Logger, Metrics } from "./ports.ts";
-import { SavePace } from "./save-pace.ts";
+import { type SaveLoad, SavePace } from "./save-pace.ts";
 import type { StateStore } from "./state-store.ts";
 
 export type StateSaverContext = {
@@ -30,6 +30,9 @@ export type StateSaverContext = {
 /** Bytes that one transaction writes: encoding and writing them takes about as long as a flush. */
 const STEP_BYTES = 48 * 1024;
 const HASTY_STEP_BYTES = 512 * 1024;
+/** So many times `everyRecords` after the last position a save is late, and overdue. */
+const LATE = 1.5;
+const OVERDUE = 2;
 /** With more unsaved conversations a gate that ends does not wait: the next one replays them sooner. */
 const UNSAVED_AT_END_MAX = 8_000;
 /** Without a commit for this time, ms, there is nothing to decide. */
@@ -70,12 +73,19 @@ export class StateSaver {
     else if (state.excessBytes > 0) void this.#start(state, "leaving");
   }
 
+  #load({ progress }: PartitionState): SaveLoad {
+    if (this.#isQuietFor(IDLE_MS)) return "idle";
+    const due = (progress.seq - this.#savedSeq) / this.#context.everyRecords;
+    if (due > OVERDUE) return "overdue";
+    return due > LATE ? "late" : "busy";
+  }
+
   #isQuietFor(ms: number): boolean {
     return this.#context.clock.nowMs() - this.#committedAtMs >= ms;
   }
 
   #start(state: PartitionState, what: "all" | "leaving"): Promise<void> {
-    const pace = new SavePace(this.#context.clock, () => this.#isQuietFor(IDLE_MS));
+    const pace = new SavePace(this.#context.clock, () => this.#load(state));
     this.#pace = pace;
     const save = what === "all" ? this.#saveAll(state, pace) : this.#saveLeaving(state, pace);
     this.#saving = save.finally(() => {

@@ -19,14 +19,14 @@ export type Conversation = {
 
 /**
  * A state takes about seven times its packed bytes: after five calls with arguments of 240 bytes 13.6 KiB for
- * 1.9 KiB. V8 lets a heap grow to up to four times what lives in it before it collects garbage
- * (`kHighFactor` of its MemoryController), so that is what a state may take of the process's memory.
+ * 1.9 KiB. V8 lets a heap grow to a multiple of what lives in it, at most four times, before it collects
+ * garbage (`kHighFactor` of its MemoryController); 3.4 times was seen in the bench of many conversations.
  */
-const MEMORY_PER_BYTE = 28;
-/** What a conversation takes in the indexes of its partition, beside its state, by the same factor of four. */
-export const INDEX_BYTES = 400;
+const MEMORY_PER_BYTE = 24;
+/** What a conversation takes in the indexes of its partition, 104 bytes, by the same factor. */
+export const INDEX_BYTES = 350;
 /** Until a state is packed for the first time: what a call adds to it. */
-const MEMORY_OF_CHANGE = 5_300;
+const MEMORY_OF_CHANGE = 4_600;
 
 /** About what a state takes after one more change. */
 export function memoryAfterChange(before: Conversation | undefined): number {

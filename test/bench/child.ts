@@ -6,6 +6,7 @@ import type { Checks } from "./engine.ts";
 import type { ManyConversations } from "./many-conversations.ts";
 import type { PipelineGate, PipelineLoad } from "./pipeline.ts";
 import type { SoakLoad } from "./soak.ts";
+import type { Filling } from "./start.ts";
 import type { ZipfLoad } from "./zipf.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -29,8 +30,7 @@ const CHILDREN: Readonly<Record<string, Child>> = {
     const { benchPipeline } = await import("./pipeline.ts");
     return benchPipeline(gate as PipelineGate, load as PipelineLoad);
   },
-  fill: async ({ dataDir, decisions }) =>
-    (await import("./start.ts")).fillDirectory(String(dataDir), Number(decisions)),
+  fill: async (filling) => (await import("./start.ts")).fillDirectory(filling as Filling),
   start: async ({ dataDir, name }) =>
     (await import("./start.ts")).benchStart(String(dataDir), String(name)),
   restore: async ({ dataDir }) => (await import("./restore.ts")).benchRestore(String(dataDir)),

@@ -46,6 +46,19 @@ export function child(
   };
 }
 
+/** A measurement whose process kills itself at its end, and has no rows. */
+export function killedChild(what: string, options: object): Measurement {
+  const text = JSON.stringify(options);
+  const run = (): readonly BenchRow[] => {
+    const { signal, stderr } = spawnSync(process.execPath, [CHILD, what, text], {
+      encoding: "utf8",
+    });
+    if (signal === "SIGKILL") return [];
+    throw new Error(`it was not killed: ${stderr.slice(0, MESSAGE_CHARS_MAX)}`);
+  };
+  return { name: `${what} ${text}`, run };
+}
+
 export type Measured = { readonly rows: readonly BenchRow[]; readonly failures: readonly string[] };
 
 /** The median of each figure over the rounds. A measurement that fails once is not repeated. */

@@ -258,5 +258,7 @@ function residentMemory(): { readonly bytes: number; readonly text: string } {
   const status = readFileSync("/proc/self/status", "utf8");
   const of = (name: string): number =>
     Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
-  return { bytes, text: `${of("RssAnon")} of the process, ${of("RssFile")} of mapped files` };
+  const most = Math.round(process.resourceUsage().maxRSS / 1024);
+  const text = `${of("RssAnon")} of the process, ${of("RssFile")} of mapped files, at most ${most}`;
+  return { bytes, text };
 }

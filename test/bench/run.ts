@@ -22,7 +22,9 @@ type Arguments = { readonly check: boolean; readonly sections: readonly Section[
 function parseArguments(args: readonly string[]): Arguments | string {
   const names = SECTIONS.map(({ name }) => name);
   let check = false;
-  let only: readonly string[] = names;
+  let only: readonly string[] = SECTIONS.filter(({ isLong }) => isLong !== true).map(
+    ({ name }) => name,
+  );
   for (let at = 0; at < args.length; at += 1) {
     if (args[at] === "--check") check = true;
     else if (args[at] === "--only") {

@@ -15,6 +15,8 @@ export type Section = {
   readonly name: string;
   readonly title: string;
   readonly rounds: number;
+  /** It takes so long that it runs only where `--only` names it. */
+  readonly isLong?: boolean;
   readonly targets: readonly Target[];
   /** `scratch`: an empty directory on disk. */
   readonly run: (scratch: string) => Promise<SectionResult>;

@@ -8,7 +8,6 @@ import { openCallgate } from "../../services/library/callgate.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls } from "./calls.ts";
 
-const CONVERSATIONS = 200;
 const BATCH = 500;
 
 export function startRowName(decisions: number): string {
@@ -35,11 +34,21 @@ export async function benchStart(dataDir: string, name: string): Promise<readonl
   return [{ name, unit: "ms", p50: decidedMs, note }];
 }
 
+export type Filling = {
+  readonly dataDir: string;
+  readonly decisions: number;
+  readonly conversations?: number;
+  /** The process is killed at the end. */
+  readonly isKilled?: boolean;
+};
+
 /** Writes the policy beside the data directory and proposes calls, each with its result. */
-export async function fillDirectory(
-  dataDir: string,
-  decisions: number,
-): Promise<readonly BenchRow[]> {
+export async function fillDirectory({
+  dataDir,
+  decisions,
+  conversations = 200,
+  isKilled = false,
+}: Filling): Promise<readonly BenchRow[]> {
   const policy = join(dataDir, "..", "policy.yaml");
   mkdirSync(dirname(policy), { recursive: true });
   writeFileSync(policy, JSON.stringify(BENCH_POLICY));
@@ -49,8 +58,8 @@ export async function fillDirectory(
   for (let from = 0; from < decisions; from += BATCH) {
     const proposed = Array.from({ length: Math.min(BATCH, decisions - from) }, async (_, i) => {
       const at = from + i;
-      const conversation = at % CONVERSATIONS;
-      const input = calls(Math.floor(at / CONVERSATIONS) + conversation, conversation);
+      const conversation = at % conversations;
+      const input = calls(Math.floor(at / conversations) + conversation, conversation);
       const decision = await gate.propose({
         conversationId: input.conversationId,
         callId: input.callId,
@@ -65,6 +74,7 @@ export async function fillDirectory(
     });
     await Promise.all(proposed);
   }
+  if (isKilled) process.kill(process.pid, "SIGKILL");
   await gate.close();
   return [];
 }

@@ -1,5 +1,8 @@
 /** The section on conversations that do not fit into memory. */
-import { child, inRounds } from "./children.ts";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { STATE_FILE } from "../../services/adapters/lmdb/lmdb-state-store.ts";
+import { child, inRounds, killedChild, type Measured } from "./children.ts";
 import { COLD, HOT, type ManyConversations, manyRow, RESIDENT } from "./many-conversations.ts";
 import type { Section } from "./section.ts";
 import { SOAK_EARLY, SOAK_LATE } from "./soak.ts";
@@ -17,11 +20,29 @@ const FEWEST: ManyConversations = { conversations: 10_000, memoryBytes: STATE_BU
 /** `CALLGATE_SOAK_MINUTES=60` for the figure that docs/benchmarks.md publishes. */
 const SOAK_MINUTES = Number(process.env["CALLGATE_SOAK_MINUTES"] ?? 3);
 const COLD_US_MAX = 2_000;
+const KILLED = { conversations: 60_000, decisions: 300_000 };
+
+/** A gate is killed and starts again twice: with its state store, and when that was deleted. */
+function startsAfterKill(scratch: string): Measured {
+  const dataDir = join(scratch, "killed", "data");
+  const name = `first decision after a kill, ${KILLED.conversations.toLocaleString("en-US")} conversations`;
+  const remove = (): [] => {
+    rmSync(join(dataDir, STATE_FILE));
+    return [];
+  };
+  return inRounds(1, [
+    killedChild("fill", { dataDir, ...KILLED, isKilled: true }),
+    child("start", { dataDir, name: `${name}, with the local store` }),
+    { name: "the state store is deleted", run: remove },
+    child("start", { dataDir, name: `${name}, without` }),
+  ]);
+}
 
 export const stateSection: Section = {
   name: "state",
   title: "Many conversations of five calls, with 512 MiB for them",
   rounds: 1,
+  isLong: true,
   targets: [
     ...MANY.map((load): Target => ({ row: manyRow(RESIDENT, load), figure: "p50", atMost: 1_024 })),
     ...MANY.map(
@@ -36,7 +57,7 @@ export const stateSection: Section = {
     },
     { row: SOAK_LATE, per: SOAK_EARLY, figure: "p50", atMost: 1.1 },
   ],
-  run: async () => {
+  run: async (scratch) => {
     const few = inRounds(3, [
       child("many-conversations", IN_MEMORY),
       child("many-conversations", FEWEST),
@@ -45,14 +66,16 @@ export const stateSection: Section = {
       1,
       MANY.slice(1).map((load) => child("many-conversations", load)),
     );
-    const zipf = inRounds(3, [
+    const starts = startsAfterKill(scratch);
+    const zipf = inRounds(1, [
       child("zipf", { memory: "all" }),
       child("zipf", { memory: "512 MiB" }),
     ]);
     const soak = inRounds(1, [child("soak", { minutes: SOAK_MINUTES })]);
+    const measured = [few, many, starts, zipf, soak];
     return {
-      tables: [few, many, zipf, soak].map(({ rows }) => ({ base: null, rows })),
-      failures: [few, many, zipf, soak].flatMap(({ failures }) => failures),
+      tables: measured.map(({ rows }) => ({ base: null, rows })),
+      failures: measured.flatMap(({ failures }) => failures),
       missing: [],
     };
   },

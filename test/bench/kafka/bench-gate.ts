@@ -10,6 +10,7 @@ import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka-gate.ts";
+import { openStates } from "../../../services/gate/open-states.ts";
 import { readPolicy } from "../../../services/library/read-policy.ts";
 import type { Logger } from "../../../services/runtime/ports.ts";
 import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
@@ -27,6 +28,8 @@ export type BenchSettings = {
   readonly redisUrl: string | undefined;
   /** Records between checkpoints. */
   readonly checkpointEvery: number;
+  /** Of the state store; absent: all conversations stay in memory. */
+  readonly stateDirectory?: string | undefined;
 };
 
 /** Nobody reports the calls, so their outcomes must not become unknown while the bench counts. */
@@ -57,6 +60,8 @@ const INPUTS_MAX = 500;
 const BYTES_MAX = 2 * 1_024 * 1_024;
 const REDIS_MS = 1_000;
 const LOAD_MS_MAX = 30_000;
+/** For conversations, where the gate has a state store. */
+export const STATE_MEMORY_MIB = 512;
 const TOPIC_LOOKS_MAX = 200;
 const TOPIC_LOOK_MS = 50;
 
@@ -74,6 +79,7 @@ export function benchSettings(env: NodeJS.ProcessEnv): BenchSettings {
     partitions: Number(requireVariable("P")),
     redisUrl: env["REDIS_URL"],
     checkpointEvery: Number(env["CHECKPOINT_EVERY"] ?? CHECKPOINT_EVERY),
+    stateDirectory: env["STATE_DIRECTORY"],
   };
 }
 
@@ -152,6 +158,9 @@ export async function openBenchGate(
 ): Promise<BenchGate> {
   await makeTopics(settings);
   const redis = await openBenchRedis(settings, logger);
+  const directory = settings.stateDirectory;
+  const memoryBytes = STATE_MEMORY_MIB * 1_024 * 1_024;
+  const states = await openStates({ directory, memoryBytes }, systemClock);
   const gate = await openKafkaGate({
     ...{ kafka: kafkaOf(settings), names: topicsOf(settings), app: "bench" },
     ...{ group: settings.group, codec, clock: systemClock, logger, policy: benchPolicy() },
@@ -159,7 +168,7 @@ export async function openBenchGate(
     sessionTimeoutMs: SESSION_MS,
     heartbeatIntervalMs: HEARTBEAT_MS,
     transactionTimeoutMs: TRANSACTION_MS,
-    checkpoints: (log) => redis?.checkpoints(log) ?? null,
+    ...{ checkpoints: (log) => redis?.checkpoints(log) ?? null, states },
     warmUpMs: WARM_UP_MS,
     tuning: {
       batch: { inputsMax: INPUTS_MAX, bytesMax: BYTES_MAX },
@@ -169,6 +178,7 @@ export async function openBenchGate(
   });
   const close = async (): Promise<void> => {
     await gate.stop();
+    await states?.close();
     redis?.client.close();
   };
   return { gate, close };

@@ -4,13 +4,14 @@ import type { BenchRow } from "../bench-row.ts";
 import type { PartResult } from "./part-result.ts";
 import { runShared, type SharedBench, type SharedLine } from "./shared-bench.ts";
 
-export const SYSTEMS = [
+export type System = { readonly spec: string; readonly name: string };
+
+const SYSTEMS: readonly System[] = [
   { spec: "limit:500", name: "bare loop" },
   { spec: "cmd:gate", name: "gate" },
   { spec: "streams:20:memory", name: "Kafka Streams" },
-] as const;
+];
 
-const SPECS = SYSTEMS.map(({ spec }) => spec).join(" ");
 const MICROS_PER_SECOND = 1_000_000;
 
 export const throughputRow = (partitions: number, system: string): string =>
@@ -29,17 +30,26 @@ export type SharedSizes = {
 };
 
 /** One round of all systems, back to back. */
-export async function measureThroughput(
+export function measureThroughput(
   bench: SharedBench,
   { inputs, partitions }: SharedSizes,
 ): Promise<PartResult> {
+  const options = { N: String(inputs), PARTITIONS: partitions.join(" ") };
+  return measureSystems(bench, SYSTEMS, options, partitions.length);
+}
+
+/** @param repeats lines of each system */
+export async function measureSystems(
+  bench: SharedBench,
+  systems: readonly System[],
+  options: Readonly<Record<string, string>>,
+  repeats = 1,
+): Promise<PartResult> {
   const lines = await runShared(bench, {
-    MODE: "throughput",
-    SYSTEMS: SPECS,
-    N: String(inputs),
-    PARTITIONS: partitions.join(" "),
+    ...{ MODE: "throughput", SYSTEMS: specsOf(systems) },
+    ...options,
   });
-  return resultOf(lines, partitions.length * SYSTEMS.length, throughputRows);
+  return resultOf(lines, systems, repeats, throughputRows);
 }
 
 /** One round of all systems, back to back. */
@@ -49,32 +59,36 @@ export async function measurePaced(
 ): Promise<PartResult> {
   const lines = await runShared(bench, {
     MODE: "paced",
-    SYSTEMS: SPECS,
+    SYSTEMS: specsOf(SYSTEMS),
     PARTITIONS: "4",
     RATES: rates.join(" "),
     DURATION: String(seconds),
     WARM: String(warmUpSeconds),
   });
-  return resultOf(lines, rates.length * SYSTEMS.length, pacedRows);
+  return resultOf(lines, SYSTEMS, rates.length, pacedRows);
+}
+
+function specsOf(systems: readonly System[]): string {
+  return systems.map(({ spec }) => spec).join(" ");
 }
 
 function resultOf(
   lines: readonly SharedLine[],
-  count: number,
+  systems: readonly System[],
+  repeats: number,
   rowsOf: (line: SharedLine, name: string) => readonly BenchRow[],
 ): PartResult {
-  const failures = lines.flatMap(failureOf);
+  const nameOf = ({ system }: SharedLine): string =>
+    systems.find(({ spec }) => spec === system)?.name ?? system;
+  const failures = lines.flatMap((line) => failureOf(line, nameOf(line)));
+  const count = systems.length * repeats;
   if (lines.length !== count) failures.push(`${lines.length} of ${count} runs gave a figure`);
   const rows = lines.flatMap((line) => rowsOf(line, nameOf(line)));
   return { rows, failures };
 }
 
-function nameOf({ system }: SharedLine): string {
-  return SYSTEMS.find(({ spec }) => spec === system)?.name ?? system;
-}
-
-function failureOf(line: SharedLine): string[] {
-  const what = `${nameOf(line)}, ${line.mode}`;
+function failureOf(line: SharedLine, name: string): string[] {
+  const what = `${name}, ${line.mode}`;
   if (line.failed === true) return [`${what}: it failed`];
   if (line.exactly_once !== true) return [`${what}: decisions are missing or doubled`];
   return (line.wrongly_routed ?? 0) === 0 ? [] : [`${what}: ${line.wrongly_routed} routed wrongly`];

@@ -13,6 +13,7 @@ import { sharedData } from "../../support/shared-data.ts";
 import { type BenchRow, medianRow } from "../bench-row.ts";
 import { rowTable, targetTable } from "../table.ts";
 import { judge, verdict } from "../targets.ts";
+import { measureConversations } from "./measure-conversations.ts";
 import { type DeathParts, measureDeaths } from "./measure-deaths.ts";
 import { measureField } from "./measure-field.ts";
 import { measurePaced, measureThroughput, type SharedSizes } from "./measure-shared.ts";
@@ -31,6 +32,8 @@ const WORK = "node_modules/.cache/callgate-bench";
 const BUILD = join(process.cwd(), WORK, "build", "test", "bench", "kafka");
 /** The flags for a busy gate in docs/operations.md. */
 const NODE_ARGS = ["--max-semi-space-size=64", "--initial-old-space-size=512"];
+/** The parts that build Kafka Streams. */
+const NEED_MAVEN: readonly PartName[] = ["throughput", "paced", "conversations"];
 const BROKER = { "log.message.timestamp.type": "LogAppendTime", "log.retention.hours": 240 };
 
 const FULL: SharedSizes = {
@@ -71,7 +74,7 @@ function readOptions(): Options | string {
 function requireParts({ parts }: Options): string {
   const shared = sharedData("bench");
   const missing = ["java", "redis-server"].map(findMissing);
-  if (parts.includes("throughput") || parts.includes("paced")) missing.push(findMissing("mvn"));
+  if (NEED_MAVEN.some((part) => parts.includes(part))) missing.push(findMissing("mvn"));
   if (!shared.available) missing.push(shared.reason);
   const reasons = missing.filter((text) => text !== undefined);
   if (reasons.length > 0) throw new MissingError(reasons.join("; "));
@@ -152,6 +155,9 @@ async function measureAll(options: Options, folder: string, work: string): Promi
       await rounds.measure("kill, replay and memory", () =>
         measureDeaths(deaths, { inputs, rounds: count }, wanted),
       );
+    }
+    if (parts.includes("conversations")) {
+      await rounds.measure("conversations", () => measureConversations(bench));
     }
     if (parts.includes("field")) await rounds.measure("field", () => measureField(deaths));
     for (let round = 1; round < count; round += 1) await shared();

@@ -39,16 +39,25 @@ const FIELD: readonly Target[] = [
   { row: CLEAN_END, figure: "p50", atMost: 1_000 },
 ];
 
-export const PARTS = ["throughput", "paced", "kill", "replay", "memory", "field"] as const;
+export const PARTS = [
+  "throughput",
+  "paced",
+  "kill",
+  "replay",
+  "memory",
+  "conversations",
+  "field",
+] as const;
 
 export type PartName = (typeof PARTS)[number];
 
-/** Replay and memory have no targets; they only have to be printed. */
+/** Replay, memory and many conversations have no targets; they only have to be printed. */
 export const TARGETS: { readonly [part in PartName]: readonly Target[] } = {
   throughput: THROUGHPUT,
   paced: PACED,
   kill: DEATHS,
   replay: [],
   memory: [],
+  conversations: [],
   field: FIELD,
 };
