@@ -15,7 +15,7 @@ type Roll = (kind: keyof FaultRates) => boolean;
 const DISKS = 2;
 const COPIES_MAX = 20;
 /** With the first, no conversation fits into memory once it is saved; then one to five fit. */
-const MEMORY_BYTES = [0, 0, 4_000, 10_000, 20_000] as const;
+const MEMORY_BYTES = [0, 0, 14_000, 35_000, 70_000] as const;
 /** Each conversation is a step of its own, with a rest after it. */
 const ONE_EACH = 1;
 
