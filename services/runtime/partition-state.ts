@@ -64,7 +64,7 @@ export type StateChange = {
 const SPARE = 0.1;
 
 /** Share of the budget that conversations may take beyond it while a save runs. */
-const EXCESS = 0.25;
+const EXCESS = 0.1;
 
 const NO_PROGRESS: Progress = {
   seq: 0,
