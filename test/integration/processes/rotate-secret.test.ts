@@ -11,7 +11,8 @@ const kafka = await kafkaBackend();
 const POLICY = "tool_schemas: { pay: {} }\n";
 const OLD = "the old secret, which is long enough";
 const NEW = "the new secret, which is long enough";
-const AHEAD_MS = 8_000;
+const AHEAD_MS = 12_000;
+const HOUR_MS = 3_600_000;
 
 const callOf = (order: string, step: number) => ({
   ...{ conversationId: "c1", turn: 1, step, callId: `call-${order}-${step}`, tool: "pay" },
@@ -32,18 +33,20 @@ describe.skipIf(!kafka.available)(`a gate with two secrets ${kafka.reason}`, () 
     first.child.kill("SIGTERM");
     await first.ended;
 
-    const from = new Date(Date.now() + AHEAD_MS).toISOString();
-    const secrets = [
-      { id: "old", value: OLD },
-      { id: "new", value: NEW, from },
-    ];
-    const both = { secret: {}, secrets };
+    const bothFrom = (aheadMs: number) => ({
+      secret: {},
+      secrets: [
+        { id: "old", value: OLD },
+        { id: "new", value: NEW, from: new Date(Date.now() + aheadMs).toISOString() },
+      ],
+    });
+    const both = bothFrom(AHEAD_MS);
     const second = kit.startGate(POLICY, both);
     await second.ready();
     const { keyId: oldId } = await second.line("decides by the policy");
     writeFileSync(
       join(second.directory, "doctor.json"),
-      JSON.stringify({ ...kit.config, ...both }),
+      JSON.stringify({ ...kit.config, ...bothFrom(HOUR_MS) }),
     );
     const doctor = await runCallgate(["doctor", "--config", join(second.directory, "doctor.json")]);
     expect(doctor.stdout).toContain(`\`old\`, key id ${String(oldId)}: makes new keys`);
