@@ -37,8 +37,6 @@ const CHECKS = [
 
 /** The number of cores of a small machine, since these tests never wait. */
 const COMPUTING_WORKERS = 2;
-/** One more than vitest.config.ts has: these tests wait for processes and brokers. */
-const WAITING_WORKERS = 4;
 
 /** @param {string} text */
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -147,10 +145,7 @@ async function compute() {
 
 async function runEverything() {
   const built = await runChecks([BUILD]);
-  const [waited, computed] = await Promise.all([
-    runTests([...projects(WAITING), `--maxWorkers=${WAITING_WORKERS}`]),
-    compute(),
-  ]);
+  const [waited, computed] = await Promise.all([runTests(projects(WAITING)), compute()]);
   print(computed.output.trimEnd());
   const { checks, tests } = computed;
   return { checks: addCounts(built, checks), outcome: joinOutcomes(waited, tests) };
