@@ -93,6 +93,7 @@ function plotOf(samples: readonly Sample[]): string {
     return `<polyline fill="none" stroke="${color}" points="${points.join(" ")}"/>`;
   };
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="sans-serif" font-size="12">
+<title>Resident memory and used heap over time</title>
 <rect width="100%" height="100%" fill="white"/>
 <line x1="${MARGIN}" y1="${y(0)}" x2="${WIDTH - MARGIN}" y2="${y(0)}" stroke="gray"/>
 <text x="${MARGIN}" y="20">resident memory (blue) and used heap (green), MiB; up to ${Math.round(most)}</text>
