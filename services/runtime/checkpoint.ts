@@ -84,7 +84,7 @@ export async function isOfJournal(
 export async function useCheckpoint(
   checkpoint: Checkpoint,
   context: CheckpointContext,
-  cold: () => ColdMemory | null,
+  cold: () => Promise<ColdMemory | null>,
 ): Promise<CheckpointUse> {
   const problem = await findForeign(checkpoint.header, context);
   if (problem !== null) return { ok: false, why: problem };
@@ -133,7 +133,7 @@ export async function standsInChain(
 async function stateFrom(
   checkpoint: Checkpoint,
   context: CheckpointContext,
-  cold: () => ColdMemory | null,
+  cold: () => Promise<ColdMemory | null>,
 ): Promise<CheckpointUse> {
   const { header, blobs } = checkpoint;
   const { fold, clock } = context;
@@ -159,7 +159,7 @@ async function stateFrom(
   }
   if (sum !== checkpoint.digestSum) return { ok: false, why: "it is a mixture of several" };
   const { seq, chainHead, next, ahead, clocks, latestMs, anchor } = header;
-  const state = new PartitionState(fold, cold());
+  const state = new PartitionState(fold, await cold());
   state.apply({
     progress: { seq, chainHead, next, ahead, clocks, latestMs, stateSum, anchor },
     journalOffset: header.journalOffset,

@@ -208,51 +208,48 @@ export class PartitionState {
     this.#journalTimeMs = change.journalTimeMs;
   }
 
-  /** Whether conversations take so much memory that decisions must wait for a save. */
+  /** Whether conversations take more memory than there is for them, and some can leave it. */
+  get isFull(): boolean {
+    return this.#hot.size > 0 && this.#excessBytes > 0;
+  }
+
+  /** Whether they take so much more that decisions must wait for a save. */
   get isOverfull(): boolean {
-    if (this.#cold === null || this.#hot.size === 0) return false;
-    return this.excessBytes > this.#cold.memoryBytes() * EXCESS;
+    return this.isFull && this.#excessBytes > (this.#cold?.memoryBytes() ?? 0) * EXCESS;
   }
 
   /** How many bytes of memory conversations take beyond the budget; 0 or less: none. */
-  get excessBytes(): number {
+  get #excessBytes(): number {
     if (this.#cold === null) return Number.NEGATIVE_INFINITY;
     return this.#hotBytes + this.#seqs.size * INDEX_BYTES - this.#cold.memoryBytes();
   }
 
   /** Unsaved ones among the conversations whose turn it is to leave memory. */
-  unsavedLeaving(): ReadonlySet<string> {
-    const keys = new Set<string>();
-    const goal = this.#bytesToFree;
+  unsavedLeaving(): readonly string[] {
+    return this.#leaving().filter((key) => this.unsaved.inStore.has(key));
+  }
+
+  /** Lets the conversations leave memory whose turn it is and which the store has. */
+  evict(): void {
+    for (const key of this.#leaving()) {
+      if (this.unsaved.inStore.has(key)) continue;
+      this.#takeOut(key);
+    }
+  }
+
+  /** Those that changed longest ago, until a tenth of the budget for conversations is free. */
+  #leaving(): readonly string[] {
+    const excess = this.#excessBytes;
+    if (excess <= 0) return [];
+    const goal = excess + (this.#hotBytes - excess) * SPARE;
+    const keys: string[] = [];
     let bytes = 0;
     for (const [key, { memoryBytes }] of this.#hot) {
       if (bytes >= goal) break;
       bytes += memoryBytes;
-      if (this.unsaved.inStore.has(key)) keys.add(key);
+      keys.push(key);
     }
     return keys;
-  }
-
-  /** Until a tenth of the budget for conversations is free. */
-  get #bytesToFree(): number {
-    const excess = this.excessBytes;
-    return excess <= 0 ? 0 : excess + (this.#hotBytes - excess) * SPARE;
-  }
-
-  /**
-   * Lets conversations leave memory that the store has, the ones that changed longest ago first, until
-   * memory has room.
-   */
-  evict(): void {
-    const goal = this.#bytesToFree;
-    let freed = 0;
-    for (const [key, { memoryBytes }] of this.#hot) {
-      if (freed >= goal) break;
-      if (this.unsaved.inStore.has(key)) continue;
-      this.#hot.delete(key);
-      freed += memoryBytes;
-    }
-    this.#hotBytes -= freed;
   }
 
   /** Corrects what a conversation takes, once its packed size is known. */

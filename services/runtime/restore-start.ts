@@ -30,7 +30,7 @@ export async function startFrom(
   if (source === "checkpoint") return fromCheckpoint(context, journal, reportedSeq);
   if (journalStart > 0 && journalStart >= journalEnd) throw outOfReach(context, journalStart);
   const stored = storedWithout(await loadCheckpoint(context));
-  const state = new PartitionState(fold, emptyStore(context));
+  const state = new PartitionState(fold, await emptyStore(context));
   return { state, hashesFromSeq: 0, stored, inStoreSeq: 0 };
 }
 
@@ -95,11 +95,11 @@ function storedWithout(loaded: Loaded | null): StoredMark {
 }
 
 /** The memory of a state that is built anew: what the store has is of another one. */
-function emptyStore(context: ReadContext): ColdMemory | null {
+async function emptyStore(context: ReadContext): Promise<ColdMemory | null> {
   const { states, partition } = context;
   if (states === null) return null;
   try {
-    states.store.clear(partition);
+    await states.store.clear(partition);
     return coldOf(context, states);
   } catch (error) {
     const text = "the state store cannot be used: all conversations stay in memory";

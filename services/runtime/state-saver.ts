@@ -6,13 +6,14 @@
  *    last: what an interrupted one has written is newer than its position, which a replay tolerates.
  * SAVER-2 where memory is wanted alone, a save writes only the conversations whose turn to leave it
  *    is, and no position: busy conversations are written once in a while, not for each that leaves.
- * SAVER-3 conversations leave memory at the end of a save that succeeded, and never during one.
+ * SAVER-3 a conversation is saved once a write of its newest version has succeeded, and may leave memory
+ *    from then on. Steps of several saves may alternate.
  */
 import { blobOf, headerOf } from "./checkpoint.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { CheckpointBlob, Clock, Log, Logger, Metrics } from "./ports.ts";
 import { type SaveLoad, SavePace } from "./save-pace.ts";
-import type { StateStore } from "./state-store.ts";
+import type { StateStore, StoreBatch } from "./state-store.ts";
 
 export type StateSaverContext = {
   readonly partition: number;
@@ -39,12 +40,15 @@ const UNSAVED_AT_END_MAX = 8_000;
 const IDLE_MS = 100;
 /** Without a commit for this time, ms, what is unsaved is saved. */
 const SETTLED_MS = 1_000;
+/** Rest before the next save, ms, where one has failed. */
+const RETRY_MS = 1_000;
 
 export class StateSaver {
   readonly #context: StateSaverContext;
   #savedSeq = 0;
   #committedAtMs = 0;
-  #hasFailed = false;
+  /** When the last save failed; null: it did not. */
+  #failedAtMs: number | null = null;
   #saving: Promise<void> | null = null;
   #pace: SavePace | null = null;
 
@@ -55,7 +59,7 @@ export class StateSaver {
   /** To be called when a partition was restored. @param savedSeq 0: the store has nothing. */
   begin(savedSeq: number): void {
     this.#savedSeq = savedSeq;
-    this.#hasFailed = false;
+    this.#failedAtMs = null;
   }
 
   /** Called after each commit. */
@@ -67,10 +71,12 @@ export class StateSaver {
   /** To be called also while there is nothing to decide. */
   saveIfDue(state: PartitionState): void {
     if (this.#saving !== null || state.unsaved.inStore.size === 0) return;
+    const nowMs = this.#context.clock.nowMs();
+    if (this.#failedAtMs !== null && nowMs - this.#failedAtMs < RETRY_MS) return;
     const records = state.progress.seq - this.#savedSeq;
     if (records >= this.#context.everyRecords || this.#isQuietFor(SETTLED_MS))
       void this.#start(state, "all");
-    else if (state.excessBytes > 0) void this.#start(state, "leaving");
+    else if (state.isFull) void this.#start(state, "leaving");
   }
 
   #load({ progress }: PartitionState): SaveLoad {
@@ -88,9 +94,11 @@ export class StateSaver {
     const pace = new SavePace(this.#context.clock, () => this.#load(state));
     this.#pace = pace;
     const save = what === "all" ? this.#saveAll(state, pace) : this.#saveLeaving(state, pace);
-    this.#saving = save.finally(() => {
-      this.#saving = null;
-    });
+    this.#saving = save
+      .catch((error: unknown) => this.#reportFailure(error))
+      .finally(() => {
+        this.#saving = null;
+      });
     return this.#saving;
   }
 
@@ -99,12 +107,18 @@ export class StateSaver {
    * store fails: then they stay in memory.
    */
   async makeRoom(state: PartitionState): Promise<void> {
-    if (!state.isOverfull || this.#hasFailed) return;
-    await this.waitForSave();
-    if (state.excessBytes <= 0) return;
-    const saved = this.#start(state, "leaving");
-    this.#pace?.hurry();
-    await saved;
+    if (!state.isOverfull || this.#failedAtMs !== null) return;
+    const { clock } = this.#context;
+    try {
+      while (state.isFull) {
+        await this.#writeStep(state, state.unsavedLeaving().values(), HASTY_STEP_BYTES);
+        await clock.sleep(0);
+      }
+    } catch (error) {
+      this.#reportFailure(error);
+    }
+    // Decisions waited: the time without a commit was no quiet one.
+    this.#committedAtMs = clock.nowMs();
   }
 
   /** Waits for a save in flight, then writes what has changed since, where that is soon done. */
@@ -124,71 +138,96 @@ export class StateSaver {
   }
 
   async #saveLeaving(state: PartitionState, pace: SavePace): Promise<void> {
-    const keys = state.unsavedLeaving();
-    state.unsaved.inStore.takeOut(keys);
-    try {
-      const puts = await this.#writeChanged(state, keys, pace);
-      this.#context.store.write(this.#context.partition, { puts, removals: [], header: null });
-      this.#hasFailed = false;
-      state.evict();
-    } catch (error) {
-      state.unsaved.inStore.giveBack(keys);
-      this.#reportFailure(error);
-    }
+    await this.#writeInSteps(state, state.unsavedLeaving(), pace);
   }
 
   async #saveAll(state: PartitionState, pace: SavePace): Promise<void> {
-    const { partition, log, clock, metrics } = this.#context;
+    const { log, clock, metrics } = this.#context;
     const startedMs = clock.nowMs();
-    const keys = state.unsaved.inStore.take();
     const header = headerOf(log, state);
-    try {
-      const last = await this.#writeChanged(state, keys, pace);
-      const removals = [...keys].filter((key) => !state.has(key));
-      this.#context.store.write(partition, { puts: last, removals, header });
-      this.#savedSeq = header.seq;
-      this.#hasFailed = false;
-      metrics.count("state_saves");
-      metrics.observe("state_save", clock.nowMs() - startedMs);
-      state.evict();
-    } catch (error) {
-      state.unsaved.inStore.giveBack(keys);
-      this.#reportFailure(error);
+    const keys = state.unsaved.inStore.list();
+    const dropped = keys.filter((key) => !state.has(key));
+    await this.#writeInSteps(state, keys, pace);
+    // What was dropped and has come back since is in the store as it was before, or newly written.
+    const puts = dropped.flatMap((key) => this.#pack(state, key) ?? []);
+    const removals = dropped.filter((key) => !state.has(key));
+    await this.#write(state, { puts, removals, header });
+    this.#savedSeq = header.seq;
+    metrics.count("state_saves");
+    metrics.observe("state_save", clock.nowMs() - startedMs);
+  }
+
+  /** Writes conversations, and beside them those that must leave memory. */
+  async #writeInSteps(
+    state: PartitionState,
+    keys: readonly string[],
+    pace: SavePace,
+  ): Promise<void> {
+    const { clock, stepBytes = STEP_BYTES } = this.#context;
+    const left = keys.values();
+    let isWritten = false;
+    while (!isWritten) {
+      const startedMs = clock.nowMs();
+      const bytesMax = pace.inHaste ? HASTY_STEP_BYTES : stepBytes;
+      isWritten = await this.#writeStep(state, left, bytesMax);
+      if (state.isFull) await this.#writeStep(state, state.unsavedLeaving().values(), bytesMax);
+      if (!isWritten) await pace.rest(clock.nowMs() - startedMs);
     }
   }
 
-  /** @returns the blobs for the last step. */
-  async #writeChanged(
+  /**
+   * Writes the next of `keys` whose newest version is not in the store, about `bytesMax` of them.
+   * @returns whether none is left.
+   */
+  async #writeStep(
     state: PartitionState,
-    keys: ReadonlySet<string>,
-    pace: SavePace,
-  ): Promise<readonly CheckpointBlob[]> {
-    const { partition, store, clock } = this.#context;
-    let puts: CheckpointBlob[] = [];
+    keys: Iterator<string>,
+    bytesMax: number,
+  ): Promise<boolean> {
+    const puts: CheckpointBlob[] = [];
     let bytes = 0;
-    let startedMs = clock.nowMs();
-    const { stepBytes = STEP_BYTES } = this.#context;
-    for (const key of keys) {
-      const conversation = state.hot(key);
-      if (conversation === undefined) continue;
-      const blob = blobOf(key, conversation, state.fold);
-      state.notePacked(key, conversation, blob.bytes.length);
+    let next: IteratorResult<string>;
+    do {
+      next = keys.next();
+      const blob = next.done === true ? undefined : this.#pack(state, next.value);
+      if (blob === undefined) continue;
       puts.push(blob);
       bytes += blob.bytes.length;
-      if (bytes < (pace.inHaste ? HASTY_STEP_BYTES : stepBytes)) continue;
-      store.write(partition, { puts, removals: [], header: null });
-      await pace.rest(clock.nowMs() - startedMs);
-      startedMs = clock.nowMs();
-      puts = [];
-      bytes = 0;
+    } while (next.done !== true && bytes < bytesMax);
+    if (puts.length > 0) await this.#write(state, { puts, removals: [], header: null });
+    else state.evict();
+    return next.done === true;
+  }
+
+  /** Undefined where the store has its newest version, or it was dropped. */
+  #pack(state: PartitionState, key: string): CheckpointBlob | undefined {
+    const conversation = state.unsaved.inStore.has(key) ? state.hot(key) : undefined;
+    if (conversation === undefined) return undefined;
+    const blob = blobOf(key, conversation, state.fold);
+    state.notePacked(key, conversation, blob.bytes.length);
+    return blob;
+  }
+
+  async #write(state: PartitionState, batch: StoreBatch): Promise<void> {
+    const { partition, store } = this.#context;
+    const unsaved = state.unsaved.inStore;
+    for (const key of batch.removals) unsaved.delete(key);
+    try {
+      await store.write(partition, batch);
+    } catch (error) {
+      for (const key of batch.removals) unsaved.add(key);
+      throw error;
     }
-    return puts;
+    this.#failedAtMs = null;
+    for (const { key, seq } of batch.puts) if (state.hot(key)?.seq === seq) unsaved.delete(key);
+    state.evict();
   }
 
   #reportFailure(error: unknown): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
-    const { partition, logger } = this.#context;
+    const isFirst = this.#failedAtMs === null;
+    const { partition, logger, clock } = this.#context;
+    this.#failedAtMs = clock.nowMs();
+    if (!isFirst) return;
     const problem = error instanceof Error ? error.message : String(error);
     const text = "the state store was not written: all conversations stay in memory until it is";
     logger.warn(text, { partition, problem });

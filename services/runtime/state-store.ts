@@ -3,7 +3,8 @@
  * belongs to one process and is a cache of the journal: it may be empty, older than the journal, of
  * another log, or gone, and only time is lost.
  *
- * STORE-1 `write` is atomic and durable: all of a batch, or nothing. What `get` returns was written last.
+ * STORE-1 `write` is atomic and durable: all of a batch, or nothing. Batches are written in the order of
+ *    the calls, and what `get` returns was written last: `get` sees a batch once `write` has resolved.
  * STORE-2 the position is that of a record which all conversations include; those written since may be
  *    newer, which a replay from there tolerates.
  * STORE-3 whoever reads trusts nothing in it: identity, position and digests are compared
@@ -45,9 +46,9 @@ export interface StateStore {
   /** Synchronous, since a decision waits for it. */
   get(partition: number, key: string): CheckpointBlob | undefined;
   entries(partition: number): Iterable<StoreEntry>;
-  write(partition: number, batch: StoreBatch): void;
-  /** Removes all that the partition has. */
-  clear(partition: number): void;
+  write(partition: number, batch: StoreBatch): Promise<void>;
+  /** Removes all that the partition has, in its turn among the writes. */
+  clear(partition: number): Promise<void>;
   /** Bytes on disk of the conversations that the partitions in use have, or would have. */
   readonly bytes: number;
   close(): Promise<void>;

@@ -28,8 +28,14 @@ export class UnsavedKeys {
     return keys;
   }
 
-  takeOut(keys: ReadonlySet<string>): void {
-    for (const key of keys) this.#keys.delete(key);
+  /** The keys now, in the order of their first change. */
+  list(): readonly string[] {
+    return [...this.#keys];
+  }
+
+  /** To be called for a key whose newest version was saved. */
+  delete(key: string): void {
+    this.#keys.delete(key);
   }
 
   /** Gives back keys that were taken and that were not saved. */

@@ -18,6 +18,7 @@ const SEEDS_TO_NOTICE = 400;
  */
 const CALLS = [
   "append:verdicts",
+  "clear",
   "closeWriter",
   "commit",
   "endOffset",
@@ -32,6 +33,7 @@ const CALLS = [
   "startOffset",
   "takeOver",
   "waitForNew",
+  "write",
 ];
 
 type Sources = {

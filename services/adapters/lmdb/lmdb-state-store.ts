@@ -46,6 +46,7 @@ export class LmdbStateStore implements StateStore {
   readonly #root: Root;
   readonly #positions: Table;
   readonly #partitions = new Map<number, PartitionTables>();
+  #lastWrite: Promise<void> = Promise.resolve();
   #closed = false;
 
   /**
@@ -100,63 +101,81 @@ export class LmdbStateStore implements StateStore {
     }
   }
 
-  write(partition: number, batch: StoreBatch): void {
-    this.#run(() => {
-      this.#beforeWrite();
-      this.#root.transactionSync(() => this.#write(partition, batch));
-      this.#root.resetReadTxn();
-    });
+  write(partition: number, batch: StoreBatch): Promise<void> {
+    return this.#inTurn(() => this.#put(partition, batch));
   }
 
-  clear(partition: number): void {
-    this.#run(() => {
-      this.#beforeWrite();
+  clear(partition: number): Promise<void> {
+    return this.#inTurn(() => {
       const { states, entries } = this.#tables(partition);
       this.#root.transactionSync(() => {
         this.#positions.removeSync(positionKey(partition));
         states.clearSync();
         entries.clearSync();
       });
-      this.#root.resetReadTxn();
+      return Promise.resolve();
     });
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#lastWrite;
     await this.#root.close();
   }
 
-  #write(partition: number, { puts, removals, header }: StoreBatch): void {
+  /** Writes one thing after the other, since each depends on what the one before it has written. */
+  #inTurn(action: () => Promise<unknown>): Promise<void> {
+    const written = this.#lastWrite.then(async () => {
+      try {
+        this.#run(this.#beforeWrite);
+        this.#root.resetReadTxn();
+        await action();
+        this.#root.resetReadTxn();
+      } catch (error) {
+        throw this.#mapError(await reasonOf(error));
+      }
+    });
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
+  }
+
+  /** One transaction of LMDB's thread. */
+  #put(partition: number, { puts, removals, header }: StoreBatch): Promise<boolean> {
     const { states, entries } = this.#tables(partition);
-    const key = positionKey(partition);
-    const stored = this.#positions.get(key);
-    const before = stored === undefined ? null : parseTotals(stored);
-    let count = before?.count ?? 0;
+    const removed = removals.map(rowKey);
+    const rows = puts.map((blob) => {
+      const row = rowKey(blob.key);
+      return { row, state: encodeState(blob), entry: encodeEntry(blob, row) };
+    });
+    const before = this.#totals(partition);
+    let count = (before?.count ?? 0) + puts.length;
     let stateSum = before?.stateSum ?? NO_SUM;
-    const takeOut = (row: Buffer): void => {
+    for (const { hash } of puts) stateSum = exchangeHash(stateSum, "", hash);
+    for (const row of [...removed, ...rows.map((one) => one.row)]) {
       const old = entries.get(row);
       const entry = old === undefined ? undefined : decodeEntry(old);
-      if (entry === undefined) return;
+      if (entry === undefined) continue;
       count -= 1;
       stateSum = exchangeHash(stateSum, entry.hashStart, "");
-    };
-    for (const conversation of removals) {
-      const row = rowKey(conversation);
-      takeOut(row);
-      states.removeSync(row);
-      entries.removeSync(row);
-    }
-    for (const blob of puts) {
-      const row = rowKey(blob.key);
-      takeOut(row);
-      states.putSync(row, encodeState(blob));
-      entries.putSync(row, encodeEntry(blob, row));
-      count += 1;
-      stateSum = exchangeHash(stateSum, "", blob.hash);
     }
     const position = { header: header ?? before?.header ?? null, count, stateSum };
-    this.#positions.putSync(key, Buffer.from(JSON.stringify(position)));
+    return this.#root.batch(() => {
+      for (const row of removed) {
+        void states.remove(row);
+        void entries.remove(row);
+      }
+      for (const { row, state, entry } of rows) {
+        void states.put(row, state);
+        void entries.put(row, entry);
+      }
+      void this.#positions.put(positionKey(partition), Buffer.from(JSON.stringify(position)));
+    });
+  }
+
+  #totals(partition: number): Totals | null {
+    const stored = this.#positions.get(positionKey(partition));
+    return stored === undefined ? null : parseTotals(stored);
   }
 
   #tables(partition: number): PartitionTables {
@@ -179,18 +198,32 @@ export class LmdbStateStore implements StateStore {
       if (this.#closed) throw new Error("it is closed");
       return action();
     } catch (error) {
-      if (error instanceof PipelineError) throw error;
-      if (isDamage(error)) throw this.#damaged(error);
-      const problem = error instanceof Error ? error.message : String(error);
-      const text = `the state store in \`${this.#directory}\` failed: ${problem}`;
-      throw new RetryableError("checkpoint_unavailable", text, { cause: error });
+      throw this.#mapError(error);
     }
+  }
+
+  #mapError(error: unknown): PipelineError {
+    if (error instanceof PipelineError) return error;
+    if (isDamage(error)) return this.#damaged(error);
+    const problem = error instanceof Error ? error.message : String(error);
+    const text = `the state store in \`${this.#directory}\` failed: ${problem}`;
+    return new RetryableError("checkpoint_unavailable", text, { cause: error });
   }
 
   #damaged(cause?: unknown): StateCorruptError {
     const text = `the state store in \`${this.#directory}\` is damaged`;
     return new StateCorruptError(text, { cause });
   }
+}
+
+/** Why a transaction of LMDB's thread failed: its error has that as a promise. */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const reason: unknown = error instanceof Error ? Reflect.get(error, "commitError") : undefined;
+  if (!(reason instanceof Promise)) return error;
+  return reason.then(
+    () => error,
+    (why: unknown) => why,
+  );
 }
 
 function openOrReplace(open: LmdbOpen, path: string): Root {
@@ -219,6 +252,8 @@ function openRoot(open: LmdbOpen, path: string): Root {
     // A write does not wait for the disk. After a loss of power the file is what it was at an earlier
     // write, and the journal has the rest.
     overlappingSync: true,
+    // Batches are made here. Those of an event turn reject a promise that nobody holds.
+    eventTurnBatching: false,
   });
 }
 

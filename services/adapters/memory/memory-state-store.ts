@@ -39,7 +39,7 @@ export class MemoryStateStore implements StateStore {
     }
   }
 
-  write(partition: number, { puts, removals, header }: StoreBatch): void {
+  write(partition: number, { puts, removals, header }: StoreBatch): Promise<void> {
     const stored = this.#partitions.get(partition) ?? {
       header: null,
       stateSum: NO_SUM,
@@ -56,10 +56,12 @@ export class MemoryStateStore implements StateStore {
     }
     stored.header = header ?? stored.header;
     this.#partitions.set(partition, stored);
+    return Promise.resolve();
   }
 
-  clear(partition: number): void {
+  clear(partition: number): Promise<void> {
     this.#partitions.delete(partition);
+    return Promise.resolve();
   }
 
   close(): Promise<void> {

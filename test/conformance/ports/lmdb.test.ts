@@ -72,7 +72,7 @@ describe("a state store in LMDB whose file", () => {
   it.each(damages)("%s begins empty", async (_what, damage) => {
     const { dataDir, remove } = temporary();
     const first = new LmdbStateStore(dataDir);
-    first.write(0, saved);
+    await first.write(0, saved);
     await first.close();
     damage(join(dataDir, STATE_FILE));
     const second = new LmdbStateStore(dataDir);

@@ -67,22 +67,22 @@ export function describeStateContract(name: string, open: () => Promise<StatesUn
       expect([...store.entries(0)]).toEqual([]);
     });
 
-    it("has conversations whose ids are as long as ids may be", () => {
+    it("has conversations whose ids are as long as ids may be", async () => {
       const [tenant, other] = ["t".repeat(256), `${"t".repeat(255)}u`];
       const keys = [`${tenant}/${"ü".repeat(128)}`, `${other}/${"ü".repeat(128)}`, "t/a"];
       const puts = keys.map((key, at) => blob(key, at + 1));
-      store.write(0, { puts, removals: [], header: header(3) });
+      await store.write(0, { puts, removals: [], header: header(3) });
       for (const one of puts) expect(plain(store.get(0, one.key))).toEqual(plain(one));
       expect(new Set([...store.entries(0)].map(({ key }) => key))).toEqual(new Set(keys));
-      store.write(0, { puts: [], removals: keys.slice(0, 1), header: header(3) });
+      await store.write(0, { puts: [], removals: keys.slice(0, 1), header: header(3) });
       expect(store.look(0).summary?.count).toBe(2);
       expect([...store.entries(0)]).toHaveLength(2);
     });
 
-    it("returns what was written last, whatever its size, and its totals", () => {
+    it("returns what was written last, whatever its size, and its totals", async () => {
       const long = blob("t/ünï", 5, 300_000, 12_345);
-      store.write(0, { puts: [blob("t/a", 3), long], removals: [], header: header(5) });
-      store.write(0, { puts: [blob("t/a", 6)], removals: [], header: header(6) });
+      await store.write(0, { puts: [blob("t/a", 3), long], removals: [], header: header(5) });
+      await store.write(0, { puts: [blob("t/a", 6)], removals: [], header: header(6) });
       expect(plain(store.get(0, "t/a"))).toEqual(plain(blob("t/a", 6)));
       expect(plain(store.get(0, "t/ünï"))).toEqual(plain(long));
       const summary = { header: header(6), count: 2, stateSum: sumOf(5, 6) };
@@ -94,50 +94,54 @@ export function describeStateContract(name: string, open: () => Promise<StatesUn
       expect(store.bytes).toBeGreaterThan(0);
     });
 
-    it("takes fewer bytes once conversations are removed", () => {
+    it("takes fewer bytes once conversations are removed", async () => {
       const keys = Array.from({ length: 50 }, (_, n) => `t/${n}`);
-      store.write(0, { ...NOTHING, puts: keys.map((key) => blob(key, 3, 20_000)) });
+      await store.write(0, { ...NOTHING, puts: keys.map((key) => blob(key, 3, 20_000)) });
       const full = store.bytes;
-      store.write(0, { ...NOTHING, removals: keys.slice(5) });
+      await store.write(0, { ...NOTHING, removals: keys.slice(5) });
       expect(store.bytes).toBeLessThan(full / 2);
     });
 
-    it("leaves its position where a step of a save has none", () => {
-      store.write(0, { puts: [blob("t/a", 3)], removals: [], header: header(3) });
-      store.write(0, { puts: [blob("t/b", 7)], removals: [], header: null });
+    it("leaves its position where a step of a save has none", async () => {
+      await store.write(0, { puts: [blob("t/a", 3)], removals: [], header: header(3) });
+      await store.write(0, { puts: [blob("t/b", 7)], removals: [], header: null });
       const summary = { header: header(3), count: 2, stateSum: sumOf(3, 7) };
       expect(store.look(0)).toEqual({ summary, problem: null });
     });
 
-    it("has no position before a save has ended", () => {
-      store.write(0, { ...NOTHING, puts: [blob("t/a", 3)] });
+    it("has no position before a save has ended", async () => {
+      await store.write(0, { ...NOTHING, puts: [blob("t/a", 3)] });
       expect(store.look(0).summary).toBeNull();
       expect(store.look(0).problem).toEqual(expect.any(String));
     });
 
-    it("removes conversations, and takes them out of its totals", () => {
-      store.write(0, { puts: [blob("t/a", 3), blob("t/b", 4)], removals: [], header: header(4) });
-      store.write(0, { puts: [], removals: ["t/a", "t/never"], header: header(5) });
+    it("removes conversations, and takes them out of its totals", async () => {
+      await store.write(0, {
+        puts: [blob("t/a", 3), blob("t/b", 4)],
+        removals: [],
+        header: header(4),
+      });
+      await store.write(0, { puts: [], removals: ["t/a", "t/never"], header: header(5) });
       expect(store.get(0, "t/a")).toBeUndefined();
       const summary = { header: header(5), count: 1, stateSum: sumOf(4) };
       expect(store.look(0)).toEqual({ summary, problem: null });
     });
 
-    it("separates partitions, and clears one alone", () => {
-      store.write(0, { puts: [blob("t/a", 3)], removals: [], header: header(3) });
-      store.write(1, { puts: [blob("t/a", 9)], removals: [], header: header(9) });
-      store.clear(0);
+    it("separates partitions, and clears one alone", async () => {
+      await store.write(0, { puts: [blob("t/a", 3)], removals: [], header: header(3) });
+      await store.write(1, { puts: [blob("t/a", 9)], removals: [], header: header(9) });
+      await store.clear(0);
       expect(store.look(0)).toEqual({ summary: null, problem: null });
       expect([...store.entries(0)]).toEqual([]);
       expect(store.get(1, "t/a")?.seq).toBe(9);
-      store.write(0, { puts: [blob("t/b", 1)], removals: [], header: header(1) });
+      await store.write(0, { puts: [blob("t/b", 1)], removals: [], header: header(1) });
       expect(store.look(0).summary?.count).toBe(1);
     });
 
     it("is what it was after it was opened again", async ({ skip }) => {
       if (opened.reopen === undefined) return skip("nothing outlives it");
       const puts = Array.from({ length: 500 }, (_, at) => blob(`t/${at}`, at + 1, 2_000));
-      store.write(3, { puts, removals: [], header: header(500) });
+      await store.write(3, { puts, removals: [], header: header(500) });
       store = await opened.reopen();
       expect(store.look(3).summary?.count).toBe(500);
       expect([...store.entries(3)]).toHaveLength(500);

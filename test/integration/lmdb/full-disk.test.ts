@@ -1,5 +1,6 @@
 // A gate on a disk that fills up stops allowing calls, loses nothing, and goes on by itself.
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { acquireGateRole, type GateRole } from "../../../services/adapters/lmdb/
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
 import { LmdbStateStore } from "../../../services/adapters/lmdb/lmdb-state-store.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
+import type { StoreBatch } from "../../../services/runtime/state-store.ts";
 import { StreamTask } from "../../../services/runtime/task.ts";
 import { defaultTaskOptions } from "../../../services/runtime/task-context.ts";
 import {
@@ -112,6 +114,38 @@ describe("a gate on a disk that fills up", () => {
     await log.close();
   });
 });
+
+describe("a state store on a disk that fills up", () => {
+  it("writes a batch as a whole or not at all, and goes on when space is free", async ({
+    skip,
+  }) => {
+    if (!isMounted) skip("a file system of its own cannot be mounted here");
+    const store = new LmdbStateStore(join(mount, "data"));
+    let written = 0;
+    await expect(async () => {
+      for (; written < 100; written += 1) await store.write(0, batch(written));
+    }).rejects.toMatchObject({ code: "checkpoint_unavailable" });
+    await expect(store.write(0, batch(written))).rejects.toThrow("the state store in");
+    expect([...store.entries(0)]).toHaveLength(written * BATCH);
+    for (const { key } of store.entries(0)) expect(store.get(0, key)?.key).toBe(key);
+    execFileSync("mount", ["-o", "remount,size=8m", mount], { stdio: "ignore" });
+    await store.write(0, batch(written));
+    expect([...store.entries(0)]).toHaveLength((written + 1) * BATCH);
+    await store.close();
+  });
+});
+
+const BATCH = 20;
+
+/** States that cannot be compressed. */
+function batch(at: number): StoreBatch {
+  const puts = Array.from({ length: BATCH }, (_, n) => {
+    const seq = at * BATCH + n + 1;
+    const bytes = new Uint8Array(randomBytes(3_000));
+    return { key: `t/c${seq}`, seq, hash: "ab".repeat(32), digest: "cd".repeat(32), bytes };
+  });
+  return { puts, removals: [], header: null };
+}
 
 function spaceLeft(path: string): number {
   const { bavail, bsize } = statfsSync(path);

@@ -76,6 +76,7 @@ export class FakeWorld {
     this.#stores = new FakeStores(
       options.scheduler.random,
       (kind) => this.roll(kind),
+      (owner, name, effect) => this.#call(owner, name, effect, false),
       options.partition,
     );
     this.#foreign = options.foreign;

@@ -11,6 +11,8 @@ import type { SimulatedProcess } from "./scheduler.ts";
 
 type Disk = { store: MemoryStateStore; owner: SimulatedProcess | null };
 type Roll = (kind: keyof FaultRates) => boolean;
+/** A call to the outside: it waits for its turn, and its process may die just before or after it. */
+type Call = (owner: SimulatedProcess, name: string, effect: () => void) => Promise<void>;
 
 const DISKS = 2;
 const COPIES_MAX = 20;
@@ -24,11 +26,13 @@ export class FakeStores {
   readonly #older: MemoryStateStore[] = [];
   readonly #random: Random;
   readonly #roll: Roll;
+  readonly #call: Call;
   readonly #partition: number;
 
-  constructor(random: Random, roll: Roll, partition: number) {
+  constructor(random: Random, roll: Roll, call: Call, partition: number) {
     this.#random = random;
     this.#roll = roll;
+    this.#call = call;
     this.#partition = partition;
     this.#disks = Array.from({ length: DISKS }, () => ({
       store: new MemoryStateStore(),
@@ -47,22 +51,33 @@ export class FakeStores {
       disk.store = copyOf(this.#random.pick(this.#older), this.#partition);
     }
     const memory = this.#random.pick(MEMORY_BYTES);
-    return { store: this.#failing(disk.store), memoryBytes: () => memory, stepBytes: ONE_EACH };
+    return {
+      store: this.#failing(disk.store, owner),
+      memoryBytes: () => memory,
+      stepBytes: ONE_EACH,
+    };
   }
 
-  #failing(store: MemoryStateStore): StateStore {
+  #failing(store: MemoryStateStore, owner: SimulatedProcess): StateStore {
+    let last = Promise.resolve();
+    const inTurn = (name: string, effect: () => void): Promise<void> => {
+      const written = last.then(() => this.#call(owner, name, effect));
+      last = written.catch(() => undefined);
+      return written;
+    };
     return {
       look: (partition) => store.look(partition),
       get: (partition, key) => this.#worn(store.get(partition, key), partition),
       entries: (partition) => store.entries(partition),
-      write: (partition, batch) => {
-        if (this.#roll("storeError")) throw new RetryableError("checkpoint_unavailable", "full");
-        if (batch.header !== null && this.#older.length < COPIES_MAX) {
-          this.#older.push(copyOf(store, this.#partition));
-        }
-        store.write(partition, batch);
-      },
-      clear: (partition) => store.clear(partition),
+      write: (partition, batch) =>
+        inTurn("write", () => {
+          if (this.#roll("storeError")) throw new RetryableError("checkpoint_unavailable", "full");
+          if (batch.header !== null && this.#older.length < COPIES_MAX) {
+            this.#older.push(copyOf(store, this.#partition));
+          }
+          void store.write(partition, batch);
+        }),
+      clear: (partition) => inTurn("clear", () => void store.clear(partition)),
       bytes: 0,
       close: () => Promise.resolve(),
     };
@@ -82,6 +97,6 @@ function copyOf(store: MemoryStateStore, partition: number): MemoryStateStore {
   const copy = new MemoryStateStore();
   const { summary } = store.look(partition);
   const puts = [...store.entries(partition)].flatMap(({ key }) => store.get(partition, key) ?? []);
-  copy.write(partition, { puts, removals: [], header: summary?.header ?? null });
+  void copy.write(partition, { puts, removals: [], header: summary?.header ?? null });
   return copy;
 }

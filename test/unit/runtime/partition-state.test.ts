@@ -20,11 +20,14 @@ const CALL_BYTES = 1_700;
 
 class Store extends MemoryStateStore {
   isFull = false;
+  /** Called before each batch is written. */
+  beforeWrite: (batch: StoreBatch) => void = () => undefined;
   readonly worn = new Map<string, Partial<CheckpointBlob> | null>();
 
-  override write(partition: number, batch: StoreBatch): void {
-    if (this.isFull) throw new Error("no space left");
-    super.write(partition, batch);
+  override write(partition: number, batch: StoreBatch): Promise<void> {
+    if (this.isFull) return Promise.reject(new Error("no space left"));
+    this.beforeWrite(batch);
+    return super.write(partition, batch);
   }
 
   override get(partition: number, key: string): CheckpointBlob | undefined {
@@ -41,7 +44,11 @@ afterEach(async () => {
 });
 
 /** The state of a real task with one call in each conversation, and what saves it. */
-async function opened(conversations: number, memoryBytes: number) {
+async function opened(
+  conversations: number,
+  memoryBytes: number,
+  pace: { everyRecords?: number; stepBytes?: number } = {},
+) {
   const kit = new RuntimeKit();
   kits.push(kit);
   const store = new Store();
@@ -53,7 +60,7 @@ async function opened(conversations: number, memoryBytes: number) {
   const state = new PartitionState(coreFold, cold);
   const saver = new StateSaver({
     ...{ partition: PARTITION, log: kit.log, store, clock: kit.clock, metrics: noMetrics },
-    ...{ logger: createTestLogger(lines), everyRecords: 1_000_000 },
+    ...{ logger: createTestLogger(lines), everyRecords: 1_000_000, ...pace },
   });
   saver.begin(0);
   const task = kit.start({ checkpoints: null });
@@ -114,6 +121,46 @@ describe("a partition's state with a budget", () => {
     expect(state.hot("t/c0")).toBeDefined();
     expect(store.look(PARTITION).summary).toBeNull();
   });
+
+  it("makes room without waiting for a save of everything", async () => {
+    const budget = 12 * INDEX_BYTES + 4 * CALL_BYTES;
+    const { state, saver, store, apply } = await opened(12, budget, {
+      ...{ everyRecords: 1, stepBytes: 1 },
+    });
+    for (let at = 0; at < 12; at += 1) apply(at);
+    saver.noteCommit(state);
+    await saver.makeRoom(state);
+    expect(state.hot("t/c0")).toBeUndefined();
+    expect(state.isFull).toBe(false);
+    expect(store.look(PARTITION).summary).toBeNull();
+    await saver.waitForSave();
+    expect(store.look(PARTITION).summary).toMatchObject({ count: 12, header: { seq: 12 } });
+  });
+
+  it.each([
+    ["a later step", false],
+    ["the last", true],
+  ])(
+    "has the new version of a conversation that comes back in %s of a save",
+    async (_what, last) => {
+      const { state, saver, store, apply, drop } = await opened(3, 1_000_000, { stepBytes: 1 });
+      for (const at of [0, 1, 2]) apply(at);
+      await saver.finish(state);
+      drop("t/c0");
+      apply(1);
+      apply(2);
+      store.beforeWrite = ({ header }) => {
+        if (state.has("t/c0") || (header !== null) !== last) return;
+        apply(0);
+      };
+      await saver.finish(state);
+      const first = store.get(PARTITION, "t/c0");
+      expect(first?.seq ?? state.conversation("t/c0")?.seq).toBe(state.conversation("t/c0")?.seq);
+      await saver.finish(state);
+      expect(store.get(PARTITION, "t/c0")?.seq).toBe(state.conversation("t/c0")?.seq);
+      expect(store.look(PARTITION).summary?.count).toBe(3);
+    },
+  );
 
   it("writes the rest, and the position, when nothing has been decided for a second", async () => {
     const { state, saver, store, apply, kit } = await opened(3, 1_000_000);
