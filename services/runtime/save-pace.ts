@@ -14,11 +14,15 @@ const REST_PER_WORK: Readonly<Record<SaveLoad, number>> = {
   idle: 1,
 };
 
+/** How many times as large as usual a step may be. */
+const STEP_FACTOR_MAX = 8;
+
 /** Rests between the steps of a save until somebody waits for its end. */
 export class SavePace implements CheckpointPace {
   readonly #clock: Clock;
   readonly #load: () => SaveLoad;
   readonly #haste = new AbortController();
+  #stepFactor = 1;
 
   constructor(clock: Clock, load: () => SaveLoad) {
     this.#clock = clock;
@@ -29,8 +33,21 @@ export class SavePace implements CheckpointPace {
     return this.#haste.signal.aborted;
   }
 
-  rest(workedMs: number): Promise<void> {
-    return this.#clock.sleep(workedMs * REST_PER_WORK[this.#load()], this.#haste.signal);
+  /**
+   * How many times as large as usual the next step may be. A rest lasts longer than it should where a
+   * batch of decisions is under way; larger steps make up for that.
+   */
+  get stepFactor(): number {
+    return this.#stepFactor;
+  }
+
+  async rest(workedMs: number): Promise<void> {
+    const wantedMs = workedMs * REST_PER_WORK[this.#load()];
+    const startedMs = this.#clock.nowMs();
+    await this.#clock.sleep(wantedMs, this.#haste.signal);
+    const restedMs = this.#clock.nowMs() - startedMs;
+    const factor = (this.#stepFactor * restedMs) / Math.max(wantedMs, 1);
+    this.#stepFactor = Math.min(Math.max(factor, 1), STEP_FACTOR_MAX);
   }
 
   hurry(): void {
