@@ -200,6 +200,7 @@ export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
   }
   const at = findFewIndex(trie, few, key);
   if (at < 0) return trie;
+  if (size === 1) return emptyTrie();
   const left = few.toSpliced(at, STRIDE);
   return { size: size - 1, few: left, ...marksOf(left), root: undefined };
 }

@@ -15,7 +15,7 @@ import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
 import { callNameOf, findByName, isForgotten } from "../state/names.ts";
 import { findPriorCall } from "../state/prior-calls.ts";
-import { recallDecision } from "../state/retained-decision.ts";
+import { type Named, recallDecision } from "../state/retained-decision.ts";
 import type { ConversationState, PriorCall } from "../state/state.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
@@ -65,7 +65,7 @@ export function decideProposal(
   );
   const retainedDecision = state && findByName(state, name);
   if (retainedDecision?.decisionId === identifiedCall.decisionId) {
-    return redeliver(recallDecision(retainedDecision, draft.arguments.text));
+    return redeliver(recallDecision(retainedDecision, namedBy(draft, draft.call)));
   }
   if (retainedDecision !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
@@ -121,7 +121,18 @@ function askedAgain(
   const name = callNameOf(turn, step, openCall.callId, argumentsDigest);
   const retainedDecision = findByName(state, name);
   if (retainedDecision?.decisionId !== openCall.decisionId) return undefined;
-  return recallDecision(retainedDecision, draft.arguments.text);
+  const { tool } = openCall;
+  return recallDecision(
+    retainedDecision,
+    namedBy(draft, { callId: openCall.callId, turn, step, tool }),
+  );
+}
+
+/** What a proposal brings of the decision on its call: the call may have been named otherwise then. */
+function namedBy(draft: DecisionDraft, call: Named["call"]): Named {
+  const { tenantId, conversationId } = draft;
+  const { text, digest } = draft.arguments;
+  return { tenantId, conversationId, call, text, digest };
 }
 
 /** What is wrong with the envelope or the text of the arguments; null: both can be read. */

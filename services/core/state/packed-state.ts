@@ -11,24 +11,13 @@ import type { ConversationState } from "./state.ts";
  */
 const TEXTS = "unknown held refused failed  default preset in_flight succeeded allowed".split(" ");
 const SHAPES = `
-entries next
 approvalId approvedBy
-actionKey digest sealed text
 agentId callId step tool turn
-confirmation dropAtMs entersTurn evicted fresh
-attempt decisionId openedAtMs
 dropAtMs exclusive grant more priorKey rates recentCallsMax repeats resources windowUntilMs
 shadow warnings
-isRead revision tier tierRule
-atMs proposalsAtMs
-approval arguments call conversation conversationId decisionId execution facts idempotencyArgument keyId notAfterMs notices policy tenantId timeLimitMs times type
-heldBeforeMs lastStep spent startedAtMs turnCalls turnIndex turnSteps
-acknowledge ended stoppedTool userInputRequired
-sinceMs totalMs
-budgets calls spent steps
-answeredN calls heldBeforeMs id index lastStep spent startedAtMs steps
-any byResource undeclared
-actions confirmations conversationId cycle denials doubts dropAtMs effects flags forgotten grants heldTime lastAtMs loose manualGrants n open priorReads priorWrites rates recentCalls retained sketches startedAtMs strikes tenantId tools totals turn writes
+approval confirmation entersTurn evicted exclusive grant more notices repeats sealed
+ancestors kind onFailure resource rule tenantWide
+actions confirmations conversationId cycle denials doubts dropAtMs effects flags forgotten grants heldTime lastAtMs loose manualGrants n open priorReads priorWrites rates recentCalls retained sketches startedAtMs strikes tenantId terms tools totals turn writes
 `;
 const VOCABULARY: Vocabulary = vocabularyOf(TEXTS, SHAPES.trim().split("\n"));
 

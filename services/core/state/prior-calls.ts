@@ -1,6 +1,6 @@
 /** Finds the prior call of a call: the latest earlier allowed call with the same action key. */
 import { ledgerGet } from "../../collections/ledger.ts";
-import type { CallHeld } from "../events.ts";
+import type { CallAllowed, CallHeld, Execution } from "../events.ts";
 import { heldPriorKey, latestHeld } from "./open-calls.ts";
 import { loopKeyOf } from "./recent-calls.ts";
 import type { ConversationState, PriorCall } from "./state.ts";
@@ -36,4 +36,16 @@ export function findHeldPriorCall(
 ): CallHeld | null {
   if (state.openIndex.heldCount === 0) return null;
   return latestHeld(state, heldPriorKey(priorKey), except)?.held ?? null;
+}
+
+/** The execution as a prior call retains it: null where the call opened it. */
+export function ownExecution(event: CallAllowed): Execution | null {
+  const { decisionId, openedAtMs, attempt } = event.execution;
+  const isOwn = attempt === 1 && decisionId === event.decisionId;
+  return isOwn && openedAtMs === event.times.proposalsAtMs ? null : event.execution;
+}
+
+export function executionOf(priorCall: PriorCall): Execution {
+  const { execution, decisionId, atMs } = priorCall;
+  return execution ?? { decisionId, openedAtMs: atMs, attempt: 1 };
 }

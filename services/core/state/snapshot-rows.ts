@@ -4,8 +4,7 @@
  */
 
 import type { EffectHolder, Execution, Strike } from "../events.ts";
-import type { RetainedDecision } from "./retained-decision.ts";
-import type { AskedCall, LastWrites, OpenCall, PriorCall, RecentCall, Sketched } from "./state.ts";
+import type { AskedCall, OpenCall, PriorCall, RecentCall, Sketched } from "./state.ts";
 
 /** Converts one kind of record to a row and back. */
 export interface RowOf<T, R> {
@@ -16,12 +15,6 @@ export interface RowOf<T, R> {
 export const EXECUTION_ROW: RowOf<Execution, readonly [string, number, number]> = {
   pack: ({ decisionId, openedAtMs, attempt }) => [decisionId, openedAtMs, attempt],
   unpack: ([decisionId, openedAtMs, attempt]) => ({ decisionId, openedAtMs, attempt }),
-};
-
-/** Stored whole: the snapshot does not need to know the members of a decision. */
-export const RETAINED_ROW: RowOf<RetainedDecision, RetainedDecision> = {
-  pack: (decision) => decision,
-  unpack: (decision) => decision,
 };
 
 const packPriorCall = (priorCall: PriorCall) =>
@@ -36,7 +29,7 @@ const packPriorCall = (priorCall: PriorCall) =>
     priorCall.step,
     priorCall.status,
     priorCall.windowUntilMs,
-    EXECUTION_ROW.pack(priorCall.execution),
+    priorCall.execution === null ? null : EXECUTION_ROW.pack(priorCall.execution),
     priorCall.repeats,
     priorCall.output,
     priorCall.outputDigest,
@@ -77,7 +70,7 @@ export const PRIOR_CALL_ROW: RowOf<PriorCall, ReturnType<typeof packPriorCall>> 
     step: row[7],
     status: row[8],
     windowUntilMs: row[9],
-    execution: EXECUTION_ROW.unpack(row[10]),
+    execution: row[10] === null ? null : EXECUTION_ROW.unpack(row[10]),
     repeats: row[11],
     output: row[12],
     outputDigest: row[13],
@@ -224,24 +217,6 @@ export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
     ancestors: row[8],
     onFailure: row[9],
     claimant: row[10],
-  }),
-};
-
-const packLastWrites = ({ doneN, latest, other, windowUntilMs }: LastWrites) =>
-  [
-    doneN,
-    latest === null ? null : ([latest.actionKey, latest.n] as const),
-    other === null ? null : ([other.actionKey, other.n] as const),
-    windowUntilMs,
-  ] as const;
-
-export const LAST_WRITES_ROW: RowOf<LastWrites, ReturnType<typeof packLastWrites>> = {
-  pack: packLastWrites,
-  unpack: ([doneN, latest, other, windowUntilMs]) => ({
-    doneN,
-    latest: latest === null ? null : { actionKey: latest[0], n: latest[1] },
-    other: other === null ? null : { actionKey: other[0], n: other[1] },
-    windowUntilMs,
   }),
 };
 

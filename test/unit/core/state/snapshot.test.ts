@@ -81,8 +81,8 @@ describe("a snapshot", () => {
     const before = JSON.parse(stateText(story.state as ConversationState));
     story.after(3 * HOUR).done("look");
     const after = JSON.parse(stateText(story.state as ConversationState));
-    expect(before.priorWrites.entries).toHaveLength(1);
-    expect(after.priorWrites.entries).toHaveLength(0);
+    expect(before.priorWrites[1]).toHaveLength(1);
+    expect(after.priorWrites[1]).toHaveLength(0);
   });
 
   test("leaves out an entry from exactly its end on", () => {
@@ -93,7 +93,7 @@ describe("a snapshot", () => {
       if (state === undefined) throw new Error("no state");
       const [entry] = ledgerEntries(state.priorWrites);
       const atMs = (entry?.dropAt ?? 0) + offsetMs;
-      return JSON.parse(stateText({ ...state, lastAtMs: atMs })).priorWrites.entries.length;
+      return JSON.parse(stateText({ ...state, lastAtMs: atMs })).priorWrites[1].length;
     };
     expect([lengthAt(-1), lengthAt(0)]).toEqual([1, 0]);
   });
