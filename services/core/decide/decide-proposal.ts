@@ -15,7 +15,7 @@ import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
 import { callNameOf, findByName, isForgotten } from "../state/names.ts";
 import { findPriorCall } from "../state/prior-calls.ts";
-import { type Named, recallDecision } from "../state/retained-decision.ts";
+import { type Redelivered, recallDecision } from "../state/retained-decision.ts";
 import type { ConversationState, PriorCall } from "../state/state.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
@@ -65,7 +65,7 @@ export function decideProposal(
   );
   const retainedDecision = state && findByName(state, name);
   if (retainedDecision?.decisionId === identifiedCall.decisionId) {
-    return redeliver(recallDecision(retainedDecision, namedBy(draft, draft.call)));
+    return redeliver(recallDecision(retainedDecision, redeliveredBy(draft, draft.call)));
   }
   if (retainedDecision !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
@@ -124,12 +124,12 @@ function askedAgain(
   const { tool } = openCall;
   return recallDecision(
     retainedDecision,
-    namedBy(draft, { callId: openCall.callId, turn, step, tool }),
+    redeliveredBy(draft, { callId: openCall.callId, turn, step, tool }),
   );
 }
 
 /** What a proposal brings of the decision on its call: the call may have been named otherwise then. */
-function namedBy(draft: DecisionDraft, call: Named["call"]): Named {
+function redeliveredBy(draft: DecisionDraft, call: Redelivered["call"]): Redelivered {
   const { tenantId, conversationId } = draft;
   const { text, digest } = draft.arguments;
   return { tenantId, conversationId, call, text, digest };

@@ -133,10 +133,10 @@ export function tellRecentCall(state: StateDraft, open: OpenCall, report: Outcom
   if (before === undefined) return;
   const { status, transient, digest, maskedDigest } = report;
   const isNew = isNews(state, open, report);
-  const told: RecentCall = { ...before, status, transient, digest, maskedDigest, isNew };
-  if (at >= 0) state.recentCalls = recentCalls.with(at, told);
+  const reported: RecentCall = { ...before, status, transient, digest, maskedDigest, isNew };
+  if (at >= 0) state.recentCalls = recentCalls.with(at, reported);
   if (atOwn < 0) return;
-  state.actions = ledgerReplace(actions, loopKey, own.with(atOwn, told), own.length);
+  state.actions = ledgerReplace(actions, loopKey, own.with(atOwn, reported), own.length);
 }
 
 function indexOf(calls: readonly RecentCall[], { decisionId }: OpenCall): number {

@@ -54,7 +54,7 @@ export interface RareParts
     Pick<CallFacts, "exclusive" | "repeats" | "grant" | "more"> {}
 
 /** What a proposal that is delivered again brings. */
-export interface Named {
+export interface Redelivered {
   readonly tenantId: string;
   readonly conversationId: string;
   readonly call: Omit<DecidedCall, "agentId">;
@@ -181,11 +181,14 @@ function rarePartsOf(decision: CallAllowed): RareParts {
 }
 
 /** Restores the decision as it was made. */
-export function recallDecision(retained: RetainedDecision, named: Named): DecisionEvent {
-  if (retained.type !== "allowed") return withText(retained, named.text);
+export function recallDecision(
+  retained: RetainedDecision,
+  redelivered: Redelivered,
+): DecisionEvent {
+  if (retained.type !== "allowed") return withText(retained, redelivered.text);
   const { decisionId, agentId, atMs, terms, execution } = retained;
-  const { tenantId, conversationId, text, digest } = named;
-  const { callId, turn, step, tool } = named.call;
+  const { tenantId, conversationId, text, digest } = redelivered;
+  const { callId, turn, step, tool } = redelivered.call;
   const { revision, tier, tierRule, isRead } = terms;
   const rare = retained.rare ?? NOTHING_RARE;
   const { entersTurn, confirmation, evicted } = rare;

@@ -4,7 +4,7 @@ import type { DecisionEvent } from "../../../../services/core/events.ts";
 import {
   type CallTerms,
   keepDecision,
-  type Named,
+  type Redelivered,
   recallDecision,
 } from "../../../../services/core/state/retained-decision.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
@@ -45,7 +45,12 @@ function decisions(): readonly DecisionEvent[] {
 }
 
 /** What a proposal that is delivered again brings. */
-function namedBy({ tenantId, conversationId, call, arguments: args }: DecisionEvent): Named {
+function redeliveredBy({
+  tenantId,
+  conversationId,
+  call,
+  arguments: args,
+}: DecisionEvent): Redelivered {
   const { callId, turn, step, tool } = call;
   const { text, digest } = args;
   return { tenantId, conversationId, call: { callId, turn, step, tool }, text, digest };
@@ -55,7 +60,7 @@ test("a decision is restored from the retained part and the proposal", () => {
   const all = decisions();
   expect(new Set(all.map(({ type }) => type))).toEqual(new Set(["allowed", "refused", "held"]));
   for (const decision of all) {
-    expect(recallDecision(keepDecision(decision, null), namedBy(decision))).toEqual(decision);
+    expect(recallDecision(keepDecision(decision, null), redeliveredBy(decision))).toEqual(decision);
   }
 });
 
