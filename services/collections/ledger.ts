@@ -287,7 +287,8 @@ export function ledgerIsFull<V>(
 
 /** Entries in the order in which they were put (LEDGER-2), for snapshots. */
 export function ledgerEntries<V>(ledger: Ledger<V>): readonly StoredEntry<V>[] {
-  return entriesOf(ledger).sort((a, b) => a.order - b.order);
+  if (ledger.index === undefined) return fewList(ledger.few);
+  return indexEntries(ledger.index).sort((a, b) => a.order - b.order);
 }
 
 /** Whether any entry passes, freed or not. */

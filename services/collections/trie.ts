@@ -278,5 +278,10 @@ function* entriesOf<V>(node: TrieNode<V>): Generator<readonly [string, V]> {
 
 /** All entries, sorted by key in UTF-16 order: the order for digests and snapshots. */
 export function trieSorted<V>(trie: Trie<V>): (readonly [string, V])[] {
-  return [...trieEntries(trie)].sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
+  const entries: (readonly [string, V])[] = [];
+  trieVisit(trie, (value, key) => {
+    entries.push([key, value]);
+    return false;
+  });
+  return entries.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
 }

@@ -14,10 +14,10 @@ import {
   ledgerEntries,
   ledgerFrom,
   ledgerGet,
+  type StoredEntry,
 } from "../../collections/ledger.ts";
 import { timesFrom, timesList } from "../../collections/times.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../../collections/trie.ts";
-import { draftOf } from "./draft.ts";
 import { effectIndexOf } from "./effect-index.ts";
 import { indexOf } from "./open-calls.ts";
 import { RetainedPacker, type RetainedRow, TERMS_ROW, unpackRetained } from "./retained-rows.ts";
@@ -30,13 +30,7 @@ import {
   SKETCHED_ROW,
   STRIKE_ROW,
 } from "./snapshot-rows.ts";
-import {
-  type ConversationState,
-  initialState,
-  NOTHING,
-  NOTHING_WRITTEN,
-  type RecentCall,
-} from "./state.ts";
+import { type ConversationState, NOTHING, NOTHING_WRITTEN, type RecentCall } from "./state.ts";
 import {
   FLAGS_ROW,
   HELD_TIME_ROW,
@@ -51,18 +45,21 @@ export type StateData = ReturnType<typeof snapshotState>;
 
 /**
  * A change of its contents raises the version of checkpoints in the runtime, so that no older one
- * is read. Entries past their end at the time of the latest proposal are left out. Members without
- * a line of their own are stored unchanged.
+ * is read. Entries past their end at the time of the latest proposal are left out, and what the others
+ * determine.
  */
 export function snapshotState(state: ConversationState) {
   const at = state.lastAtMs;
-  const { openIndex: _open, effectIndex: _effects, ...rest } = state;
-  const { recentMarks: _marks, recentOtherMarks: _otherMarks, ...members } = rest;
   const decisions = new RetainedPacker(state.terms);
   const retained = ledgerData(state.retained, decisions.pack, at);
   const loose = ledgerData(state.loose, decisions.pack, at);
   return {
-    ...members,
+    tenantId: state.tenantId,
+    conversationId: state.conversationId,
+    startedAtMs: state.startedAtMs,
+    lastAtMs: state.lastAtMs,
+    dropAtMs: state.dropAtMs,
+    n: state.n,
     turn: TURN_ROW.pack(state.turn),
     totals: TOTALS_ROW.pack(state.totals),
     tools: trieData(state.tools, TOOL_ROW.pack),
@@ -80,6 +77,7 @@ export function snapshotState(state: ConversationState) {
     recentCalls: state.recentCalls.map((call) => recentData(state, call)),
     actions: ledgerData(state.actions, ACTION_ROW.pack, at),
     strikes: state.strikes.map(STRIKE_ROW.pack),
+    cycle: state.cycle,
     flags: FLAGS_ROW.pack(state.flags),
     rates: trieData(state.rates, timesList),
     grants: trieData(state.grants, asItIs),
@@ -87,6 +85,8 @@ export function snapshotState(state: ConversationState) {
     heldTime: HELD_TIME_ROW.pack(state.heldTime),
     manualGrants: trieData(state.manualGrants, asItIs),
     forgotten: trieData(state.forgotten, asItIs),
+    denials: state.denials,
+    sealKeyId: state.sealKeyId ?? null,
   };
 }
 
@@ -104,37 +104,44 @@ function recentData({ actions }: ConversationState, call: RecentCall) {
 
 /** The data must come from `snapshotState` of this version: the store checks that by digests. */
 export function restoreState(data: StateData): ConversationState {
-  const { tenantId, conversationId, startedAtMs } = data;
   const open = trieOf(data.open, OPEN_ROW.unpack);
   const effects = trieOf(data.effects, (rows) => rows.map(HOLDER_ROW.unpack));
   const actions = ledgerOf(data.actions, ACTION_ROW.unpack);
   const recentCalls = restoreRecentCalls(data.recentCalls, actions);
   const [count, rows] = data.terms;
   const terms = rows.map(TERMS_ROW.unpack);
+  const { recentMarks, recentOtherMarks } = restoreMarks(recentCalls, actions);
   const decision = (row: RetainedRow) => unpackRetained(row, terms);
-  // Copied for its order of members, and into one object of its size (see draft.ts).
-  return draftOf({
-    ...initialState(tenantId, conversationId, startedAtMs),
-    ...data,
+  // In the order of members of `draftOf`, so that all states have one shape.
+  return {
+    tenantId: data.tenantId,
+    conversationId: data.conversationId,
+    startedAtMs: data.startedAtMs,
+    lastAtMs: data.lastAtMs,
+    dropAtMs: data.dropAtMs,
+    n: data.n,
     turn: TURN_ROW.unpack(data.turn),
     totals: TOTALS_ROW.unpack(data.totals),
     tools: trieOf(data.tools, TOOL_ROW.unpack),
     retained: ledgerOf(data.retained, decision),
     loose: ledgerOf(data.loose, decision),
     terms: listOf(terms.slice(0, count)),
+    forgotten: trieOf(data.forgotten, asItIs),
     priorReads: ledgerOf(data.priorReads, PRIOR_CALL_ROW.unpack),
     priorWrites: ledgerOf(data.priorWrites, PRIOR_CALL_ROW.unpack),
     open,
-    openIndex: indexOf(open),
     doubts: listOf(data.doubts.map(OPEN_ROW.unpack)),
+    openIndex: indexOf(open),
     writes: restoreWrites(data.writes),
     effects,
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW.unpack),
     recentCalls,
     actions,
-    ...restoreMarks(recentCalls, actions),
+    recentMarks,
+    recentOtherMarks,
     strikes: listOf(data.strikes.map(STRIKE_ROW.unpack)),
+    cycle: data.cycle,
     flags: FLAGS_ROW.unpack(data.flags),
     rates: trieOf(data.rates, timesFrom),
     grants: trieOf(data.grants, asItIs),
@@ -142,8 +149,8 @@ export function restoreState(data: StateData): ConversationState {
     heldTime: HELD_TIME_ROW.unpack(data.heldTime),
     manualGrants: trieOf(data.manualGrants, asItIs),
     denials: listOf(data.denials),
-    forgotten: trieOf(data.forgotten, asItIs),
-  });
+    sealKeyId: data.sealKeyId ?? undefined,
+  };
 }
 
 function restoreWrites(data: StateData["writes"]): ConversationState["writes"] {
@@ -193,30 +200,35 @@ function listOf<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? NOTHING : list;
 }
 
-/** Key, end, order, bytes, row. */
-type EntryData<R> = readonly [string, number, number, number, R];
+/** The next order, then key, end, order, bytes and row of each entry; null: there never was one. */
+type LedgerData<R> = readonly [number, readonly (string | number | R)[]] | null;
 
-/** The next order, then the entries; null: there never was one. */
-type LedgerData<R> = readonly [number, readonly EntryData<R>[]] | null;
+const ENTRY_LENGTH = 5;
 
 function ledgerData<V, R>(ledger: Ledger<V>, pack: (value: V) => R, atMs: number): LedgerData<R> {
   if (ledger.nextOrder === 0) return null;
-  const entries: EntryData<R>[] = [];
+  const data: (string | number | R)[] = [];
   for (const { key, value, dropAt, order, bytes } of ledgerEntries(ledger)) {
-    if (dropAt > atMs) entries.push([key, dropAt, order, bytes, pack(value)]);
+    if (dropAt > atMs) data.push(key, dropAt, order, bytes, pack(value));
   }
-  return [ledger.nextOrder, entries];
+  return [ledger.nextOrder, data];
 }
 
-function ledgerOf<V, R>(data: LedgerData<R>, unpack: (row: R) => V): Ledger<V> {
-  if (data === null) return emptyLedger();
-  const [next, entries] = data;
-  return ledgerFrom(
-    entries.map(([key, dropAt, order, bytes, row]) => {
-      return { key, value: unpack(row), dropAt, order, bytes };
-    }),
-    next,
-  );
+function ledgerOf<V, R>(stored: LedgerData<R>, unpack: (row: R) => V): Ledger<V> {
+  if (stored === null) return emptyLedger();
+  const [next, data] = stored;
+  const entries: StoredEntry<V>[] = [];
+  for (let at = 0; at < data.length; at += ENTRY_LENGTH) {
+    const [key, dropAt, order, bytes, row] = data.slice(at, at + ENTRY_LENGTH);
+    entries.push({
+      key: key as string,
+      value: unpack(row as R),
+      dropAt: dropAt as number,
+      order: order as number,
+      bytes: bytes as number,
+    });
+  }
+  return ledgerFrom(entries, next);
 }
 
 type TrieData<R> = readonly (readonly [string, R])[];
