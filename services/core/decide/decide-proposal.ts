@@ -15,6 +15,7 @@ import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
 import { callNameOf, findByName, isForgotten } from "../state/names.ts";
 import { findPriorCall } from "../state/prior-calls.ts";
+import { loopKeyOf } from "../state/recent-calls.ts";
 import { type Redelivered, recallDecision } from "../state/retained-decision.ts";
 import type { ConversationState, PriorCall } from "../state/state.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
@@ -315,7 +316,8 @@ function contextOf(
     read.identityText === draft.arguments.text
       ? draft.arguments.digest
       : actionDigest(tool.name, read.identityText);
-  const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read, nowMs);
+  const loopKey = loopKeyOf(actionKey, proposal.agentId);
+  const facts = factsOf(tool, policy, read.touched, { actionKey, loopKey }, proposal, read, nowMs);
   const priorCall = findPriorCallAcrossTurns(state, tool, facts, actionKey, nowMs);
   return {
     policy,
@@ -324,6 +326,7 @@ function contextOf(
     proposal,
     decisionId: draft.decisionId,
     actionKey,
+    loopKey,
     nowMs,
     facts,
     priorCall,

@@ -30,7 +30,7 @@ function goesOn(call: CallContext, priorCall: PriorCall): boolean {
   if (call.isConfirmed) return false;
   switch (priorCall.status) {
     case "not_executed":
-      return priorCall.effect !== "none";
+      return priorCall.trouble.effect !== "none";
     case "succeeded":
       return isLateRetry(call, priorCall);
     case "failed":

@@ -37,7 +37,7 @@ import {
   nameOfDecision,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
-import { executionOf, ownExecution } from "./prior-calls.ts";
+import { executionOf, ownExecution, troubleOf } from "./prior-calls.ts";
 import { addRecentCall, makeRecentCall } from "./recent-calls.ts";
 import { countCall, release, reserve } from "./reservation.ts";
 import { areSame, type CallTerms, keepDecision, termsOf } from "./retained-decision.ts";
@@ -164,7 +164,8 @@ function nameIt(state: StateDraft, event: DecisionEvent): void {
 function shareTerms(state: StateDraft, event: CallAllowed): CallTerms {
   const terms = termsOf(event);
   for (const earlier of state.terms) if (areSame(earlier, terms)) return earlier;
-  state.terms = [terms, ...state.terms.slice(0, TERMS_MOST - 1)];
+  // A list that is spread has spare room.
+  state.terms = [terms].concat(state.terms.slice(0, TERMS_MOST - 1));
   return terms;
 }
 
@@ -224,13 +225,14 @@ function addPriorCall(state: StateDraft, event: CallAllowed): void {
     outputDigest: null,
     outputBytes: 0,
     whole: false,
-    errorMessage: null,
-    transient: false,
-    effect: null,
-    doubted: goesOn(earlier, event),
     lastDigest: before?.lastDigest ?? null,
     sameOutputs: before?.sameOutputs ?? 0,
-    failure: before?.failure ?? null,
+    trouble: troubleOf({
+      errorMessage: null,
+      effect: null,
+      doubted: goesOn(earlier, event),
+      failure: before?.trouble.failure ?? null,
+    }),
     wrote: null,
   };
   const deadlineMs = event.notAfterMs + event.timeLimitMs;

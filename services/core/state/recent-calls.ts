@@ -20,9 +20,12 @@ type Marked = Pick<ConversationState, "recentMarks" | "recentOtherMarks">;
 
 type Counted = Pick<ConversationState, "n" | "open" | "openIndex">;
 
-/** The key of an action as one agent takes it: several agents of a conversation loop each for itself. */
+/**
+ * The key of an action as one agent takes it: several agents of a conversation loop each for itself. Joined: a
+ * text of two parts would take their memory too, in each state that has it.
+ */
 export function loopKeyOf(key: string, agentId: string | null): string {
-  return agentId === null ? key : `${key}#${agentId}`;
+  return agentId === null ? key : [key, agentId].join("#");
 }
 
 /** False: no recent call has this loop key. */
@@ -53,11 +56,12 @@ export function makeRecentCall(
   n: number,
   state: ConversationState,
 ): RecentCall {
-  const loopKey = loopKeyOf(event.arguments.actionKey, event.call.agentId);
+  const { actionKey } = event.arguments;
+  const { agentId } = event.call;
   return {
     n,
     decisionId: event.decisionId,
-    loopKey: loopKey === priorKey ? priorKey : loopKey,
+    loopKey: isLoopKey(priorKey, actionKey, agentId) ? priorKey : loopKeyOf(actionKey, agentId),
     tool: event.call.tool,
     atMs: event.times.proposalsAtMs,
     turnIndex: state.turn.index,
@@ -71,6 +75,17 @@ export function makeRecentCall(
     isNew: false,
     form: formOf(event.arguments.text),
   };
+}
+
+/** Whether the text is `loopKeyOf` the other two. */
+function isLoopKey(text: string, key: string, agentId: string | null): boolean {
+  if (agentId === null) return text === key;
+  return (
+    text.length === key.length + 1 + agentId.length &&
+    text.startsWith(key) &&
+    text.endsWith(agentId) &&
+    text[key.length] === "#"
+  );
 }
 
 const NO_CALLS: readonly RecentCall[] = [];
@@ -125,9 +140,9 @@ function byAction(recentCalls: readonly RecentCall[]): ConversationState["action
 /** Notes the outcome of a call, in both lists. */
 export function tellRecentCall(state: StateDraft, open: OpenCall, report: OutcomeReport): void {
   const { recentCalls, actions } = state;
-  const loopKey = loopKeyOf(open.actionKey, open.agentId);
-  const own = actions.size === 0 ? NO_CALLS : callsOfAction(state, loopKey);
   const at = indexOf(recentCalls, open);
+  const loopKey = recentCalls[at]?.loopKey ?? loopKeyOf(open.actionKey, open.agentId);
+  const own = actions.size === 0 ? NO_CALLS : callsOfAction(state, loopKey);
   const atOwn = indexOf(own, open);
   const before = recentCalls[at] ?? own[atOwn];
   if (before === undefined) return;

@@ -87,7 +87,7 @@ export function keepDecision(decision: DecisionEvent, terms: CallTerms | null): 
     agentId: decision.call.agentId,
     actionKey: actionKey === digest ? null : actionKey,
     atMs,
-    dropAfterMs: conversation.dropAtMs - atMs,
+    dropAfterMs: msBetween(atMs, conversation.dropAtMs),
     fresh: conversation.fresh,
     execution: isOwn(decision) ? null : execution,
     priorKey: facts.priorKey,
@@ -112,11 +112,11 @@ export function termsOf(decision: CallAllowed): CallTerms {
     isRead: policy.isRead,
     keyId: decision.keyId,
     idempotencyArgument: decision.idempotencyArgument,
-    proposalsAfterMs: proposalsAtMs - atMs,
-    notAfterMs: decision.notAfterMs - atMs,
+    proposalsAfterMs: msBetween(atMs, proposalsAtMs),
+    notAfterMs: msBetween(atMs, decision.notAfterMs),
     timeLimitMs: decision.timeLimitMs,
-    windowMs: facts.windowUntilMs - atMs,
-    factsDropAfterMs: facts.dropAtMs - atMs,
+    windowMs: msBetween(atMs, facts.windowUntilMs),
+    factsDropAfterMs: msBetween(atMs, facts.dropAtMs),
     recentCallsMax: facts.recentCallsMax,
     rates: facts.rates,
   };
@@ -178,6 +178,15 @@ function rarePartsOf(decision: CallAllowed): RareParts {
     grant: facts.grant,
     more: facts.more,
   };
+}
+
+/**
+ * The time between two moments, ms. The operator on bits makes it a number that needs no box of its own; few are
+ * too long for that.
+ */
+function msBetween(fromMs: number, toMs: number): number {
+  const ms = toMs - fromMs;
+  return ms === (ms | 0) ? ms | 0 : ms;
 }
 
 /** Restores the decision as it was made. */

@@ -162,8 +162,17 @@ export interface PriorCall {
   readonly outputDigest: string | null;
   readonly outputBytes: number;
   readonly whole: boolean;
+  /** Masked digest of the latest output of this action, and how many calls in a row gave it. */
+  readonly lastDigest: string | null;
+  readonly sameOutputs: number;
+  readonly trouble: Trouble;
+  /** What its own result named, where only results name what it writes; null: nothing. */
+  readonly wrote: readonly string[] | null;
+}
+
+/** What few calls have: of most it is `NO_TROUBLE`. */
+export interface Trouble {
   readonly errorMessage: string | null;
-  readonly transient: boolean;
   /**
    * Of a failed call: whether it may have taken effect. Of one that was not executed, `none`: its
    * key was used before. Otherwise null.
@@ -174,13 +183,8 @@ export interface PriorCall {
    * whether it did.
    */
   readonly doubted: boolean;
-  /** Masked digest of the latest output of this action, and how many calls in a row gave it. */
-  readonly lastDigest: string | null;
-  readonly sameOutputs: number;
   /** Failures in a row within the turn; null: none. */
   readonly failure: PriorFailure | null;
-  /** What its own result named, where only results name what it writes; null: nothing. */
-  readonly wrote: readonly string[] | null;
 }
 
 export interface PriorFailure {
@@ -308,6 +312,13 @@ export interface Grant {
   readonly used: number;
   readonly expiresAtMs: number;
 }
+
+export const NO_TROUBLE: Trouble = {
+  errorMessage: null,
+  effect: null,
+  doubted: false,
+  failure: null,
+};
 
 /** Each empty list of a state is this one. */
 export const NOTHING: readonly never[] = [];
