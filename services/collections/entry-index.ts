@@ -14,7 +14,7 @@ import {
   queuePop,
   queuePush,
 } from "./drop-queue.ts";
-import { type LedgerEntry, linked } from "./ledger-entry.ts";
+import type { LedgerEntry } from "./few-entries.ts";
 import { emptyTable, type Table, tableDelete, tableEntries, tableGet, tableSet } from "./table.ts";
 
 export interface EntryIndex<V> {
@@ -29,7 +29,7 @@ export const NO_END = Number.MAX_SAFE_INTEGER;
 
 export function indexFrom<V>(entries: readonly LedgerEntry<V>[]): EntryIndex<V> {
   let map: Table<LedgerEntry<V>> = emptyTable();
-  for (const entry of entries) map = tableSet(map, entry.key, linked(entry, undefined));
+  for (const entry of entries) map = tableSet(map, entry.key, entry);
   return queuedAnew(map);
 }
 

@@ -6,7 +6,7 @@
  * compare.
  * LEDGER-2 putting a key again makes it the newest; the first to be dropped is the smallest
  * (dropAt, order).
- * LEDGER-3 up to `FEW` entries form a chain, and most conversations never have more; larger ledgers
+ * LEDGER-3 up to `FEW` entries are in one array, and most conversations never have more; larger ledgers
  * have an index.
  * LEDGER-4 nothing drops an entry without an end (`NO_END`), not even to make room.
  * LEDGER-5 a key whose marks are not all set has no entry. Most keys that are looked up are new,
@@ -35,29 +35,35 @@ import {
   NO_END,
 } from "./entry-index.ts";
 import {
-  chainEntries,
-  chainFilter,
-  chainFind,
-  chainReplace,
-  type EntryChain,
+  type FewEntries,
+  fewEnd,
+  fewEntry,
+  fewFind,
+  fewFrom,
+  fewList,
+  fewPut,
+  fewReplace,
+  fewValue,
+  fewWithout,
   type LedgerEntry,
-} from "./ledger-entry.ts";
+  NO_ENTRIES,
+} from "./few-entries.ts";
 import { tableGet } from "./table.ts";
 
-/** Its Bloom filter has the chain's keys; with an index all bits are set. */
+/** Its Bloom filter has the keys of the few; with an index all bits are set. */
 export interface Ledger<V> extends Marks {
   readonly size: number;
   readonly bytes: number;
   readonly nextOrder: number;
   /** No entry ends before this time, ms. */
   readonly firstEnd: number;
-  /** All entries, newest first, where there is no index. */
-  readonly chain: EntryChain<V>;
+  /** All entries where there is no index, in the order of their puts. */
+  readonly few: FewEntries<V>;
   readonly index: EntryIndex<V> | undefined;
 }
 
 /** What a snapshot stores of an entry, and restores. */
-export type StoredEntry<V> = Omit<LedgerEntry<V>, "next" | "tag">;
+export type StoredEntry<V> = LedgerEntry<V>;
 
 export { NO_END };
 
@@ -73,7 +79,7 @@ const EMPTY: Ledger<never> = {
   bytes: 0,
   nextOrder: 0,
   firstEnd: NO_END,
-  chain: undefined,
+  few: NO_ENTRIES,
   index: undefined,
   marks: NO_MARKS,
   otherMarks: NO_MARKS,
@@ -84,8 +90,13 @@ export function emptyLedger<V>(): Ledger<V> {
 }
 
 export function ledgerGet<V>(ledger: Ledger<V>, key: string, nowMs: number): V | undefined {
-  const entry = entryOf(ledger, key, tagOf(key));
-  return entry !== undefined && entry.dropAt > nowMs ? entry.value : undefined;
+  const { few, index } = ledger;
+  if (index !== undefined) {
+    const entry = tableGet(index.map, key);
+    return entry !== undefined && entry.dropAt > nowMs ? entry.value : undefined;
+  }
+  const at = findFew(ledger, key, tagOf(key));
+  return at >= 0 && fewEnd(few, at) > nowMs ? fewValue(few, at) : undefined;
 }
 
 export function ledgerPut<V>(
@@ -97,28 +108,27 @@ export function ledgerPut<V>(
 ): Ledger<V> {
   const { nextOrder: order, firstEnd: end } = ledger;
   const tag = tagOf(key);
-  const old = entryOf(ledger, key, tag);
+  const at = findFew(ledger, key, tag);
+  const old = entryAt(ledger, key, at);
   const size = old === undefined ? ledger.size + 1 : ledger.size;
   const total = ledger.bytes + bytes - (old === undefined ? 0 : old.bytes);
   const firstEnd = Math.min(dropAt, end);
+  const entry = { key, value, dropAt, order, bytes };
   if (ledger.index === undefined && size <= FEW) {
-    const next = old === undefined ? ledger.chain : without(ledger.chain, key);
-    const chain = { tag, key, next, value, dropAt, order, bytes };
     return {
       size,
       bytes: total,
       nextOrder: order + 1,
       firstEnd,
-      chain,
+      few: fewPut(ledger.few, at, entry),
       index: undefined,
       marks: ledger.marks | markOf(tag),
       otherMarks: ledger.otherMarks | otherMarkOf(tag),
     };
   }
-  const entry = { tag, key, next: undefined, value, dropAt, order, bytes };
   const index = indexPut(indexed(ledger), entry);
   const nextOrder = order + 1;
-  return { size, bytes: total, nextOrder, firstEnd, chain: undefined, index, ...ALL_MARKS };
+  return { size, bytes: total, nextOrder, firstEnd, few: NO_ENTRIES, index, ...ALL_MARKS };
 }
 
 /** Replaces the value of a stored key, whose order and end stay. Absent keys stay absent. */
@@ -128,8 +138,7 @@ export function ledgerReplace<V>(
   value: V,
   bytes: number,
 ): Ledger<V> {
-  const old = entryOf(ledger, key, tagOf(key));
-  return old === undefined ? ledger : replaced(ledger, old, value, old.dropAt, bytes);
+  return replaced(ledger, key, value, NO_END, bytes);
 }
 
 /**
@@ -143,29 +152,30 @@ export function ledgerEnd<V>(
   dropAt: number,
   bytes: number,
 ): Ledger<V> {
-  const old = entryOf(ledger, key, tagOf(key));
-  if (old === undefined) return ledger;
-  return replaced(ledger, old, value, old.dropAt < NO_END ? old.dropAt : dropAt, bytes);
+  return replaced(ledger, key, value, dropAt, bytes);
 }
 
 /** Replaces an entry by another value, and by an end where it had none. */
 function replaced<V>(
   ledger: Ledger<V>,
-  old: LedgerEntry<V>,
+  key: string,
   value: V,
-  dropAt: number,
+  endMs: number,
   bytes: number,
 ): Ledger<V> {
-  const { size, nextOrder, chain, index, firstEnd: end, marks, otherMarks } = ledger;
-  const { tag, key, order } = old;
-  const entry = { tag, key, next: undefined, value, dropAt, order, bytes };
+  const at = findFew(ledger, key, tagOf(key));
+  const old = entryAt(ledger, key, at);
+  if (old === undefined) return ledger;
+  const { size, nextOrder, few, index, firstEnd: end, marks, otherMarks } = ledger;
+  const dropAt = old.dropAt < NO_END ? old.dropAt : endMs;
+  const entry = { key: old.key, value, dropAt, order: old.order, bytes };
   const put = dropAt === old.dropAt ? indexReplace : indexPut;
   return {
     size,
     bytes: ledger.bytes + bytes - old.bytes,
     nextOrder,
     firstEnd: Math.min(dropAt, end),
-    chain: index === undefined ? chainReplace(chain, entry) : undefined,
+    few: index === undefined ? fewReplace(few, at, entry) : NO_ENTRIES,
     index: index === undefined ? undefined : put(index, entry),
     marks,
     otherMarks,
@@ -173,25 +183,26 @@ function replaced<V>(
 }
 
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
-  const old = entryOf(ledger, key, tagOf(key));
+  const at = findFew(ledger, key, tagOf(key));
+  const old = entryAt(ledger, key, at);
   if (old === undefined) return ledger;
   const { size, bytes, nextOrder, firstEnd, index } = ledger;
-  const chain = index === undefined ? without(ledger.chain, key) : undefined;
+  const few = index === undefined ? fewWithout(ledger.few, at) : NO_ENTRIES;
   return {
     size: size - 1,
     bytes: bytes - old.bytes,
     nextOrder,
     firstEnd,
-    chain,
+    few,
     index: index === undefined ? undefined : indexDelete(index, old),
-    ...(index === undefined ? marksOf(chain) : ALL_MARKS),
+    ...(index === undefined ? marksOf(few) : ALL_MARKS),
   };
 }
 
 /** Frees every entry whose end has come. */
 export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   if (ledger.firstEnd > nowMs) return ledger;
-  if (ledger.index === undefined) return purgedChain(ledger, nowMs);
+  if (ledger.index === undefined) return purgedFew(ledger, nowMs);
   let current = ledger;
   for (;;) {
     const first = indexFirst(current.index as EntryIndex<V>);
@@ -201,18 +212,24 @@ export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   }
 }
 
-function purgedChain<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
-  const chain = chainFilter(ledger.chain, ({ dropAt }) => dropAt > nowMs);
-  let size = 0;
+function purgedFew<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
+  return ofFew(
+    fewList(ledger.few).filter(({ dropAt }) => dropAt > nowMs),
+    ledger.nextOrder,
+  );
+}
+
+/** @param entries a few, the oldest first */
+function ofFew<V>(entries: readonly LedgerEntry<V>[], nextOrder: number): Ledger<V> {
   let bytes = 0;
   let firstEnd = NO_END;
-  for (let entry = chain; entry !== undefined; entry = entry.next) {
-    size += 1;
+  for (const entry of entries) {
     bytes += entry.bytes;
     if (entry.dropAt < firstEnd) firstEnd = entry.dropAt;
   }
-  const { nextOrder } = ledger;
-  return { size, bytes, nextOrder, firstEnd, chain, index: undefined, ...marksOf(chain) };
+  const few = fewFrom(entries);
+  const size = entries.length;
+  return { size, bytes, nextOrder, firstEnd, few, index: undefined, ...marksOf(few) };
 }
 
 /** The key to drop first (LEDGER-2), or undefined where none may be dropped (LEDGER-4). */
@@ -270,7 +287,8 @@ export function ledgerIsFull<V>(
 
 /** Entries in the order in which they were put (LEDGER-2), for snapshots. */
 export function ledgerEntries<V>(ledger: Ledger<V>): readonly StoredEntry<V>[] {
-  return entriesOf(ledger).sort((a, b) => a.order - b.order);
+  if (ledger.index === undefined) return fewList(ledger.few);
+  return indexEntries(ledger.index).sort((a, b) => a.order - b.order);
 }
 
 /** Whether any entry passes, freed or not. */
@@ -282,48 +300,44 @@ export function ledgerHasAny<V>(
 }
 
 /** Rebuilds a ledger from the result of `ledgerEntries`. */
-export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: number): Ledger<V> {
-  let chain: EntryChain<V>;
-  let size = 0;
-  let bytes = 0;
-  let firstEnd = NO_END;
-  for (const { key, value, dropAt, order, bytes: taken } of entries) {
-    chain = { tag: tagOf(key), key, next: chain, value, dropAt, order, bytes: taken };
-    size += 1;
-    bytes += taken;
-    if (dropAt < firstEnd) firstEnd = dropAt;
-  }
-  const ledger = { size, bytes, nextOrder, firstEnd, chain, index: undefined, ...marksOf(chain) };
-  if (size <= FEW) return ledger;
-  return { ...ledger, chain: undefined, index: indexed(ledger), ...ALL_MARKS };
+export function ledgerFrom<V>(entries: readonly StoredEntry<V>[], nextOrder: number): Ledger<V> {
+  const ledger = ofFew(entries, nextOrder);
+  if (entries.length <= FEW) return ledger;
+  return { ...ledger, few: NO_ENTRIES, index: indexed(ledger), ...ALL_MARKS };
 }
 
-function entryOf<V>(ledger: Ledger<V>, key: string, tag: number): LedgerEntry<V> | undefined {
-  const { chain, index } = ledger;
+/** Where an entry begins among the few; -1: none of them has the key (LEDGER-5). */
+function findFew<V>(ledger: Ledger<V>, key: string, tag: number): number {
+  return ledger.index === undefined && mayHold(ledger, tag) ? fewFind(ledger.few, key) : -1;
+}
+
+/** @param at from `findFew` */
+function entryAt<V>(
+  { few, index }: Ledger<V>,
+  key: string,
+  at: number,
+): LedgerEntry<V> | undefined {
   if (index !== undefined) return tableGet(index.map, key);
-  return mayHold(ledger, tag) ? chainFind(chain, key, tag) : undefined;
+  return at < 0 ? undefined : fewEntry(few, at);
 }
 
 const ALL_MARKS = { marks: ANY_MARK, otherMarks: ANY_MARK };
 
-function marksOf<V>(chain: EntryChain<V>): Marks {
+function marksOf<V>(few: FewEntries<V>): Marks {
   let marks = NO_MARKS;
   let otherMarks = NO_MARKS;
-  for (let entry = chain; entry !== undefined; entry = entry.next) {
-    marks |= markOf(entry.tag);
-    otherMarks |= otherMarkOf(entry.tag);
+  for (const { key } of fewList(few)) {
+    const tag = tagOf(key);
+    marks |= markOf(tag);
+    otherMarks |= otherMarkOf(tag);
   }
   return { marks, otherMarks };
 }
 
-function entriesOf<V>({ chain, index }: Ledger<V>): LedgerEntry<V>[] {
-  return index === undefined ? chainEntries(chain) : indexEntries(index);
+function entriesOf<V>({ few, index }: Ledger<V>): LedgerEntry<V>[] {
+  return index === undefined ? fewList(few) : indexEntries(index);
 }
 
-function indexed<V>({ chain, index }: Ledger<V>): EntryIndex<V> {
-  return index ?? indexFrom(chainEntries(chain));
-}
-
-function without<V>(chain: EntryChain<V>, key: string): EntryChain<V> {
-  return chainFilter(chain, (entry) => entry.key !== key);
+function indexed<V>({ few, index }: Ledger<V>): EntryIndex<V> {
+  return index ?? indexFrom(fewList(few));
 }

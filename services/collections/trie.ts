@@ -200,6 +200,7 @@ export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
   }
   const at = findFewIndex(trie, few, key);
   if (at < 0) return trie;
+  if (size === 1) return emptyTrie();
   const left = few.toSpliced(at, STRIDE);
   return { size: size - 1, few: left, ...marksOf(left), root: undefined };
 }
@@ -277,5 +278,10 @@ function* entriesOf<V>(node: TrieNode<V>): Generator<readonly [string, V]> {
 
 /** All entries, sorted by key in UTF-16 order: the order for digests and snapshots. */
 export function trieSorted<V>(trie: Trie<V>): (readonly [string, V])[] {
-  return [...trieEntries(trie)].sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
+  const entries: (readonly [string, V])[] = [];
+  trieVisit(trie, (value, key) => {
+    entries.push([key, value]);
+    return false;
+  });
+  return entries.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
 }

@@ -21,7 +21,7 @@ import { JOURNAL_TOPIC } from "./topics.ts";
  * Raise it with every change of what a blob or header means: the gate ignores checkpoints of older
  * versions.
  */
-export const CHECKPOINT_SCHEMA_VERSION = 21;
+export const CHECKPOINT_SCHEMA_VERSION = 22;
 
 /**
  * Longest work without a pause: other partitions have decisions to make, and requests are under

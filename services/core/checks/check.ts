@@ -26,6 +26,8 @@ export interface CallContext {
   readonly decisionId: string;
   /** Digest of (tool, identity). */
   readonly actionKey: string;
+  /** The action as the agent takes it (`loopKeyOf` in `state/recent-calls.ts`). */
+  readonly loopKey: string;
   /** Time of proposals, ms, which windows are compared with. */
   readonly nowMs: number;
   readonly facts: CallFacts;

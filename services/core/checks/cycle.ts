@@ -1,5 +1,5 @@
 /** Finds a cycle: a period of two to five different calls, repeated. */
-import { isBeforeInput, loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
+import { isBeforeInput, mayBeRecent } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
@@ -8,7 +8,7 @@ const PERIODS = [2, 3, 4, 5] as const;
 /** `refused`: the action keys of an earlier cycle, which are refused until there is progress. */
 export function findCycle(call: CallContext, refused: readonly string[] | null): Finding | null {
   // This comes before a look at recent calls, which a refused cycle outlives.
-  const loopKey = loopKeyOf(call.actionKey, call.proposal.agentId);
+  const { loopKey } = call;
   if (refused?.includes(loopKey) === true) return cycleFinding(call, refused);
   // A call that was not made before completes no round.
   if (!mayBeRecent(call.state, loopKey)) return null;

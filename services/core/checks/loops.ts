@@ -4,7 +4,7 @@
  */
 
 import { trieGet } from "../../collections/trie.ts";
-import { callsOfAction, loopKeyOf, mayBeRecent } from "../state/recent-calls.ts";
+import { callsOfAction, mayBeRecent } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
@@ -58,8 +58,7 @@ const NONE: readonly RecentCall[] = [];
  * Outcomes of the agent's recent calls like this one that ran, oldest first. A read, or a call that failed,
  * before a person answered in this turn is none of them.
  */
-function sameIn({ state, actionKey, proposal }: CallContext): readonly RecentCall[] {
-  const loopKey = loopKeyOf(actionKey, proposal.agentId);
+function sameIn({ state, loopKey }: CallContext): readonly RecentCall[] {
   if (!mayBeRecent(state, loopKey)) return NONE;
   let same: RecentCall[] | undefined;
   for (const entry of callsOfAction(state, loopKey)) {

@@ -42,7 +42,7 @@ export function findRetry(
   priorCall: PriorCall,
   retries: Retries,
 ): readonly Finding[] {
-  const { failure } = priorCall;
+  const { failure } = priorCall.trouble;
   if (failure === null || call.isConfirmed) return NOTHING;
   // New user input: the user may want another attempt.
   if (isBeforeInput(priorCall, call.state)) return NOTHING;
@@ -71,11 +71,11 @@ function findHopeless(
 
 /** The executor's report counts first, then the code against the list, then the error text. */
 export function isRetryable(retries: Retries, priorCall: PriorCall): boolean {
-  const { failure, errorMessage, output } = priorCall;
+  const { failure, errorMessage } = priorCall.trouble;
   if (failure === null) return false;
   if (failure.retryable !== null) return failure.retryable;
   if (failure.code !== null && retries.retryableStatus.has(failure.code)) return true;
-  return looksTransient(null, errorMessage ?? "") || looksTransient(null, output ?? "");
+  return looksTransient(null, errorMessage ?? "") || looksTransient(null, priorCall.output ?? "");
 }
 
 /**

@@ -2,7 +2,7 @@
  * The wider loops of the check `loops`: different calls that bring nothing new. They count within the
  * turn. A new call is never harmless to refuse, so `balanced` only warns of them.
  */
-import { isBeforeInput, loopKeyOf, settledAtMost } from "../state/recent-calls.ts";
+import { isBeforeInput, settledAtMost } from "../state/recent-calls.ts";
 import type { RecentCall } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 import { findDrift } from "./drift.ts";
@@ -73,7 +73,7 @@ function rotation(call: CallContext): Finding | null {
   const { calls, keys: most } = call.policy.loops.rotation;
   const { recentCalls } = call.state;
   if (recentCalls.length < calls || (call.tool.polling !== null && call.tool.isRead)) return null;
-  const keys = [loopKeyOf(call.actionKey, call.proposal.agentId)];
+  const keys = [call.loopKey];
   for (let at = recentCalls.length - 1; at >= recentCalls.length - calls; at--) {
     const entry = recentCalls[at] as RecentCall;
     if (isBeforeInput(entry, call.state)) return null;

@@ -15,7 +15,8 @@ import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
 import { callNameOf, findByName, isForgotten } from "../state/names.ts";
 import { findPriorCall } from "../state/prior-calls.ts";
-import { recallDecision } from "../state/retained-decision.ts";
+import { loopKeyOf } from "../state/recent-calls.ts";
+import { type Redelivered, recallDecision } from "../state/retained-decision.ts";
 import type { ConversationState, PriorCall } from "../state/state.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice } from "./advice.ts";
@@ -65,7 +66,7 @@ export function decideProposal(
   );
   const retainedDecision = state && findByName(state, name);
   if (retainedDecision?.decisionId === identifiedCall.decisionId) {
-    return redeliver(recallDecision(retainedDecision, draft.arguments.text));
+    return redeliver(recallDecision(retainedDecision, redeliveredBy(draft, draft.call)));
   }
   if (retainedDecision !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
@@ -121,7 +122,18 @@ function askedAgain(
   const name = callNameOf(turn, step, openCall.callId, argumentsDigest);
   const retainedDecision = findByName(state, name);
   if (retainedDecision?.decisionId !== openCall.decisionId) return undefined;
-  return recallDecision(retainedDecision, draft.arguments.text);
+  const { tool } = openCall;
+  return recallDecision(
+    retainedDecision,
+    redeliveredBy(draft, { callId: openCall.callId, turn, step, tool }),
+  );
+}
+
+/** What a proposal brings of the decision on its call: the call may have been named otherwise then. */
+function redeliveredBy(draft: DecisionDraft, call: Redelivered["call"]): Redelivered {
+  const { tenantId, conversationId } = draft;
+  const { text, digest } = draft.arguments;
+  return { tenantId, conversationId, call, text, digest };
 }
 
 /** What is wrong with the envelope or the text of the arguments; null: both can be read. */
@@ -304,7 +316,8 @@ function contextOf(
     read.identityText === draft.arguments.text
       ? draft.arguments.digest
       : actionDigest(tool.name, read.identityText);
-  const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read, nowMs);
+  const loopKey = loopKeyOf(actionKey, proposal.agentId);
+  const facts = factsOf(tool, policy, read.touched, { actionKey, loopKey }, proposal, read, nowMs);
   const priorCall = findPriorCallAcrossTurns(state, tool, facts, actionKey, nowMs);
   return {
     policy,
@@ -313,6 +326,7 @@ function contextOf(
     proposal,
     decisionId: draft.decisionId,
     actionKey,
+    loopKey,
     nowMs,
     facts,
     priorCall,

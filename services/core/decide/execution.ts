@@ -10,6 +10,7 @@ import type { CallContext } from "../checks/check.ts";
 import { isRepeatMeant } from "../checks/duplicate.ts";
 import type { Execution } from "../events.ts";
 import { mayHaveActed } from "../state/doubts.ts";
+import { executionOf } from "../state/prior-calls.ts";
 import type { PriorCall } from "../state/state.ts";
 import { changedSince } from "../state/writes.ts";
 
@@ -18,17 +19,18 @@ export function findExecution(call: CallContext): Execution {
   if (priorCall === undefined || !goesOn(call, priorCall)) {
     return { decisionId: call.decisionId, openedAtMs: call.nowMs, attempt: 1 };
   }
-  return { ...priorCall.execution, attempt: priorCall.execution.attempt + 1 };
+  const { decisionId, openedAtMs, attempt } = executionOf(priorCall);
+  return { decisionId, openedAtMs, attempt: attempt + 1 };
 }
 
 function goesOn(call: CallContext, priorCall: PriorCall): boolean {
   if (call.tool.isRead) return false;
-  if (call.nowMs >= priorCall.execution.openedAtMs + call.policy.idempotencyTtlMs) return false;
+  if (call.nowMs >= executionOf(priorCall).openedAtMs + call.policy.idempotencyTtlMs) return false;
   if (mayHaveActed(priorCall)) return true;
   if (call.isConfirmed) return false;
   switch (priorCall.status) {
     case "not_executed":
-      return priorCall.effect !== "none";
+      return priorCall.trouble.effect !== "none";
     case "succeeded":
       return isLateRetry(call, priorCall);
     case "failed":

@@ -162,16 +162,17 @@ export function factsOf(
   tool: CompiledTool,
   policy: CompiledPolicy,
   touched: Touched,
-  actionKey: string,
-  proposal: Pick<ProposalInput, "turn" | "agentId" | "estimatedCost">,
+  { actionKey, loopKey }: Pick<CallContext, "actionKey" | "loopKey">,
+  proposal: Pick<ProposalInput, "turn" | "estimatedCost">,
   { sketches, budgets }: Pick<CallMore, "sketches" | "budgets">,
   nowMs: number,
 ): CallFacts {
   // A repeat of a read is answered from memory for its cache time; one of a write is a duplicate for
   // its window.
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
+  const key = isOfAgent(tool, touched) ? loopKey : actionKey;
   return {
-    priorKey: makePriorKey(actionKey, tool.scope, proposal.turn, ownerOf(tool, touched, proposal)),
+    priorKey: makePriorKey(key, tool.scope, proposal.turn),
     resources: touched.resources,
     exclusive: touched.exclusive,
     windowUntilMs: nowMs + windowMs,
@@ -191,16 +192,12 @@ export function factsOf(
 }
 
 /**
- * The agent that the call is compared within: what another agent reads, or changes without a declared
- * effect, is no repeat of it. Declared effects are one for all agents.
+ * Whether the call is compared with those of its agent alone: what another agent reads, or changes without a
+ * declared effect, is no repeat of it. Declared effects are one for all agents.
  */
-function ownerOf(
-  tool: CompiledTool,
-  { resources, exclusive, pending }: Touched,
-  { agentId }: Pick<ProposalInput, "agentId">,
-): string | null {
+function isOfAgent(tool: CompiledTool, { resources, exclusive, pending }: Touched): boolean {
   const isDeclared = resources !== null || exclusive.length > 0 || pending.length > 0;
-  return tool.isRead || !isDeclared ? agentId : null;
+  return tool.isRead || !isDeclared;
 }
 
 /** How long the gate remembers the prior call and the resources that it wrote. */

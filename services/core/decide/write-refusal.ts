@@ -7,7 +7,7 @@ import type { Disposition, PreviousCall, PreviousResult, Refusal } from "../even
 import { joinSentences, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE, REASONS } from "../reasons/reasons.ts";
-import { isInDoubt } from "../state/doubts.ts";
+import { isPriorInDoubt } from "../state/doubts.ts";
 import type { PriorCall } from "../state/state.ts";
 import type { EscalationLevel, Level } from "./ladder.ts";
 import { problemLines, shownProblems, waitSentence } from "./refuse-plainly.ts";
@@ -115,9 +115,9 @@ function previousResult(priorCall: PriorCall, answered: boolean): PreviousResult
 /** Tool output is data: marked, escaped as a JSON string, and cut. */
 function shownResult(priorCall: PriorCall): string | null {
   if (priorCall.status === "failed") {
-    const doubt = isInDoubt(priorCall) ? `It may have taken effect. ${DOUBT_SENTENCE} ` : "";
-    const error =
-      priorCall.errorMessage === null ? "" : `It failed with: ${quoted(priorCall.errorMessage)}.`;
+    const { errorMessage } = priorCall.trouble;
+    const doubt = isPriorInDoubt(priorCall) ? `It may have taken effect. ${DOUBT_SENTENCE} ` : "";
+    const error = errorMessage === null ? "" : `It failed with: ${quoted(errorMessage)}.`;
     return `${doubt}${error}`.trim() || null;
   }
   return priorCall.output === null
@@ -132,7 +132,7 @@ function lookFirst(
 ): string | null {
   const isDoubtful =
     reason === "outcome_unknown" ||
-    (previous !== null && isInDoubt(previous)) ||
+    (previous !== null && isPriorInDoubt(previous)) ||
     earlier?.status === "failed";
   if (!isDoubtful || suggested.length === 0) return null;
   return `Tools that may tell: ${suggested.map((name) => `\`${name}\``).join(", ")}.`;

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from "../canonical/utf8.ts";
 
 /** Reads what ByteWriter wrote. Every method throws a RangeError where the bytes end too early. */
-const SHORT_TEXT = 64;
+const SHORT_TEXT = 128;
 const ASCII_MAX = 0x7f;
 const VARINT_BASE = 0x80;
 
@@ -14,10 +14,6 @@ function digitCode(digit: number): number {
 
 function hexOf(byte: number): string {
   return byte.toString(16).padStart(2, "0");
-}
-
-function isAscii(byte: number): boolean {
-  return byte <= ASCII_MAX;
 }
 
 export class ByteReader {
@@ -60,22 +56,47 @@ export class ByteReader {
   }
 
   text(): string {
-    const bytes = this.#take(this.varint());
-    if (bytes.length > SHORT_TEXT) return decoded(bytes);
-    // Made at once: a text that is put together stays in its parts, which take many times its memory.
-    return bytes.every(isAscii) ? String.fromCharCode(...bytes) : decoded(bytes);
+    const count = this.varint();
+    const text = count > SHORT_TEXT ? undefined : this.#ascii(count);
+    return text ?? decoded(this.#take(count));
   }
 
   hex(): string {
-    const bytes = this.#take(this.varint());
-    if (bytes.length > SHORT_TEXT) return Array.from(bytes, hexOf).join("");
-    const codes: number[] = [];
-    for (const byte of bytes) codes.push(digitCode(byte >> 4), digitCode(byte & 0xf));
-    return String.fromCharCode(...codes);
+    const count = this.varint();
+    if (count > SHORT_TEXT) return Array.from(this.#take(count), hexOf).join("");
+    this.#need(count);
+    const codes = new Array<number>(2 * count);
+    for (let at = 0; at < count; at += 1) {
+      const byte = this.#bytes[this.#at + at] as number;
+      codes[2 * at] = digitCode(byte >> 4);
+      codes[2 * at + 1] = digitCode(byte & 0xf);
+    }
+    this.#at += count;
+    return String.fromCharCode.apply(null, codes);
+  }
+
+  /**
+   * Undefined where there is more than ASCII. Made at once: a text that is put together stays in its parts, which
+   * take many times its memory.
+   */
+  #ascii(count: number): string | undefined {
+    this.#need(count);
+    const codes = new Array<number>(count);
+    for (let at = 0; at < count; at += 1) {
+      const byte = this.#bytes[this.#at + at] as number;
+      if (byte > ASCII_MAX) return undefined;
+      codes[at] = byte;
+    }
+    this.#at += count;
+    return String.fromCharCode.apply(null, codes);
+  }
+
+  #need(count: number): void {
+    if (count > this.left) throw new RangeError("the bytes end too early");
   }
 
   #take(count: number): Uint8Array {
-    if (count > this.left) throw new RangeError("the bytes end too early");
+    this.#need(count);
     const bytes = this.#bytes.subarray(this.#at, this.#at + count);
     this.#at += count;
     return bytes;

@@ -1,9 +1,13 @@
 /** Bytes that grow. */
-const FIRST_BYTES = 4_096;
+const FIRST_BYTES = 2_048;
 /** Longer texts are encoded by the platform. */
-const SHORT_TEXT = 64;
-const ASCII_MAX = 0x7f;
+const SHORT_TEXT = 256;
 const VARINT_BASE = 0x80;
+/** Below it the operators on bits apply. */
+const BITS_MAX = 2 ** 31;
+
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
 
 // Declared here as the decoder is in utf8.ts.
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
@@ -27,9 +31,13 @@ export class ByteWriter {
   /** Seven bits a byte, the lowest first. @param value a whole number of 0 or more */
   varint(value: number): void {
     let rest = value;
-    while (rest >= VARINT_BASE) {
+    while (rest >= BITS_MAX) {
       this.byte((rest % VARINT_BASE) | VARINT_BASE);
       rest = Math.floor(rest / VARINT_BASE);
+    }
+    while (rest >= VARINT_BASE) {
+      this.byte((rest & (VARINT_BASE - 1)) | VARINT_BASE);
+      rest >>>= 7;
     }
     this.byte(rest);
   }
@@ -42,7 +50,25 @@ export class ByteWriter {
 
   /** The length in bytes, then the text. */
   text(text: string): void {
-    if (text.length > SHORT_TEXT || !this.#ascii(text)) this.#encoded(text);
+    const bytes = encoder.encode(text);
+    this.varint(bytes.length);
+    this.#room(bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  /** The same of a text that is ASCII. */
+  ascii(text: string): void {
+    const { length } = text;
+    if (length > SHORT_TEXT) {
+      this.text(text);
+      return;
+    }
+    this.varint(length);
+    this.#room(length);
+    const bytes = this.#bytes;
+    for (let at = 0; at < length; at += 1) bytes[this.#at + at] = charCodeAt.call(text, at);
+    this.#at += length;
   }
 
   /** Half as many bytes as digits, then the digits. */
@@ -50,30 +76,12 @@ export class ByteWriter {
     const count = digits.length / 2;
     this.varint(count);
     this.#room(count);
+    const bytes = this.#bytes;
     for (let at = 0; at < digits.length; at += 2) {
-      const high = digitOf(digits.charCodeAt(at));
-      this.#bytes[this.#at] = high * 16 + digitOf(digits.charCodeAt(at + 1));
-      this.#at += 1;
+      const high = digitOf(charCodeAt.call(digits, at));
+      bytes[this.#at + at / 2] = high * 16 + digitOf(charCodeAt.call(digits, at + 1));
     }
-  }
-
-  /** False, and nothing is written, where the text has other characters. */
-  #ascii(text: string): boolean {
-    const { length } = text;
-    for (let at = 0; at < length; at += 1) if (text.charCodeAt(at) > ASCII_MAX) return false;
-    this.varint(length);
-    this.#room(length);
-    for (let at = 0; at < length; at += 1) this.#bytes[this.#at + at] = text.charCodeAt(at);
-    this.#at += length;
-    return true;
-  }
-
-  #encoded(text: string): void {
-    const bytes = encoder.encode(text);
-    this.varint(bytes.length);
-    this.#room(bytes.length);
-    this.#bytes.set(bytes, this.#at);
-    this.#at += bytes.length;
+    this.#at += count;
   }
 
   #room(count: number): void {

@@ -67,6 +67,8 @@ export const HEX_RUN_MIN = 16;
 /** What writer and reader have before the first byte. */
 export type Vocabulary = {
   readonly texts: readonly string[];
+  /** The number of each of `texts`. */
+  readonly textNumbers: ReadonlyMap<string, number>;
   /** Names of members of records, each list in the order of names. */
   readonly shapes: readonly (readonly string[])[];
   /** The number of each of `shapes` by its names with spaces between. */
@@ -77,6 +79,7 @@ export type Vocabulary = {
 export function vocabularyOf(texts: readonly string[], shapes: readonly string[]): Vocabulary {
   return {
     texts,
+    textNumbers: new Map(texts.map((text, at) => [text, at])),
     shapes: shapes.map((names) => names.split(" ")),
     shapeNumbers: new Map(shapes.map((names, at) => [names, at])),
   };

@@ -1,7 +1,5 @@
 import { ByteWriter } from "./byte-writer.ts";
 import {
-  HEX_DIGITS_MIN,
-  HEX_RUN_MIN,
   LARGE,
   NO_VOCABULARY,
   SMALL_LIST,
@@ -14,6 +12,7 @@ import {
   TIME_MAX,
   type Vocabulary,
 } from "./format.ts";
+import { formOf, partsOf } from "./text-form.ts";
 
 /**
  * The value as bytes; see format.ts. As in JSON, members without a value are left out, and in lists
@@ -26,10 +25,7 @@ export function packValue(value: unknown, vocabulary: Vocabulary = NO_VOCABULARY
   return packer.writer.written;
 }
 
-const HEX = /^(?:[0-9a-f]{2})+$/;
 const HALF_PAIR = /\p{Surrogate}/u;
-/** Runs of hex digits of even length. */
-const HEX_RUNS = new RegExp(`((?:[0-9a-f]{2}){${HEX_RUN_MIN / 2},})`);
 
 class Packer {
   readonly writer = new ByteWriter();
@@ -43,7 +39,7 @@ class Packer {
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary;
     this.#shapeCount = vocabulary.shapes.length;
-    this.#texts = new Map(vocabulary.texts.map((text, at) => [text, at]));
+    this.#texts = new Map(vocabulary.textNumbers);
   }
 
   value(value: unknown): void {
@@ -108,14 +104,18 @@ class Packer {
 
   #newText(text: string): void {
     const { writer } = this;
-    if (text.length >= HEX_DIGITS_MIN && HEX.test(text)) {
+    const form = formOf(text);
+    if (form === "ascii") {
+      writer.byte(TAG.text);
+      writer.ascii(text);
+    } else if (form === "hex") {
       writer.byte(TAG.hex);
       writer.hex(text);
     } else if (HALF_PAIR.test(text)) {
       writer.byte(TAG.literal);
       writer.text(JSON.stringify(text));
-    } else if (text.length > HEX_RUN_MIN && HEX_RUNS.test(text)) {
-      const parts = text.split(HEX_RUNS).filter((part) => part !== "");
+    } else if (form === "joined") {
+      const parts = partsOf(text);
       this.#tagged(TAG.joined, parts.length);
       for (const part of parts) this.#text(part);
     } else {

@@ -51,5 +51,10 @@ export function isInDoubt(outcome: {
  * Whether the execution of the call may have taken effect although none of its attempts succeeded.
  */
 export function mayHaveActed(priorCall: PriorCall): boolean {
-  return priorCall.doubted || priorCall.status === "unknown" || isInDoubt(priorCall);
+  const { status, trouble } = priorCall;
+  return trouble.doubted || status === "unknown" || isPriorInDoubt(priorCall);
+}
+
+export function isPriorInDoubt({ status, trouble }: PriorCall): boolean {
+  return isInDoubt({ status, effect: trouble.effect });
 }

@@ -18,6 +18,7 @@ export function draftOf(state: ConversationState): StateDraft {
     tools: state.tools,
     retained: state.retained,
     loose: state.loose,
+    terms: state.terms,
     forgotten: state.forgotten,
     priorReads: state.priorReads,
     priorWrites: state.priorWrites,

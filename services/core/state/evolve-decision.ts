@@ -37,14 +37,16 @@ import {
   nameOfDecision,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
+import { executionOf, ownExecution, troubleOf } from "./prior-calls.ts";
 import { addRecentCall, makeRecentCall } from "./recent-calls.ts";
 import { countCall, release, reserve } from "./reservation.ts";
-import { keepDecision } from "./retained-decision.ts";
+import { areSame, type CallTerms, keepDecision, termsOf } from "./retained-decision.ts";
 import {
   type AskedCall,
   type ConversationState,
   initialState,
   NO_FLAGS,
+  NOTHING,
   type OpenCall,
   type PriorCall,
   type RecentCall,
@@ -147,7 +149,7 @@ function nameIt(state: StateDraft, event: DecisionEvent): void {
   // The first decision on a name stays: a call that conflicts with it does not replace it.
   if (event.type === "refused" && isTakenByOther(state, name, event.decisionId)) return;
   const bytes = decisionBytes(event);
-  const value = keepDecision(event);
+  const value = keepDecision(event, event.type === "allowed" ? shareTerms(state, event) : null);
   if (hasPermanentName(event)) {
     state.retained = ledgerPut(state.retained, name, value, NO_TIME, bytes);
     // Only a hold that ended can be in the other ledger under the same name.
@@ -157,6 +159,18 @@ function nameIt(state: StateDraft, event: DecisionEvent): void {
   state.loose = ledgerPut(state.loose, name, value, NO_TIME, bytes);
   if (event.approval.approvalId !== null) state.retained = ledgerDelete(state.retained, name);
 }
+
+/** The terms of the call, as an earlier one has them if possible. */
+function shareTerms(state: StateDraft, event: CallAllowed): CallTerms {
+  const terms = termsOf(event);
+  for (const earlier of state.terms) if (areSame(earlier, terms)) return earlier;
+  // A list that is spread has spare room.
+  state.terms = [terms].concat(state.terms.slice(0, TERMS_MOST - 1));
+  return terms;
+}
+
+/** More would only be looked through. */
+const TERMS_MOST = 8;
 
 function isTakenByOther(state: StateDraft, name: string, decisionId: string): boolean {
   const first = findByName(state, name);
@@ -170,7 +184,7 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   state.n += 1;
   addPriorCall(state, event);
   addOpen(state, openCall(event, call, state.n, state));
-  addRecentCall(state, makeRecentCall(event, state.n, state), call.recentCallsMax);
+  addRecentCall(state, makeRecentCall(event, call.priorKey, state.n, state), call.recentCallsMax);
   acknowledged(state, actionKey);
   addEffects(state, event);
   addSketches(state, event);
@@ -204,20 +218,21 @@ function addPriorCall(state: StateDraft, event: CallAllowed): void {
     step: event.call.step,
     status: "in_flight",
     windowUntilMs: call.windowUntilMs,
-    execution: event.execution,
+    execution: ownExecution(event),
     keyId: event.keyId,
     repeats: call.repeats,
     output: null,
     outputDigest: null,
     outputBytes: 0,
     whole: false,
-    errorMessage: null,
-    transient: false,
-    effect: null,
-    doubted: goesOn(earlier, event),
     lastDigest: before?.lastDigest ?? null,
     sameOutputs: before?.sameOutputs ?? 0,
-    failure: before?.failure ?? null,
+    trouble: troubleOf({
+      errorMessage: null,
+      effect: null,
+      doubted: goesOn(earlier, event),
+      failure: before?.trouble.failure ?? null,
+    }),
     wrote: null,
   };
   const deadlineMs = event.notAfterMs + event.timeLimitMs;
@@ -236,7 +251,7 @@ function goesOn(earlier: PriorCall | undefined, { execution }: CallAllowed): boo
   // The first attempt was in another turn, of a tool that compares within turns: it continues
   // because it is in doubt.
   if (earlier === undefined) return true;
-  return earlier.execution.decisionId === execution.decisionId && mayHaveActed(earlier);
+  return executionOf(earlier).decisionId === execution.decisionId && mayHaveActed(earlier);
 }
 
 /** A call is remembered, whatever its window, until a tick can have found it without a result. */
@@ -332,7 +347,7 @@ function addAnswered(
   { facts: call, outputDigest }: NonNullable<CallRefused["answered"]>,
 ): void {
   state.n += 1;
-  const entry = makeRecentCall(event, state.n, state);
+  const entry = makeRecentCall(event, call.priorKey, state.n, state);
   const ledger = event.policy.isRead ? state.priorReads : state.priorWrites;
   const priorCall = ledgerGet(ledger, call.priorKey, event.times.proposalsAtMs);
   const maskedDigest = priorCall?.lastDigest ?? outputDigest;
@@ -358,7 +373,7 @@ function struck(strikes: readonly Strike[], strike: Strike): readonly Strike[] {
 /** Progress clears the strikes, the refused cycle and the required acknowledgement. */
 export function progress(state: StateDraft): void {
   if (state.strikes.length === 0 && state.cycle === null && state.flags === NO_FLAGS) return;
-  state.strikes = [];
+  state.strikes = NOTHING;
   state.cycle = null;
   state.flags = { ...state.flags, acknowledge: null };
 }

@@ -11,33 +11,37 @@ import type { ConversationState } from "./state.ts";
  */
 const TEXTS = "unknown held refused failed  default preset in_flight succeeded allowed".split(" ");
 const SHAPES = `
-entries next
 approvalId approvedBy
-actionKey digest sealed text
 agentId callId step tool turn
-confirmation dropAtMs entersTurn evicted fresh
-attempt decisionId openedAtMs
 dropAtMs exclusive grant more priorKey rates recentCallsMax repeats resources windowUntilMs
 shadow warnings
-isRead revision tier tierRule
-atMs proposalsAtMs
-approval arguments call conversation conversationId decisionId execution facts idempotencyArgument keyId notAfterMs notices policy tenantId timeLimitMs times type
-heldBeforeMs lastStep spent startedAtMs turnCalls turnIndex turnSteps
-acknowledge ended stoppedTool userInputRequired
-sinceMs totalMs
-budgets calls spent steps
-answeredN calls heldBeforeMs id index lastStep spent startedAtMs steps
-any byResource undeclared
-actions confirmations conversationId cycle denials doubts dropAtMs effects flags forgotten grants heldTime lastAtMs loose manualGrants n open priorReads priorWrites rates recentCalls retained sketches startedAtMs strikes tenantId tools totals turn writes
+approval confirmation entersTurn evicted exclusive grant more notices repeats sealed
+ancestors kind onFailure resource rule tenantWide
 `;
 const VOCABULARY: Vocabulary = vocabularyOf(TEXTS, SHAPES.trim().split("\n"));
 
+/** The members of `StateData`, in the order in which they are stored: without their names. */
+const MEMBERS = `
+tenantId conversationId startedAtMs lastAtMs dropAtMs n turn totals tools terms retained loose forgotten
+priorReads priorWrites open doubts writes effects sketches actions recentCalls strikes cycle flags
+rates grants confirmations heldTime manualGrants denials sealKeyId
+`
+  .trim()
+  .split(/\s+/) as readonly (keyof StateData)[];
+
 /** Equal states give equal bytes. */
 export function packState(state: ConversationState): Uint8Array {
-  return packValue(snapshotState(state), VOCABULARY);
+  const data = snapshotState(state);
+  return packValue(
+    MEMBERS.map((name) => data[name]),
+    VOCABULARY,
+  );
 }
 
 /** @throws Error where the bytes are not those of a state of this version. */
 export function unpackState(bytes: Uint8Array): ConversationState {
-  return restoreState(unpackValue(bytes, VOCABULARY) as unknown as StateData);
+  const values = unpackValue(bytes, VOCABULARY) as readonly unknown[];
+  const data: { [name: string]: unknown } = {};
+  for (let at = 0; at < MEMBERS.length; at += 1) data[MEMBERS[at] as string] = values[at];
+  return restoreState(data as StateData);
 }

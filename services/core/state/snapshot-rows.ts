@@ -4,8 +4,15 @@
  */
 
 import type { EffectHolder, Execution, Strike } from "../events.ts";
-import type { RetainedDecision } from "./retained-decision.ts";
-import type { AskedCall, LastWrites, OpenCall, PriorCall, RecentCall, Sketched } from "./state.ts";
+import {
+  type AskedCall,
+  NO_TROUBLE,
+  type OpenCall,
+  type PriorCall,
+  type RecentCall,
+  type Sketched,
+  type Trouble,
+} from "./state.ts";
 
 /** Converts one kind of record to a row and back. */
 export interface RowOf<T, R> {
@@ -16,12 +23,6 @@ export interface RowOf<T, R> {
 export const EXECUTION_ROW: RowOf<Execution, readonly [string, number, number]> = {
   pack: ({ decisionId, openedAtMs, attempt }) => [decisionId, openedAtMs, attempt],
   unpack: ([decisionId, openedAtMs, attempt]) => ({ decisionId, openedAtMs, attempt }),
-};
-
-/** Stored whole: the snapshot does not need to know the members of a decision. */
-export const RETAINED_ROW: RowOf<RetainedDecision, RetainedDecision> = {
-  pack: (decision) => decision,
-  unpack: (decision) => decision,
 };
 
 const packPriorCall = (priorCall: PriorCall) =>
@@ -36,32 +37,34 @@ const packPriorCall = (priorCall: PriorCall) =>
     priorCall.step,
     priorCall.status,
     priorCall.windowUntilMs,
-    EXECUTION_ROW.pack(priorCall.execution),
+    priorCall.execution === null ? null : EXECUTION_ROW.pack(priorCall.execution),
     priorCall.repeats,
     priorCall.output,
     priorCall.outputDigest,
     priorCall.outputBytes,
     priorCall.whole,
-    priorCall.errorMessage,
-    priorCall.transient,
     priorCall.lastDigest,
     priorCall.sameOutputs,
-    priorCall.failure === null
-      ? null
-      : ([
-          priorCall.failure.count,
-          priorCall.failure.atMs,
-          priorCall.failure.code,
-          priorCall.failure.retryable,
-        ] as const),
-    priorCall.wrote,
+    packTrouble(priorCall.trouble),
     priorCall.keyId,
-    priorCall.effect,
-    priorCall.doubted,
+    priorCall.wrote,
   ] as const;
 
-function unpackFailure(row: ReturnType<typeof packPriorCall>[20]): PriorCall["failure"] {
-  return row === null ? null : { count: row[0], atMs: row[1], code: row[2], retryable: row[3] };
+const packTrouble = (trouble: Trouble) => {
+  if (trouble === NO_TROUBLE) return null;
+  const { errorMessage, effect, doubted, failure } = trouble;
+  const row =
+    failure === null
+      ? null
+      : ([failure.count, failure.atMs, failure.code, failure.retryable] as const);
+  return [errorMessage, effect, doubted, row] as const;
+};
+
+function unpackTrouble(row: ReturnType<typeof packTrouble>): Trouble {
+  if (row === null) return NO_TROUBLE;
+  const [errorMessage, effect, doubted, of] = row;
+  const failure = of === null ? null : { count: of[0], atMs: of[1], code: of[2], retryable: of[3] };
+  return { errorMessage, effect, doubted, failure };
 }
 
 export const PRIOR_CALL_ROW: RowOf<PriorCall, ReturnType<typeof packPriorCall>> = {
@@ -77,21 +80,17 @@ export const PRIOR_CALL_ROW: RowOf<PriorCall, ReturnType<typeof packPriorCall>> 
     step: row[7],
     status: row[8],
     windowUntilMs: row[9],
-    execution: EXECUTION_ROW.unpack(row[10]),
+    execution: row[10] === null ? null : EXECUTION_ROW.unpack(row[10]),
+    keyId: row[19],
     repeats: row[11],
     output: row[12],
     outputDigest: row[13],
     outputBytes: row[14],
     whole: row[15],
-    errorMessage: row[16],
-    transient: row[17],
-    lastDigest: row[18],
-    sameOutputs: row[19],
-    failure: unpackFailure(row[20]),
-    wrote: row[21],
-    keyId: row[22],
-    effect: row[23],
-    doubted: row[24],
+    lastDigest: row[16],
+    sameOutputs: row[17],
+    trouble: unpackTrouble(row[18]),
+    wrote: row[20],
   }),
 };
 
@@ -224,24 +223,6 @@ export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
     ancestors: row[8],
     onFailure: row[9],
     claimant: row[10],
-  }),
-};
-
-const packLastWrites = ({ doneN, latest, other, windowUntilMs }: LastWrites) =>
-  [
-    doneN,
-    latest === null ? null : ([latest.actionKey, latest.n] as const),
-    other === null ? null : ([other.actionKey, other.n] as const),
-    windowUntilMs,
-  ] as const;
-
-export const LAST_WRITES_ROW: RowOf<LastWrites, ReturnType<typeof packLastWrites>> = {
-  pack: packLastWrites,
-  unpack: ([doneN, latest, other, windowUntilMs]) => ({
-    doneN,
-    latest: latest === null ? null : { actionKey: latest[0], n: latest[1] },
-    other: other === null ? null : { actionKey: other[0], n: other[1] },
-    windowUntilMs,
   }),
 };
 

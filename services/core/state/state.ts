@@ -27,7 +27,7 @@ import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { ManualGrant } from "./manual-grants.ts";
 import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
-import type { RetainedDecision } from "./retained-decision.ts";
+import type { CallTerms, RetainedDecision } from "./retained-decision.ts";
 import { NOTHING_SPENT, type Spent } from "./spent.ts";
 
 export interface ConversationState {
@@ -46,6 +46,8 @@ export interface ConversationState {
   readonly retained: Ledger<RetainedDecision>;
   /** Decisions by call name: of reads and refusals. */
   readonly loose: Ledger<RetainedDecision>;
+  /** Terms of the latest allowed calls that had new ones, the latest first: other decisions refer to them. */
+  readonly terms: readonly CallTerms[];
   /** Names of writes whose decisions were dropped to make room (`forgottenKey` in `names.ts`). */
   readonly forgotten: Trie<true>;
   readonly priorReads: Ledger<PriorCall>;
@@ -69,8 +71,8 @@ export interface ConversationState {
   /** Recent calls of all actions, oldest first. */
   readonly recentCalls: readonly RecentCall[];
   /**
-   * Recent calls by loop key, oldest first: those of one action, which unrelated calls do not push out. An
-   * entry counts as many bytes as it has calls.
+   * Calls by loop key, oldest first: those of one action, which unrelated calls do not push out. An entry counts
+   * as many bytes as it has calls. Empty as long as `recentCalls` has every call.
    */
   readonly actions: Ledger<readonly RecentCall[]>;
   /** Bloom filter of all loop keys in the recent calls, and of some that have left them. */
@@ -147,7 +149,8 @@ export interface PriorCall {
   readonly status: CallStatus;
   /** Until when a repeat is a duplicate (writes) or answered from memory (reads). */
   readonly windowUntilMs: number;
-  readonly execution: Execution;
+  /** Null: the call opened it (`executionOf` in `prior-calls.ts`). */
+  readonly execution: Execution | null;
   /** Id of the secret that the idempotency key of the execution is made with. */
   readonly keyId: string;
   /**
@@ -159,8 +162,17 @@ export interface PriorCall {
   readonly outputDigest: string | null;
   readonly outputBytes: number;
   readonly whole: boolean;
+  /** Masked digest of the latest output of this action, and how many calls in a row gave it. */
+  readonly lastDigest: string | null;
+  readonly sameOutputs: number;
+  readonly trouble: Trouble;
+  /** What its own result named, where only results name what it writes; null: nothing. */
+  readonly wrote: readonly string[] | null;
+}
+
+/** What few calls have: of most it is `NO_TROUBLE`. */
+export interface Trouble {
   readonly errorMessage: string | null;
-  readonly transient: boolean;
   /**
    * Of a failed call: whether it may have taken effect. Of one that was not executed, `none`: its
    * key was used before. Otherwise null.
@@ -171,13 +183,8 @@ export interface PriorCall {
    * whether it did.
    */
   readonly doubted: boolean;
-  /** Masked digest of the latest output of this action, and how many calls in a row gave it. */
-  readonly lastDigest: string | null;
-  readonly sameOutputs: number;
   /** Failures in a row within the turn; null: none. */
   readonly failure: PriorFailure | null;
-  /** What its own result named, where only results name what it writes; null: nothing. */
-  readonly wrote: readonly string[] | null;
 }
 
 export interface PriorFailure {
@@ -306,7 +313,23 @@ export interface Grant {
   readonly expiresAtMs: number;
 }
 
+export const NO_TROUBLE: Trouble = {
+  errorMessage: null,
+  effect: null,
+  doubted: false,
+  failure: null,
+};
+
+/** Each empty list of a state is this one. */
+export const NOTHING: readonly never[] = [];
+
 export const NO_WRITES: LastWrites = { doneN: 0, latest: null, other: null, windowUntilMs: 0 };
+
+export const NOTHING_WRITTEN: WriteHistory = {
+  any: NO_WRITES,
+  undeclared: NO_WRITES,
+  byResource: emptyLedger(),
+};
 
 export const NO_FLAGS: Flags = {
   userInputRequired: false,
@@ -342,21 +365,22 @@ export function initialState(
     tools: emptyTrie(),
     retained: emptyLedger(),
     loose: emptyLedger(),
+    terms: NOTHING,
     forgotten: emptyTrie(),
     priorReads: emptyLedger(),
     priorWrites: emptyLedger(),
     open: emptyTrie(),
-    doubts: [],
+    doubts: NOTHING,
     openIndex: NOTHING_OPEN,
-    writes: { any: NO_WRITES, undeclared: NO_WRITES, byResource: emptyLedger() },
+    writes: NOTHING_WRITTEN,
     effects: emptyTrie(),
     effectIndex: NO_EFFECTS,
     sketches: emptyLedger(),
-    recentCalls: [],
+    recentCalls: NOTHING,
     actions: emptyLedger(),
     recentMarks: NO_MARKS,
     recentOtherMarks: NO_MARKS,
-    strikes: [],
+    strikes: NOTHING,
     cycle: null,
     flags: NO_FLAGS,
     rates: emptyTrie(),
@@ -364,7 +388,7 @@ export function initialState(
     confirmations: emptyTrie(),
     heldTime: NEVER_HELD,
     manualGrants: emptyTrie(),
-    denials: [],
+    denials: NOTHING,
     sealKeyId: undefined,
   };
 }

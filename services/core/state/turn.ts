@@ -5,7 +5,7 @@ import { emptyTrie, type Trie, trieDelete, trieEntries } from "../../collections
 import { LIMITS } from "../limits.ts";
 import { heldUntil } from "./held-time.ts";
 import { NOTHING_SPENT } from "./spent.ts";
-import { type ConversationState, NO_FLAGS, type ToolTotals } from "./state.ts";
+import { type ConversationState, NO_FLAGS, NOTHING, type ToolTotals } from "./state.ts";
 
 const INTEGER = /^\d{1,15}$/;
 
@@ -36,7 +36,7 @@ export function enterTurn(
     // Counters of each tool are counters within the turn.
     tools: emptyTrie(),
     sketches: emptyLedger(),
-    strikes: first ? state.strikes : [],
+    strikes: first ? state.strikes : NOTHING,
     cycle: null,
     flags: state.flags.ended === "conversation" ? { ...NO_FLAGS, ended: "conversation" } : NO_FLAGS,
   };

@@ -8,9 +8,10 @@ import {
   NO_END,
 } from "../../collections/ledger.ts";
 import { LIMITS } from "../limits.ts";
-import { isInDoubt } from "./doubts.ts";
+import { isPriorInDoubt } from "./doubts.ts";
 import { rememberedUntil } from "./evolve-decision.ts";
 import type { OutcomeReport } from "./outcome-report.ts";
+import { troubleOf } from "./prior-calls.ts";
 import type { OpenCall, PriorCall, PriorFailure, StateDraft } from "./state.ts";
 
 /** Ends the doubt about a failed attempt: it had no effect. */
@@ -18,8 +19,9 @@ export function endPriorDoubt(state: StateDraft, { call, atMs, decisionId }: Ope
   const priorCall = ledgerGet(state.priorWrites, call.priorKey, atMs);
   if (priorCall === undefined) return;
   const isSettled = priorCall.decisionId === decisionId || priorCall.status === "not_executed";
-  const effect = isSettled ? "none" : priorCall.effect;
-  const next: PriorCall = { ...priorCall, effect, doubted: false };
+  const { trouble } = priorCall;
+  const effect = isSettled ? "none" : trouble.effect;
+  const next = { ...priorCall, trouble: troubleOf({ ...trouble, effect, doubted: false }) };
   state.priorWrites = ledgerReplace(
     state.priorWrites,
     call.priorKey,
@@ -34,7 +36,8 @@ export function updatePriorCall(state: StateDraft, open: OpenCall, report: Outco
   const priorCall = ledgerGet(ledger, open.call.priorKey, open.atMs);
   if (priorCall === undefined) return;
   if (priorCall.decisionId !== open.decisionId) {
-    if (report.endsDoubt && priorCall.doubted) tellLaterAttempt(state, open, priorCall, report);
+    if (report.endsDoubt && priorCall.trouble.doubted)
+      tellLaterAttempt(state, open, priorCall, report);
     return;
   }
   const outputLength = report.output === null ? 0 : report.output.length;
@@ -69,14 +72,16 @@ function tellLaterAttempt(
   report: OutcomeReport,
 ): void {
   const isOver = priorCall.status === "failed" || priorCall.status === "not_executed";
-  const next: PriorCall =
-    report.status === "succeeded" && isOver && !isInDoubt(priorCall)
-      ? { ...priorCall, status: "succeeded", effect: null, doubted: false }
-      : {
-          ...priorCall,
-          effect: isCertain(priorCall, report) ? "none" : priorCall.effect,
-          doubted: report.status === "succeeded" && priorCall.doubted,
-        };
+  const { status, trouble } = priorCall;
+  const succeeds = report.status === "succeeded" && isOver && !isPriorInDoubt(priorCall);
+  const certain = isCertain(priorCall, report) ? "none" : trouble.effect;
+  const effect = succeeds ? null : certain;
+  const doubted = !succeeds && report.status === "succeeded" && trouble.doubted;
+  const next: PriorCall = {
+    ...priorCall,
+    status: succeeds ? "succeeded" : status,
+    trouble: troubleOf({ ...trouble, effect, doubted }),
+  };
   state.priorWrites = ledgerReplace(
     state.priorWrites,
     call.priorKey,
@@ -117,13 +122,14 @@ function settlePriorCall(
     outputDigest: report.digest,
     outputBytes: report.outputBytes,
     whole: report.whole && room,
-    errorMessage: report.errorMessage,
-    transient: report.transient,
-    effect: isCertain(priorCall, report) ? "none" : report.effect,
-    doubted: priorCall.doubted && !report.endsDoubt && report.status !== "succeeded",
     lastDigest: same.lastDigest,
     sameOutputs: same.sameOutputs,
-    failure: failureAfter(priorCall, report),
+    trouble: troubleOf({
+      errorMessage: report.errorMessage,
+      effect: isCertain(priorCall, report) ? "none" : report.effect,
+      doubted: priorCall.trouble.doubted && !report.endsDoubt && report.status !== "succeeded",
+      failure: failureAfter(priorCall, report),
+    }),
     wrote,
   };
 }
@@ -132,12 +138,13 @@ function settlePriorCall(
  * Attempts were made under its key and none took effect: the next one opens an execution with
  * another key.
  */
-function isCertain({ status, doubted }: PriorCall, report: OutcomeReport): boolean {
+function isCertain({ status, trouble }: PriorCall, report: OutcomeReport): boolean {
   if (!report.endsDoubt || report.status !== "not_executed") return false;
-  return status === "failed" || (doubted && status !== "in_flight");
+  return status === "failed" || (trouble.doubted && status !== "in_flight");
 }
 
-function failureAfter({ status, failure }: PriorCall, report: OutcomeReport): PriorFailure | null {
+function failureAfter({ status, trouble }: PriorCall, report: OutcomeReport): PriorFailure | null {
+  const { failure } = trouble;
   if (report.status === "succeeded") return null;
   if (report.status === "failed") {
     const { atMs, errorCode: code, errorRetryable: retryable } = report;

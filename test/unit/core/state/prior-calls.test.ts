@@ -52,7 +52,7 @@ describe("the failures of a write", () => {
   const failureOf = (story: Story, { facts: { priorKey } }: CallAllowed) =>
     story.state === undefined
       ? undefined
-      : ledgerGet(story.state.priorWrites, priorKey, story.nowMs)?.failure;
+      : ledgerGet(story.state.priorWrites, priorKey, story.nowMs)?.trouble.failure;
 
   test("are one fewer once it turns out that the call did not run", () => {
     const story = startStory({ tool_schemas: { write: {} } });

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
+import { ledgerEntries } from "../../../../services/collections/ledger.ts";
 import type { DecisionEvent } from "../../../../services/core/events.ts";
-import { keepDecision, recallDecision } from "../../../../services/core/state/retained-decision.ts";
+import {
+  type CallTerms,
+  keepDecision,
+  type Redelivered,
+  recallDecision,
+} from "../../../../services/core/state/retained-decision.ts";
+import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import type { ConversationState } from "../../../../services/core/state/state.ts";
 import { HOUR, MINUTE, startStory } from "../../../support/decider-spec.ts";
 
 const POLICY = {
@@ -36,16 +44,47 @@ function decisions(): readonly DecisionEvent[] {
   );
 }
 
+/** What a proposal that is delivered again brings. */
+function redeliveredBy({
+  tenantId,
+  conversationId,
+  call,
+  arguments: args,
+}: DecisionEvent): Redelivered {
+  const { callId, turn, step, tool } = call;
+  const { text, digest } = args;
+  return { tenantId, conversationId, call: { callId, turn, step, tool }, text, digest };
+}
+
 test("a decision is restored from the retained part and the proposal", () => {
   const all = decisions();
   expect(new Set(all.map(({ type }) => type))).toEqual(new Set(["allowed", "refused", "held"]));
   for (const decision of all) {
-    expect(recallDecision(keepDecision(decision), decision.arguments.text)).toEqual(decision);
+    expect(recallDecision(keepDecision(decision, null), redeliveredBy(decision))).toEqual(decision);
   }
 });
 
-test("a retained decision has no arguments", () => {
+test("a retained decision has neither arguments nor what identifies it", () => {
   for (const decision of decisions()) {
-    expect(keepDecision(decision).arguments.text).toBe("");
+    const retained = keepDecision(decision, null);
+    if (retained.type !== "allowed") expect(retained.arguments.text).toBe("");
+    else expect(Object.keys(retained)).not.toContain("arguments");
   }
+});
+
+/** The terms of the allowed calls of a state, each once. */
+function termsIn({ loose, retained }: ConversationState): ReadonlySet<CallTerms> {
+  const decisions = [loose, retained].flatMap(ledgerEntries).map(({ value }) => value);
+  return new Set(decisions.flatMap((one) => (one.type === "allowed" ? [one.terms] : [])));
+}
+
+test("calls under one policy have their terms in common", () => {
+  const story = startStory(POLICY);
+  for (const id of [1, 2, 3]) {
+    story.done("look", { id }, "seen");
+    story.done("make", { id });
+  }
+  const state = story.state as ConversationState;
+  expect(termsIn(state).size).toBe(2);
+  expect(termsIn(restoreState(snapshotState(state))).size).toBe(2);
 });
