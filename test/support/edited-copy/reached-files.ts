@@ -19,16 +19,16 @@ export function filesThatReach(
 ): ReadonlySet<string> {
   const importers = new Map<string, string[]>([[entry, []]]);
   // Grows while it is read.
-  const found = [entry];
-  for (const file of found) {
+  const loaded = [entry];
+  for (const file of loaded) {
     if (!/\.[cm]?[jt]s$/.test(file)) continue;
     for (const [, specifier = ""] of textOf(file).matchAll(LOADED)) {
       const target = resolve(file, specifier);
-      const known = importers.get(target);
-      if (known === undefined) {
+      const others = importers.get(target);
+      if (others === undefined) {
         importers.set(target, [file]);
-        found.push(target);
-      } else known.push(file);
+        loaded.push(target);
+      } else others.push(file);
     }
   }
   const reaching = new Set([...edited].filter((file) => importers.has(file)));

@@ -55,10 +55,10 @@ it.each([
 
 it("imports what is not copied from its place in the sources", () => {
   const reaching = new Set(["a/entry.ts", "a/b.ts"]);
-  expect(withOriginals("a/entry.ts", textOf("a/entry.ts"), { reaching, root: "/root" })).toBe(
-    'import { b } from "./b.ts";\nimport type { T } from "/root/d.ts";\nimport { e } from "e";\n',
+  expect(withOriginals("a/entry.ts", textOf("a/entry.ts"), { reaching, root: "/sources" })).toBe(
+    'import { b } from "./b.ts";\nimport type { T } from "/sources/d.ts";\nimport { e } from "e";\n',
   );
-  expect(() => withOriginals("a/f.ts", "import.meta.url", { reaching, root: "/root" })).toThrow(
+  expect(() => withOriginals("a/f.ts", "import.meta.url", { reaching, root: "/sources" })).toThrow(
     "a/f.ts depends on its place",
   );
 });
