@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongFirst } from "./tasks/long-first.js";
 
 const SECOND_MS = 1_000;
 
@@ -46,6 +47,7 @@ export default defineConfig({
     pool: "forks",
     // More than two cores: tests of processes and brokers wait most of their time.
     maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
     passWithNoTests: true,
     // `npm run coverage`: of what the package ships, also where no test loads it.
     coverage: {
@@ -61,7 +63,7 @@ export default defineConfig({
       project("simulation", { ...backends, testTimeout: 600 * SECOND_MS }),
       project("golden", { ...shared, testTimeout: 300 * SECOND_MS }),
       project("integration", { ...sharedBackends, testTimeout: 300 * SECOND_MS }),
-      project("e2e", { ...backends, testTimeout: 600 * SECOND_MS }),
+      project("e2e", { ...sharedBackends, testTimeout: 600 * SECOND_MS }),
     ],
   },
 });

@@ -1,4 +1,5 @@
 // Laws that hold for every decision, whatever the policy and the history.
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../services/core/decide/decide.ts";
@@ -19,6 +20,7 @@ const SEED = Number(process.env["CALLGATE_SEED"] ?? 20_260_102);
 
 type State = ConversationState | undefined;
 
+const ANSWERS: ReadonlySet<string> = new Set(["allowed", "refused", "held", "repeated"]);
 const REPORTED_STATUSES: ReadonlySet<string> = new Set(["succeeded", "failed"]);
 
 interface Moment {
@@ -62,6 +64,11 @@ function always(
       { seed: SEED, numRuns: runs },
     );
   }
+}
+
+/** As `toEqual`, which is slow and therefore asked only about what is not strictly equal. */
+function same(actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected);
 }
 
 /**
@@ -122,11 +129,11 @@ describe("decide", () => {
   test("decides twice alike, and after a round trip of the input and of the state", () => {
     always(12, (policy, tools, history) => {
       live(policy, tools, history, ({ before, input, atMs, events }) => {
-        expect(decide(before, input, policy, atMs)).toEqual(events);
+        same(decide(before, input, policy, atMs), events);
         const again = JSON.parse(JSON.stringify(input)) as GateInput;
-        expect(decide(before, again, policy, atMs)).toEqual(events);
+        same(decide(before, again, policy, atMs), events);
         const restored = before === undefined ? undefined : stateFromText(stateText(before));
-        expect(decide(restored, input, policy, atMs)).toEqual(events);
+        same(decide(restored, input, policy, atMs), events);
       });
     });
   });
@@ -135,14 +142,11 @@ describe("decide", () => {
     always(40, (policy, tools, history) => {
       live(policy, tools, history, ({ input, events }) => {
         if (input.type !== "proposal") return;
-        expect(events).toHaveLength(1);
+        same(events.length, 1);
         const [event] = events as [GateEvent];
-        expect(["allowed", "refused", "held", "repeated"]).toContain(event.type);
-        expect([event.tenantId, event.conversationId]).toEqual([
-          input.tenantId,
-          input.conversationId,
-        ]);
-        if (event.type === "refused") expect(event.refusal.reason).not.toBe("internal_error");
+        if (!ANSWERS.has(event.type)) expect([...ANSWERS]).toContain(event.type);
+        same([event.tenantId, event.conversationId], [input.tenantId, input.conversationId]);
+        same(events.filter(isDefect), []);
       });
     });
   });
@@ -186,9 +190,9 @@ describe("decide", () => {
         )
           return;
         if (after?.turn.index !== before?.turn.index) return;
-        expect(after?.totals.spent ?? []).toEqual(before?.totals.spent ?? []);
+        same(after?.totals.spent ?? [], before?.totals.spent ?? []);
         // A refusal before the checks counts as a call, so that repeated requests end, too.
-        if (!EARLY.has(event.refusal.reason)) expect(counted(after)).toEqual(counted(before));
+        if (!EARLY.has(event.refusal.reason)) same(counted(after), counted(before));
       });
     });
   });
@@ -226,18 +230,20 @@ describe("evolve", () => {
   });
 
   test("keeps no more recent calls with an outcome than `settledAtMost` says, and marks all of their keys", () => {
+    const check = (state: ConversationState): void => {
+      const { recentCalls } = state;
+      const reported = recentCalls.filter(({ status }) => REPORTED_STATUSES.has(status)).length;
+      const most = settledAtMost(state);
+      if (reported > most) expect(reported).toBeLessThanOrEqual(most);
+      const unmarked = recentCalls.filter(({ loopKey }) => !mayBeRecent(state, loopKey));
+      same(unmarked, []);
+    };
     always(20, (policy, tools, history) => {
-      live(policy, tools, history, ({ after }) => {
-        if (after === undefined) return;
-        for (const state of [after, stateFromText(stateText(after))]) {
-          const reportedCount = state.recentCalls.filter(({ status }) =>
-            REPORTED_STATUSES.has(status),
-          ).length;
-          expect(reportedCount).toBeLessThanOrEqual(settledAtMost(state));
-          for (const { loopKey } of state.recentCalls)
-            expect(mayBeRecent(state, loopKey)).toBe(true);
-        }
+      const state = live(policy, tools, history, ({ after }) => {
+        if (after !== undefined) check(after);
       });
+      // The marks are not stored: a state that is read back has those of its recent calls.
+      if (state !== undefined) check(stateFromText(stateText(state)));
     });
   });
 

@@ -1,8 +1,10 @@
 // Makes a copy of the sources with named edits that take something away, to test what breaks
 // without it. The sources themselves have no switch for that.
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { readText } from "../source-tree.ts";
+import { filesThatReach, withOriginals } from "./reached-files.ts";
 
 export type Edit = {
   /** Path from the root of the repository. */
@@ -13,15 +15,6 @@ export type Edit = {
 };
 
 const ROOT = join(import.meta.dirname, "../../..");
-const COPIED = [
-  "services",
-  "schemas",
-  "test/support",
-  "test/bench",
-  "test/tsconfig.json",
-  "tsconfig.json",
-  "package.json",
-];
 
 /**
  * @throws where an edit does not apply exactly once: the code has changed, and the edit must follow
@@ -36,32 +29,35 @@ export function applyEdit(text: string, { file, find, replace }: Edit): string {
 
 /** The text of a source file after the edits of that file. */
 export function editedText(file: string, edits: readonly Edit[]): string {
-  const text = readFileSync(join(ROOT, file), "utf8");
-  return edits.filter((edit) => edit.file === file).reduce(applyEdit, text);
+  return edits.filter((edit) => edit.file === file).reduce(applyEdit, readText(file));
 }
 
+/**
+ * Has only the edited files and those that import them. They import all others from the sources, which
+ * the process has loaded already, and which no edit can change.
+ */
 export class EditedCopy {
   readonly folder: string;
+  readonly #edits: readonly Edit[];
+  readonly #edited: ReadonlySet<string>;
 
   constructor(edits: readonly Edit[]) {
     this.folder = mkdtempSync(join(tmpdir(), "callgate-edited-"));
-    try {
-      for (const name of COPIED) {
-        cpSync(join(ROOT, name), join(this.folder, name), { recursive: true });
-      }
-      symlinkSync(join(ROOT, "node_modules"), join(this.folder, "node_modules"));
-      for (const file of new Set(edits.map((edit) => edit.file))) {
-        writeFileSync(join(this.folder, file), editedText(file, edits));
-      }
-    } catch (error) {
-      this.remove();
-      throw error;
-    }
+    this.#edits = edits;
+    this.#edited = new Set(edits.map(({ file }) => file));
+    symlinkSync(join(ROOT, "node_modules"), join(this.folder, "node_modules"));
   }
 
   /** A module of the copy, with all that it imports. `M`: the type of the original module. */
   async load<M>(file: string): Promise<M> {
-    return (await import(join(this.folder, file))) as M;
+    const textOf = (path: string): string => editedText(path, this.#edits);
+    const reaching = filesThatReach(this.#edited, file, textOf);
+    for (const path of reaching) {
+      const copied = join(this.folder, path);
+      mkdirSync(dirname(copied), { recursive: true });
+      writeFileSync(copied, withOriginals(path, textOf(path), { reaching, root: ROOT }));
+    }
+    return (await import(join(reaching.has(file) ? this.folder : ROOT, file))) as M;
   }
 
   remove(): void {

@@ -21,6 +21,8 @@ export type Python = {
 
 const UV_VERSION = "0.13.9";
 
+const PIP = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+
 const HERE = dirname(fileURLToPath(import.meta.url));
 const REQUIREMENTS = join(HERE, "requirements.txt");
 const CACHE = fileURLToPath(
@@ -33,11 +35,12 @@ const CACHE = fileURLToPath(
  */
 export async function findPython(requirements = REQUIREMENTS): Promise<Python> {
   const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 16);
-  const folder = join(CACHE, digest);
-  const path = join(folder, "bin", "python");
+  const path = join(CACHE, digest, "bin", "python");
+  const make = (own: string): Promise<void> =>
+    makeWithUv(own, requirements).catch(() => makeWithPip(own, requirements));
   let reason = "";
   try {
-    if (!existsSync(path)) await makeEnvironment(folder, requirements);
+    await findEnvironment(digest, make);
   } catch (error) {
     const { message } = error as Error;
     reason = `no Python 3 with venv, or its packages cannot be fetched: ${message.slice(0, 400)}`;
@@ -48,36 +51,42 @@ export async function findPython(requirements = REQUIREMENTS): Promise<Python> {
   return { available: reason === "", reason, run: runScript, path };
 }
 
-/** uv takes a tenth of pip's processor time, but does not read pip's settings, such as a mirror. */
-async function installPackages(bin: string, requirements: string): Promise<void> {
-  const python = join(bin, "python");
-  const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-  try {
-    await run(python, [...pip, `uv==${UV_VERSION}`]);
-    await run(join(bin, "uv"), [
-      "pip",
-      "install",
-      "--quiet",
-      "--python",
-      python,
-      "-r",
-      requirements,
-    ]);
-  } catch {
-    await run(python, [...pip, "--requirement", requirements]);
-  }
+/**
+ * uv takes a tenth of pip's processor time, but does not read pip's settings, such as a mirror. With `--seed` the
+ * environment has pip, as one of `venv` has.
+ */
+async function makeWithUv(own: string, requirements: string): Promise<void> {
+  const uv = join(await findEnvironment(`uv-${UV_VERSION}`, makeUv), "bin", "uv");
+  const python = join(own, "bin", "python");
+  await run(uv, ["venv", "--quiet", "--seed", "--python", "python3", own]);
+  await run(uv, ["pip", "install", "--quiet", "--python", python, "-r", requirements]);
+}
+
+async function makeUv(own: string): Promise<void> {
+  await run("python3", ["-m", "venv", own]);
+  await run(join(own, "bin", "python"), [...PIP, `uv==${UV_VERSION}`]);
+}
+
+async function makeWithPip(own: string, requirements: string): Promise<void> {
+  await run("python3", ["-m", "venv", "--clear", own]);
+  await run(join(own, "bin", "python"), [...PIP, "--requirement", requirements]);
 }
 
 /** Test files run side by side: each makes its own folder, and the first to finish gives the name. */
-async function makeEnvironment(folder: string, requirements: string): Promise<void> {
+async function findEnvironment(
+  name: string,
+  make: (own: string) => Promise<void>,
+): Promise<string> {
+  const folder = join(CACHE, name);
+  if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   const own = mkdtempSync(join(CACHE, "new-"));
-  await run("python3", ["-m", "venv", own]);
-  await installPackages(join(own, "bin"), requirements);
   try {
+    await make(own);
     renameSync(own, folder);
   } catch (error) {
     rmSync(own, { recursive: true, force: true });
     if (!existsSync(folder)) throw error;
   }
+  return folder;
 }

@@ -42,6 +42,7 @@ export type SimulationRun = {
   readonly codes: ReadonlySet<string>;
 };
 
+type LastRecord = { readonly next: Readonly<Record<string, number>> };
 type Running = { readonly process: SimulatedProcess; readonly task: StreamTask };
 
 const PARTITION = 0;
@@ -68,6 +69,11 @@ export class Simulation {
   readonly #codes = new Set<string>();
   readonly #taskOptions: TaskOptions;
   #started = 0;
+  /** Asked for at every step, and decoded once: the journal only grows. */
+  #last: { readonly end: number; readonly record: LastRecord | undefined } = {
+    end: 0,
+    record: undefined,
+  };
 
   constructor(options: SimulationOptions) {
     this.#options = options;
@@ -270,9 +276,13 @@ export class Simulation {
     );
   }
 
-  #lastRecord(): { readonly next: Readonly<Record<string, number>> } | undefined {
+  #lastRecord(): LastRecord | undefined {
     const end = this.#world.topics.endOffset("decisions", PARTITION);
-    if (end === 0) return undefined;
+    if (this.#last.end !== end) this.#last = { end, record: this.#recordBefore(end) };
+    return this.#last.record;
+  }
+
+  #recordBefore(end: number): LastRecord | undefined {
     const { records } = this.#world.topics.read("decisions", PARTITION, end - 1, EVERYTHING);
     const value = records[0]?.value;
     return value === null || value === undefined ? undefined : jsonCodec.decodeJournal(value);
