@@ -14,7 +14,7 @@ import {
   queuePop,
   queuePush,
 } from "./drop-queue.ts";
-import type { LedgerEntry } from "./few-entries.ts";
+import { type LedgerEntry, NO_END } from "./few-entries.ts";
 import { emptyTable, type Table, tableDelete, tableEntries, tableGet, tableSet } from "./table.ts";
 
 export interface EntryIndex<V> {
@@ -23,9 +23,6 @@ export interface EntryIndex<V> {
   /** Elements of the queue, replaced ones included. */
   readonly queued: number;
 }
-
-/** The end of an entry that stays until it is put again with another end, or deleted. */
-export const NO_END = Number.MAX_SAFE_INTEGER;
 
 export function indexFrom<V>(entries: readonly LedgerEntry<V>[]): EntryIndex<V> {
   let map: Table<LedgerEntry<V>> = emptyTable();

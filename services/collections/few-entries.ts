@@ -13,8 +13,16 @@ export interface LedgerEntry<V> {
   readonly bytes: number;
 }
 
-/** Five slots for each entry: key, value, end, order, bytes. */
-export type FewEntries<V> = readonly (string | number | V)[];
+/** Five slots for each entry: key, value, end, order, bytes. The end is null where it is `NO_TIME`. */
+export type FewEntries<V> = readonly Slot<V>[];
+
+type Slot<V> = string | number | null | V;
+
+/** The end of an entry that stays until it is put again with another end, or deleted. */
+export const NO_END = Number.MAX_SAFE_INTEGER;
+
+/** The end of an entry that no time drops, but that may be dropped to make room. */
+export const NO_TIME = NO_END - 1;
 
 const VALUE = 1;
 const DROP_AT = 2;
@@ -36,14 +44,19 @@ export function fewValue<V>(few: FewEntries<V>, at: number): V {
 }
 
 export function fewEnd<V>(few: FewEntries<V>, at: number): number {
-  return few[at + DROP_AT] as number;
+  return (few[at + DROP_AT] as number | null) ?? NO_TIME;
+}
+
+/** Most entries of a conversation have this end, which as a number takes 16 bytes each time. */
+function slotOf(dropAt: number): number | null {
+  return dropAt === NO_TIME ? null : dropAt;
 }
 
 export function fewEntry<V>(few: FewEntries<V>, at: number): LedgerEntry<V> {
   return {
     key: few[at] as string,
     value: few[at + VALUE] as V,
-    dropAt: few[at + DROP_AT] as number,
+    dropAt: fewEnd(few, at),
     order: few[at + ORDER] as number,
     bytes: few[at + BYTES] as number,
   };
@@ -52,14 +65,14 @@ export function fewEntry<V>(few: FewEntries<V>, at: number): LedgerEntry<V> {
 /** The entry at the end, without the one that begins at `old`; -1: it takes the place of none. */
 export function fewPut<V>(few: FewEntries<V>, old: number, entry: LedgerEntry<V>): FewEntries<V> {
   const length = old < 0 ? few.length : few.length - STRIDE;
-  const next = new Array<string | number | V>(length + STRIDE);
+  const next = new Array<Slot<V>>(length + STRIDE);
   for (let from = 0, to = 0; to < length; from += 1, to += 1) {
     if (from === old) from += STRIDE;
-    next[to] = few[from] as string | number | V;
+    next[to] = few[from] as Slot<V>;
   }
   next[length] = entry.key;
   next[length + VALUE] = entry.value;
-  next[length + DROP_AT] = entry.dropAt;
+  next[length + DROP_AT] = slotOf(entry.dropAt);
   next[length + ORDER] = entry.order;
   next[length + BYTES] = entry.bytes;
   return next;
@@ -73,7 +86,7 @@ export function fewReplace<V>(
 ): FewEntries<V> {
   const next = few.slice();
   next[at + VALUE] = value;
-  next[at + DROP_AT] = dropAt;
+  next[at + DROP_AT] = slotOf(dropAt);
   next[at + BYTES] = bytes;
   return next;
 }
@@ -85,12 +98,12 @@ export function fewWithout<V>(few: FewEntries<V>, at: number): FewEntries<V> {
 /** @param entries the oldest first */
 export function fewFrom<V>(entries: readonly LedgerEntry<V>[]): FewEntries<V> {
   if (entries.length === 0) return NO_ENTRIES;
-  const few = new Array<string | number | V>(entries.length * STRIDE);
+  const few = new Array<Slot<V>>(entries.length * STRIDE);
   for (let at = 0; at < entries.length; at += 1) {
     const { key, value, dropAt, order, bytes } = entries[at] as LedgerEntry<V>;
     few[at * STRIDE] = key;
     few[at * STRIDE + VALUE] = value;
-    few[at * STRIDE + DROP_AT] = dropAt;
+    few[at * STRIDE + DROP_AT] = slotOf(dropAt);
     few[at * STRIDE + ORDER] = order;
     few[at * STRIDE + BYTES] = bytes;
   }

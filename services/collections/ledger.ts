@@ -32,7 +32,6 @@ import {
   indexPut,
   indexReplace,
   indexVisit,
-  NO_END,
 } from "./entry-index.ts";
 import {
   type FewEntries,
@@ -46,7 +45,9 @@ import {
   fewValue,
   fewWithout,
   type LedgerEntry,
+  NO_END,
   NO_ENTRIES,
+  NO_TIME,
 } from "./few-entries.ts";
 import { tableGet } from "./table.ts";
 
@@ -65,10 +66,7 @@ export interface Ledger<V> extends Marks {
 /** What a snapshot stores of an entry, and restores. */
 export type StoredEntry<V> = LedgerEntry<V>;
 
-export { NO_END };
-
-/** The end of an entry that no time drops, but that may be dropped to make room. */
-export const NO_TIME = NO_END - 1;
+export { NO_END, NO_TIME };
 
 const FEW = 24;
 

@@ -18,15 +18,16 @@ export type Conversation = {
 };
 
 /**
- * A state takes about seven times its packed bytes: after five calls with arguments of 240 bytes 13.6 KiB for
- * 1.9 KiB. V8 lets a heap grow to a multiple of what lives in it, at most four times, before it collects
- * garbage (`kHighFactor` of its MemoryController); 3.6 times was seen in the bench of many conversations.
+ * A state takes about five times its packed bytes: after five calls with arguments of 240 bytes 7.2 KB for
+ * 1.4 KB, and 7.5 KB once it was unpacked. V8 lets a heap grow to a multiple of what lives in it, at most four
+ * times, before it collects garbage (`kHighFactor` of its MemoryController); 3.6 times was seen in the bench of
+ * many conversations.
  */
-const MEMORY_PER_BYTE = 26;
+const MEMORY_PER_BYTE = 19;
 /** What a conversation takes in the indexes of its partition, 104 bytes, by the same factor. */
 export const INDEX_BYTES = 400;
 /** Until a state is packed for the first time: what a call adds to it. */
-const MEMORY_OF_CHANGE = 4_900;
+const MEMORY_OF_CHANGE = 2_600;
 
 /** About what a state takes after one more change. */
 export function memoryAfterChange(before: Conversation | undefined): number {

@@ -18,7 +18,8 @@ export function callNameOf(
   argumentsDigest: string,
 ): string {
   const within = step === null ? `-${argumentsDigest}` : namePart(step);
-  return `${namePart(turn)} ${within} ${callId}`;
+  // Joined: a text of several parts would take their memory too, in each state that has it.
+  return [namePart(turn), within, callId].join(" ");
 }
 
 export function nameOfDecision({ call, arguments: { digest } }: DecisionEvent): string {

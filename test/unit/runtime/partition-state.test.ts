@@ -100,7 +100,7 @@ async function opened(
 
 describe("a partition's state with a budget", () => {
   it("lets the conversations leave that changed longest ago", async () => {
-    const { state, saver, apply } = await opened(6, 6 * INDEX_BYTES + 60_000);
+    const { state, saver, apply } = await opened(6, 6 * INDEX_BYTES + 30_000);
     for (const at of [0, 1, 2, 3, 4, 5, 0]) apply(at);
     expect(state.hotCount).toBe(6);
     await saver.finish(state);
