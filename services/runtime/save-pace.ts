@@ -15,7 +15,7 @@ const REST_PER_WORK: Readonly<Record<SaveLoad, number>> = {
 };
 
 /** How many times as large as usual a step may be. */
-const STEP_FACTOR_MAX = 8;
+const STEP_FACTOR_MAX = 4;
 
 /** Rests between the steps of a save until somebody waits for its end. */
 export class SavePace implements CheckpointPace {

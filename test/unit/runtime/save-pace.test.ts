@@ -34,14 +34,14 @@ describe("the pace of a save", () => {
     },
   );
 
-  it("makes steps larger where a rest lasts longer than it should, at most eight times", async () => {
+  it("makes steps larger where a rest lasts longer than it should, at most four times", async () => {
     const pace = new SavePace(clockOf(20), () => "late");
     await pace.rest(10);
     expect(pace.stepFactor).toBe(2);
     await pace.rest(20);
     expect(pace.stepFactor).toBe(3);
     for (let step = 0; step < 10; step += 1) await pace.rest(1);
-    expect(pace.stepFactor).toBe(8);
+    expect(pace.stepFactor).toBe(4);
   });
 
   it("rests no more once somebody waits", async () => {
