@@ -108,17 +108,15 @@ export class StateSaver {
    */
   async makeRoom(state: PartitionState): Promise<void> {
     if (!state.isOverfull || this.#failedAtMs !== null) return;
-    const { clock } = this.#context;
     try {
       while (state.isFull) {
         await this.#writeStep(state, state.unsavedLeaving().values(), HASTY_STEP_BYTES);
-        await clock.sleep(0);
       }
     } catch (error) {
       this.#reportFailure(error);
     }
     // Decisions waited: the time without a commit was no quiet one.
-    this.#committedAtMs = clock.nowMs();
+    this.#committedAtMs = this.#context.clock.nowMs();
   }
 
   /** Waits for a save in flight, then writes what has changed since, where that is soon done. */
