@@ -26,8 +26,8 @@ export type Conversation = {
 const MEMORY_PER_BYTE = 19;
 /** What a conversation takes in the indexes of its partition, 104 bytes, by the same factor. */
 export const INDEX_BYTES = 400;
-/** Until a state is packed for the first time: what a call adds to it. */
-const MEMORY_OF_CHANGE = 2_600;
+/** Until a state is packed for the first time: about what a call without a result adds to it; a result adds less. */
+const MEMORY_OF_CHANGE = 4_500;
 
 /** About what a state takes after one more change. */
 export function memoryAfterChange(before: Conversation | undefined): number {

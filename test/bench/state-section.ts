@@ -50,7 +50,7 @@ export const stateSection: Section = {
     ),
     { row: manyRow(HOT, FEWEST), per: manyRow(HOT, IN_MEMORY), figure: "p50", atMost: 1.1 },
     {
-      row: zipfRow({ memory: "512 MiB" }),
+      row: zipfRow({ memory: "256 MiB" }),
       per: zipfRow({ memory: "all" }),
       figure: "p50",
       atLeast: 0.9,
@@ -69,7 +69,7 @@ export const stateSection: Section = {
     const starts = startsAfterKill(scratch);
     const zipf = inRounds(1, [
       child("zipf", { memory: "all" }),
-      child("zipf", { memory: "512 MiB" }),
+      child("zipf", { memory: "256 MiB" }),
     ]);
     const soak = inRounds(1, [child("soak", { minutes: SOAK_MINUTES })]);
     const measured = [few, many, starts, zipf, soak];

@@ -15,7 +15,7 @@ import { openEmbedded } from "../../services/library/open-embedded.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls, seededArguments } from "./calls.ts";
 
-export type ZipfLoad = { readonly memory: "all" | "512 MiB" };
+export type ZipfLoad = { readonly memory: "all" | "256 MiB" };
 
 const CONVERSATIONS = 20_000;
 const FILLED_CALLS = 3;
@@ -27,7 +27,7 @@ const MS_PER_SECOND = 1_000;
 const MIB = 1024 * 1024;
 const MEMORY_BYTES = {
   all: 8_192 * MIB,
-  "512 MiB": 512 * MIB,
+  "256 MiB": 256 * MIB,
 } as const;
 
 export function zipfRow({ memory }: ZipfLoad): string {
